@@ -56,6 +56,8 @@ async function ask(
   { maxBytes, accept = [], headers: others }: Asked,
   sent: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string },
 ): Promise<Answered> {
+  if (!/^https?:\/\//i.test(url))
+    throw new Error(`${url} is not an address of a service: it must begin with http:// or https://.`)
   const address = `${url.replace(/\/+$/, '')}${path}`
   const headers = { ...others, ...sent.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) }
   for (let attempt = 1; ; attempt++) {
@@ -72,7 +74,8 @@ async function ask(
       return { status, body, next }
     }
     const isBusy = status === 429 || status === 503
-    if (!isBusy || attempt === ATTEMPTS) throw new Error(`${path}: ${refusal(status, body)}`)
+    if (!isBusy || attempt === ATTEMPTS)
+      throw new Error(`${path}: ${refusal(status, body)}${keyHint(status, key)}`)
     await delay(retryAfterMs(response))
   }
 }
@@ -111,6 +114,13 @@ async function bodyOf(response: Response, maxBytes: number, path: string): Promi
 function retryAfterMs({ headers }: Response): number {
   const seconds = Number(headers.get('retry-after') ?? 1)
   return Math.min(Number.isNaN(seconds) ? 1 : seconds, RETRY_AFTER_MAX_SECONDS) * 1_000
+}
+
+function keyHint(status: number, key: string | undefined): string {
+  if (status !== 401) return ''
+  return key === undefined
+    ? ': give an API key with --key or in COUNTERSIGN_API_KEY'
+    : ': it does not know the API key that is given'
 }
 
 const isError = Compile(ErrorBody)

@@ -174,7 +174,7 @@ describe('countersign log absent', () => {
   test('2 in the first hour of a log: nothing is covered yet', () => {
     expect(early).toMatchObject({ status: 2, stdout: '' })
     expect(early.stderr).toMatch(
-      /^countersign: No run of ids covers an entry of \S+\/log\/1 yet: an id can be asked for an hour after its entry\.\n$/,
+      /^countersign: No run of ids covers an entry of \S+\/log\/1 yet: ask again one hour after the entry\.\n$/,
     )
   })
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { runCommand } from '../command.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
@@ -67,6 +68,12 @@ async function run(script: string, env: Record<string, string> = {}) {
   }
 }
 
+const exporting = (url: string, ...more: string[]) =>
+  runCommand(['log', 'export', '--url', url, '--to', join(mine, 'log-copy'), ...more], {})
+
+const proving = (kind: string, ...more: string[]) =>
+  runCommand(['log', 'proof', kind, executed.id, '--url', service.url, '--key', service.key, ...more], {})
+
 test('a copy is exported from a service and holds', async () => {
   const { status, stdout, stderr } = await run(shown('log fsck'))
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
@@ -74,6 +81,48 @@ test('a copy is exported from a service and holds', async () => {
   expect(stdout).toMatch(/\nNo problems\.\n$/)
   const again = await run(shown('log fsck'))
   expect(again.status).toBe(0)
+})
+
+describe('log export', () => {
+  test('exits 1 where the service contradicts the copy', async () => {
+    const file = join(mine, 'log-copy', 'checkpoint')
+    const note = readFileSync(file, 'utf8')
+    writeFileSync(file, note.replace(/\n[^\n]{44}\n/, `\n${Buffer.alloc(32).toString('base64')}\n`))
+    const { status, stdout, stderr } = await exporting(service.url, '--key', auditor.key)
+    writeFileSync(file, note)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(
+      /^countersign: .* another history: .* Run `countersign log fsck` on the folder first/,
+    )
+  })
+
+  test('exits 2 where nothing can be exported, and says what to give', async () => {
+    const { host } = new URL(service.url)
+    for (const [answer, message] of [
+      [exporting('http://127.0.0.1:1', '--key', auditor.key), 'does not answer'],
+      [
+        exporting(host, '--key', auditor.key),
+        `countersign: ${host} is not an address of a service: it must begin with http:// or https://.\n`,
+      ],
+      // What is new is not needed: the checkpoint is open, the tiles are not.
+      [
+        runCommand(['log', 'export', '--url', service.url, '--to', join(mine, 'other-copy')], {}),
+        'the service answers 401: authentication required: give an API key with --key or in COUNTERSIGN_API_KEY\n',
+      ],
+      [
+        runCommand(
+          ['log', 'export', '--url', service.url, '--to', join(mine, 'other-copy'), '--key', 'csk_unknown'],
+          {},
+        ),
+        'the service answers 401: authentication required: it does not know the API key that is given\n',
+      ],
+      [exporting(service.url, '--number', 'x'), 'It must be a number from 1.'],
+    ] as const) {
+      const { status, stdout, stderr } = await answer
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+      expect(stderr).toContain(message)
+    }
+  })
 })
 
 test('the database holds by the saved description', async () => {
@@ -115,6 +164,44 @@ describe('log proof', () => {
       expect(stderr).toMatch(/no key of the log "\S+" that signed its checkpoint is given\.\n$/)
     }
     expect(existsSync(join(mine, 'receipt.tlog-proof'))).toBe(false)
+  })
+
+  test('exits 2 where the file cannot be written, which accuses nobody', async () => {
+    const to = join(folder, 'nonexistent', 'x.tlog-proof')
+    expect(await proving('receipt', '--log', join(mine, 'log.json'), '--to', to)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `countersign: The proof holds, but ${to} cannot be written (ENOENT).\n`,
+    })
+  })
+
+  test('exits 2 for a kind and a hash that are none', async () => {
+    for (const hash of ['ab'.repeat(33), 'AB'.repeat(32)]) {
+      const { status, stderr } = await proving('receipt', '--log', 'x', '--hash', hash)
+      expect([status, stderr]).toEqual([
+        2,
+        `error: option '--hash <sha256>' argument '${hash}' is invalid. It must be 64 digits of lowercase hex.\n`,
+      ])
+    }
+    const { status, stderr } = await proving('foo', '--log', 'x')
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        "value 'foo' is invalid for argument 'kind'. Allowed choices are authorization, ",
+      ),
+    ])
+  })
+
+  test('says of a record that --hash takes the receiptHash', async () => {
+    const { body } = await service.get(`/trust-records/${executed.id}`)
+    const log = ['--log', join(mine, 'log.json')]
+    expect(await proving('record', ...log, '--hash', body.trustRecordHash)).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(
+        /: a record is in the log by its receipt, so --hash takes the receiptHash\.\n$/,
+      ),
+    })
+    expect((await proving('record', ...log, '--hash', executed.hash)).status).toBe(0)
   })
 
   test('exits 2 where there is none', async () => {

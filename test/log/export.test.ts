@@ -140,6 +140,10 @@ describe('log export', () => {
     writeFileSync(file, other)
     const refused = `${folder} holds ${/\n(\d+)\n/.exec(note)![1]} entries of ${ORIGIN}, and the service has another history: `
     await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(refused)
+    // The export has no keys: the checkpoint that is wrong may be that of the folder.
+    await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(
+      'Run `countersign log fsck` on the folder first',
+    )
     expect(readFileSync(join(folder, 'checkpoint.contradicting'), 'utf8')).toBe(note)
 
     await grow(300)
@@ -148,6 +152,33 @@ describe('log export', () => {
     writeFileSync(file, note)
     const { size } = await exportLog({ url: served.url, key: undefined, folder })
     expect((await fsck(folder)).checkpoint.size).toBe(size)
+  })
+
+  test('downloads again what was deleted because it is damaged, and only that', async () => {
+    const folder = aFolder()
+    await exportLog({ url: served.url, key: undefined, folder })
+    const bundle = join(folder, 'tile', 'entries', '000')
+    const bytes = readFileSync(bundle)
+    // Behind its length and `countersign/1 `: the kind of the first entry.
+    bytes.write('x', 16)
+    writeFileSync(bundle, bytes)
+    await exportLog({ url: served.url, key: undefined, folder })
+    await expect(fsck(folder)).rejects.toThrow('tile/0/000: hash 0 is not that of entry 0')
+    rmSync(join(folder, 'tile', '0', '000'))
+    rmSync(bundle)
+    expect((await exportLog({ url: served.url, key: undefined, folder })).fetched).toBe(2)
+    await fsck(folder)
+  })
+
+  test('names a checkpoint in the folder that is none, and replaces nothing', async () => {
+    const folder = aFolder()
+    await exportLog({ url: served.url, key: undefined, folder })
+    const file = join(folder, 'checkpoint')
+    writeFileSync(file, 'garbage\n')
+    await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(
+      `${file} is no checkpoint of a log, so export to another folder: the note has no blank line`,
+    )
+    expect(readFileSync(file, 'utf8')).toBe('garbage\n')
   })
 
   test('refuses a folder of another log, and a log that has become smaller', async () => {

@@ -23,7 +23,8 @@ interface AbsentRequest extends ServiceAt {
 
 /**
  * Prints what is proven.
- * @returns the exit code: 0 the id is absent, 1 it is there or the answer does not prove what it says, 2 it could not be checked
+ * @returns the exit code: 0 the id is not among the covered entries, 1 it is there or the answer does not prove what it says, 2 it could not
+ * be checked
  */
 export async function absentCommand({
   kind,
@@ -48,7 +49,7 @@ export async function absentCommand({
     const found = verifyAbsence(answer, { ...asked, policy }, noteCrypto)
     if (found.coveredTo === 0) {
       console.error(
-        `countersign: No run of ids covers an entry of ${printable(found.checkpoint.origin)} yet: an id can be asked for an hour after its entry.`,
+        `countersign: No run of ids covers an entry of ${printable(found.checkpoint.origin)} yet: ask again one hour after the entry.`,
       )
       return 2
     }
@@ -70,7 +71,7 @@ function described(
     indexes.length === 0
       ? `No ${kind} ${id} is among the first ${coveredTo} entries of ${origin}.`
       : `The ${kind} ${id} is ${times} among the first ${coveredTo} entries of ${origin}: at index ${indexes.join(', ')}.`,
-    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: an id can be asked for an hour after its entry.`,
+    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: ask again one hour after the entry.`,
     'That follows from the signed checkpoint, provided that the log sorted its ids rightly: `countersign log audit` checks that for all of them.',
   ]
 }

@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { errorText } from '../../core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { consistencyProof, decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
 import { assertConsistent } from '../../core/merkle/consistency.ts'
 import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
+import { sayCannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { get, type ServiceAt } from '../service.ts'
 
@@ -26,8 +28,11 @@ interface ExportRequest extends ServiceAt {
   readonly number?: number | undefined
 }
 
-/** @throws Error with one sentence: what the service answered, or why the folder cannot be used */
-export async function exportCommand(request: ExportRequest): Promise<void> {
+/**
+ * Prints what was exported, or one sentence: what the service answered, or why the folder cannot be used.
+ * @returns the exit code: 0 the folder is the newest checkpoint, 1 the service contradicts the folder, 2 it could not be exported
+ */
+export async function exportCommand(request: ExportRequest): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'files' })
   const onFile = (done: number, total: number) => progress.show({ table: 'log', rows: done, about: total })
   try {
@@ -36,10 +41,20 @@ export async function exportCommand(request: ExportRequest): Promise<void> {
     console.log(
       printable(`${origin}: ${size} entries, ${fetched} files downloaded, ${kept} were there already.`),
     )
-  } finally {
+    return 0
+  } catch (error) {
     progress.clear()
+    if (!(error instanceof Contradiction)) return sayCannotCheck(error)
+    console.error(printable(`countersign: ${error.message}`))
+    return 1
   }
 }
+
+/** The checkpoint of the service is not a later one of the log in the folder. */
+class Contradiction extends Error {}
+
+const CHECK_FIRST =
+  'Run `countersign log fsck` on the folder first: a damaged copy contradicts every service. If no problem is found, keep the folder'
 
 interface Exported {
   readonly origin: string
@@ -54,21 +69,21 @@ interface Exported {
  * Brings a folder to the newest checkpoint. The checkpoint is written when everything under it is there, so that a folder whose export was
  * interrupted is still the copy that it was. Verified is only that the log continues what the folder holds, because two signed checkpoints of
  * different histories are evidence that must not be overwritten; everything else is for `countersign log fsck`.
- * @throws Error where the service answers otherwise than it must, and where the folder holds another log, more of this one, or another history
+ * @throws Contradiction where the folder holds more of the log, or another history
+ * @throws Error where the service answers otherwise than it must, and where the folder holds another log or no checkpoint
  */
 export async function exportLog(
   { folder, number, ...service }: ExportRequest,
   onFile: (done: number, total: number) => void = () => undefined,
 ): Promise<Exported> {
   const checkpointFile = join(folder, 'checkpoint')
-  const before = existsSync(checkpointFile) ? readCheckpoint(readFileSync(checkpointFile)) : undefined
+  const before = existsSync(checkpointFile) ? readKept(checkpointFile) : undefined
   const { body: description } = await get(service, '/.well-known/countersign-log', {
     maxBytes: DESCRIPTION_MAX_BYTES,
   })
-  const { body: note } = await get(service, `${prefixOf(number)}/checkpoint`, {
-    maxBytes: CHECKPOINT_MAX_BYTES,
-  })
-  const checkpoint = readCheckpoint(note)
+  const newest = `${prefixOf(number)}/checkpoint`
+  const { body: note } = await get(service, newest, { maxBytes: CHECKPOINT_MAX_BYTES })
+  const checkpoint = checkpointOf(note, `${newest}: the service's answer is no checkpoint of a log`)
   refuseOther(folder, before, checkpoint)
   // By its number: another log may be opened meanwhile.
   const prefix = prefixOf(numberIn(checkpoint.origin))
@@ -95,6 +110,19 @@ export async function exportLog(
   return { origin: checkpoint.origin, size: checkpoint.size, fetched, kept }
 }
 
+function readKept(file: string): Checkpoint {
+  return checkpointOf(readFileSync(file), `${file} is no checkpoint of a log, so export to another folder`)
+}
+
+/** @throws Error that says `otherwise`, and why */
+function checkpointOf(note: Buffer, otherwise: string): Checkpoint {
+  try {
+    return readCheckpoint(note)
+  } catch (error) {
+    throw new Error(`${otherwise}: ${errorText(error)}.`, { cause: error })
+  }
+}
+
 function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkpoint): void {
   if (before === undefined) return
   if (before.origin !== now.origin)
@@ -102,9 +130,9 @@ function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkp
       `${folder} holds the log ${before.origin}, and the service has ${now.origin}: export it to another folder.`,
     )
   if (before.size > now.size)
-    throw new Error(
+    throw new Contradiction(
       `${folder} holds ${before.size} entries of ${before.origin}, and the service has a checkpoint of ${now.size}: ` +
-        'the log has lost entries, or the service is behind. Keep the folder: its checkpoint is the evidence.',
+        `the log has lost entries, or the service is behind. ${CHECK_FIRST}: its checkpoint is the evidence.`,
     )
 }
 
@@ -131,9 +159,9 @@ async function requireContinued(
     )
   } catch (error) {
     replaceWholeFile(join(folder, 'checkpoint.contradicting'), note, 0o644)
-    throw new Error(
+    throw new Contradiction(
       `${folder} holds ${from} entries of ${before.origin}, and the service has another history: its checkpoint of ${to} entries does not ` +
-        'continue that of the folder. Keep the folder: its checkpoint and the file checkpoint.contradicting are the evidence.',
+        `continue that of the folder. ${CHECK_FIRST}: its checkpoint and the file checkpoint.contradicting are the evidence.`,
       { cause: error },
     )
   }

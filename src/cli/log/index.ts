@@ -2,7 +2,7 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { NamedStream } from '../../core/log/completeness.ts'
 import { streamNames } from '../../core/log/entry.ts'
-import { idKinds, type IdKind } from '../../core/log/ids.ts'
+import { idKinds, proofKinds, type IdKind } from '../../core/log/ids.ts'
 import { apiKey, collected, exitCannotCheck, problemsAsJson } from '../options.ts'
 
 const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
@@ -18,16 +18,17 @@ function defineCopies(log: Command): void {
   log
     .command('export')
     .description(
-      'download the newest checkpoint with all its tiles and entries; a later run adds what is new',
+      'download the newest checkpoint with all its tiles and entries; a later run adds what is new; exits 0 done, 1 the service contradicts the copy, 2 could not export',
     )
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(apiKey('API key that may read everything; needed where LOG_ACCESS is not open'))
     .requiredOption('--to <folder>', 'made if it is not there')
     .addOption(numberOption())
+    .exitOverride(exitCannotCheck)
     .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
       const { exportCommand } = await import('./export.ts')
       const { url, key, to, number } = options
-      await exportCommand({ url, key, folder: to, number })
+      process.exitCode = await exportCommand({ url, key, folder: to, number })
     })
 
   log
@@ -49,14 +50,21 @@ function defineProofs(log: Command): void {
   log
     .command('proof')
     .description(
-      'fetch the proof that an artifact is in the log, and check it; exits 0 it holds, 1 it does not, 2 there is none to check',
+      'fetch the proof that an artifact is in the log, and check it; exits 0 it holds, 1 it does not, 2 could not check or keep it',
     )
-    .argument('<kind>', 'as of GET /log/proofs/{kind}/{id}: receipt, authorization, refusal, approval, …')
-    .argument('<id>')
+    .addArgument(new Argument('<kind>', 'what is proven').choices(Object.keys(proofKinds)))
+    .argument(
+      '<id>',
+      'a businessTransactionId for an authorization, a receipt (the newest), a record and a refusal',
+    )
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(apiKey('API key of its owner, or one that may read everything'))
     .requiredOption('--log <file>', TRUST)
-    .option('--hash <sha256>', 'what the entry must be of, such as the receiptHash')
+    .option(
+      '--hash <sha256>',
+      'what the entry must be of; for a receipt and a record the receiptHash',
+      sha256Hex,
+    )
     .option('--to <file>', 'keep the proof (.tlog-proof)')
     .exitOverride(exitCannotCheck)
     .action(
@@ -74,7 +82,7 @@ function defineProofs(log: Command): void {
   log
     .command('absent')
     .description(
-      'prove that an id stands nowhere in the log, or how often; exits 0 absent, 1 there or not proven, 2 could not check',
+      'prove that an id is not among the covered entries of the log, or how often it is; those of the last hour may not be covered yet; exits 0 not among them, 1 there or not proven, 2 could not check',
     )
     .addArgument(new Argument('<kind>', 'what would have it').choices(Object.keys(idKinds)))
     .argument('<id>', 'a businessTransactionId for an authorization, a receipt and a refusal')
@@ -173,6 +181,11 @@ function stream(text: string): NamedStream {
   if (name === undefined)
     throw new InvalidArgumentError(`It must be one of ${streamNames.join(', ')}, an equals sign and a name.`)
   return { name, value }
+}
+
+function sha256Hex(value: string): string {
+  if (!/^[0-9a-f]{64}$/.test(value)) throw new InvalidArgumentError('It must be 64 digits of lowercase hex.')
+  return value
 }
 
 function logNumber(value: string): number {

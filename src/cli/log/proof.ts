@@ -12,6 +12,7 @@ import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { checkpointOpener } from './fsck.ts'
 import { get, type ServiceAt } from '../service.ts'
+import { codeOf } from '../verify/inputs.ts'
 
 const PROOF_MAX_BYTES = 1024 * 1024
 const WAIT_SECONDS = 10
@@ -30,7 +31,7 @@ interface ProofRequest extends ServiceAt {
 
 /**
  * Prints what the proof shows.
- * @returns the exit code: 0 it holds, 1 it does not, 2 there is none to check
+ * @returns the exit code: 0 it holds, 1 it does not, 2 there is none to check, or it cannot be kept
  */
 export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
   let note: Buffer
@@ -46,7 +47,7 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     const { origin, size, root } = open(proof.checkpoint)
     const entry = requireIncluded(proof, { size, root })
     requireWanted(entry, request)
-    if (request.to !== undefined) replaceWholeFile(request.to, note, 0o644)
+    if (request.to !== undefined) keep(request.to, note)
     const { kind, hash } = entry
     console.log(
       printable(
@@ -55,7 +56,7 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     )
     return 0
   } catch (error) {
-    if (error instanceof LogKeyNotGiven) return sayCannotCheck(error)
+    if (error instanceof LogKeyNotGiven || error instanceof CannotCheck) return sayCannotCheck(error)
     console.log(printable(`The proof does not hold: ${errorText(error)}.`))
     return 1
   }
@@ -73,6 +74,14 @@ async function fetchProof({ kind, id, ...service }: ProofRequest): Promise<Buffe
   return body
 }
 
+function keep(file: string, note: Buffer): void {
+  try {
+    replaceWholeFile(file, note, 0o644)
+  } catch (error) {
+    throw new CannotCheck(`The proof holds, but ${file} cannot be written (${codeOf(error)}).`)
+  }
+}
+
 /** @returns the entry that the proof carries */
 function requireIncluded(
   { index, path, extra }: LogProof,
@@ -88,6 +97,8 @@ function requireIncluded(
 const ENTRY_KINDS: Readonly<Record<string, string>> = proofKinds
 
 function requireWanted(entry: LogEntry, { kind, hash = entry.hash }: ProofRequest): void {
-  if (isEntryOf(entry, { kind: ENTRY_KINDS[kind] ?? kind, hash }) === undefined)
-    throw new Error(`it is of the entry ${entry.kind} ${entry.hash}, which is another one`)
+  if (isEntryOf(entry, { kind: ENTRY_KINDS[kind] ?? kind, hash }) !== undefined) return
+  const byReceipt =
+    kind === 'record' ? ': a record is in the log by its receipt, so --hash takes the receiptHash' : ''
+  throw new Error(`it is of the entry ${entry.kind} ${entry.hash}, which is another one${byReceipt}`)
 }
