@@ -614,15 +614,29 @@ test('the handbook reads the log and proves a receipt, with nothing of Countersi
   expect(outputs[0]).toContain(`${origin}\n`)
   expect(outputs[0]).toMatch(/\{"from":1,"to":\d+,"hashes":\[[^]*\}countersign\/1 receipt [0-9a-f]{64} /)
   expect(outputs[2]).toMatch(/^at index \d+ of \d+ in \S+\nSignature Verified Successfully\n$/)
-  const proof = join(folder, 'mine', 'receipt.tlog-proof')
-  const text = readFileSync(proof, 'utf8')
-  for (const [changed, error] of [
-    [text.replace(/^index .*/m, 'index 0'), 'the entry is not in the tree'],
-    [text.replace(/^(index .*\n).*\n/m, '$1'), 'the path does not fit|the entry is not in the tree'],
-    [text.replace(/(?<=\n\n.*\n)\d+\n/, '1\n'), 'not an index of the tree'],
+  // As it is pasted: openssl follows a script that failed, and must not read what an earlier run left.
+  const pasted = (script: string) => spawnSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8', env })
+  for (const [file, change, error] of [
+    ['receipt.tlog-proof', [/^index .*/m, 'index 0'], 'the entry is not in the tree'],
+    [
+      'receipt.tlog-proof',
+      [/^(index .*\n).*\n/m, '$1'],
+      'the path does not fit|the entry is not in the tree',
+    ],
+    ['receipt.tlog-proof', [/(?<=\n\n.*\n)\d+\n/, '1\n'], 'not an index of the tree'],
+    // The key id begins the Base64 of a signature.
+    ['receipt.tlog-proof', [/^(— \S+ )..../gm, '$1AAAA'], 'no Ed25519 key of mine/log.json has signed'],
+    ['log.json', [/log\/1/g, 'log/2'], 'no Ed25519 key of mine/log.json has signed'],
+    ['receipt.json', [/"issuedAt":"2/, '"issuedAt":"1'], 'the entry is of another receipt'],
   ] as const) {
-    writeFileSync(proof, changed)
-    expect(run(shown[2]!).stderr).toMatch(new RegExp(error))
+    const path = join(folder, 'mine', file)
+    const text = readFileSync(path, 'utf8')
+    expect(text).toMatch(change[0])
+    writeFileSync(path, text.replace(change[0], change[1]))
+    const { stdout, stderr } = pasted(shown[2]!)
+    writeFileSync(path, text)
+    expect(stderr).toMatch(new RegExp(error))
+    expect(stdout).toBe('')
   }
   rmSync(folder, { recursive: true })
 })
