@@ -1,7 +1,12 @@
 // The entries of a commit as the text that waits in log_queue.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { queuedEntries, startLogBatch, type QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import {
+  queuedEntries,
+  readQueued,
+  startLogBatch,
+  type QueuedEntry,
+} from '../../src/core/tables/log-queue.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 
 const anEntry = (i: number, id: string = randomUUID()): QueuedEntry => ({
@@ -47,3 +52,10 @@ test('a row of a version before is read', () => {
   })
   expect(queuedEntries(text)).toEqual([{ ...one }, { kind, streams, hash: other.hash, id: other.id }])
 })
+
+test.each(['nonsense', '{}', '{"shared":[],"entries":5}'])(
+  'a row that is %s is named by its number',
+  (text) => {
+    expect(() => readQueued('17', text)).toThrow(/^Row 17 of log_queue cannot be read: .+\.$/)
+  },
+)

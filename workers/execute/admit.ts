@@ -21,8 +21,8 @@ const DEADLINE_MARGIN_MS = 2_000
  * Claims a batch: all or nothing per transaction, once across all instances.
  * @param claimable in the order of arrival; an id may occur more than once, and the first one claims it
  * @returns the authorized ones, whose intent is now RELEASED, and the answers of the others: 409 where the id was taken, 503 with nothing
- *   executed where the database is away or refuses evidence. Where the answer to the COMMIT was lost the id may be claimed all the same: a
- *   repeat is a 409 then, and the intent comes in doubt
+ *   executed where the database is away or refuses evidence. Where the answer to the COMMIT was lost, the id may be claimed
+ *   all the same: a repeat is then answered 409, and the intent ends in doubt
  */
 export async function admit(
   claimable: readonly (Claimable | Finished)[],

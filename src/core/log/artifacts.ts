@@ -7,7 +7,10 @@ export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
 
 type Sha256Hex = (text: string) => string
 
-/** The kind is named as what was signed, but for `authorization` (execution-authorization) and `refusal` (refusal-record); the hash is of its canonical signed text, or the one that it states of itself. */
+/**
+ * The kind is named as what was signed, but for `authorization` (execution-authorization) and `refusal` (refusal-record). The hash is of the
+ * canonical signed text, or the one that the artifact states of itself.
+ */
 const hashed =
   <Kind extends string>(kind: Kind) =>
   (signedText: string, sha256Hex: Sha256Hex): { kind: Kind; hash: string } => ({

@@ -41,7 +41,7 @@ export interface QueuedEntry {
 
 /** What a row of evidence keeps, to be found in the log: both null where it is not logged. */
 export interface LogPosition {
-  /** UUID of the row of log_queue, one for each commit: no batch of executions and none of signatures. */
+  /** UUID of a row of log_queue. Each commit has one of its own: it names neither a batch of executions nor one of signatures. */
   readonly logBatch: string | null
   /** From 0. */
   readonly logOrdinal: number | null
