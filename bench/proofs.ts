@@ -26,6 +26,8 @@ export interface ProofsOptions {
 }
 
 const CONNECTIONS = 64
+/** At open throttle: commits of twenty executions and more, as a busy service has them. */
+const CONNECTIONS_BUSY = 256
 const STORED_MAX = 5_000
 const VERIFIED = 20
 const POLL_EVERY_MS = 10
@@ -47,22 +49,23 @@ export async function measureProofs(
   const reported = startReport()
   const { seconds, rate, fill, command } = options
   const without = await startWarm('off', options, stack)
-  const unlogged = await without.execute(fill)
+  const unlogged = [await without.execute(fill), await without.execute('open throttle')]
   const problems = await without.subject.own.service.stop()
   const filled = await startWarm('on', options, stack)
   const { service, database } = filled.subject.own
-  const { logged, delays, bytesOfEach } = await fillLog(filled, fill)
+  const logged = [await fillLog(filled, fill), await fillLog(filled, 'open throttle')]
   const reads = await measureReads(filled, await someStored(database), options, stack)
   problems.push(...reads.problems, ...(await service.stop()))
 
-  const runs = [unlogged, logged, ...reads.runs]
-  const log = {
+  const runs = [...unlogged, ...logged.map(({ run }) => run), ...reads.runs]
+  const costs = logged.map(({ run, delays, bytesOfEach }, i) => ({
+    'batch mean': run.figures['batch mean'],
     'commit → checkpoint p50 ms': delays.ms(50),
     'commit → checkpoint p99 ms': delays.ms(99),
-    'WAL B': logged.figures['WAL B'],
-    'WAL B without': unlogged.figures['WAL B'],
+    'WAL B': run.figures['WAL B'],
+    'WAL B without': unlogged[i]!.figures['WAL B'],
     'log B at rest': bytesOfEach,
-  }
+  }))
   const scenario = {
     name: 'proofs',
     description:
@@ -71,20 +74,26 @@ export async function measureProofs(
     labels: 'reads',
     measurements: reads.measurements,
     further: {
-      'The log, of each execution': [{ label: `at ${fill} executions/s`, figures: figuresOf([log]) }],
+      'The log, of each execution': [
+        { label: `at ${fill} executions/s`, figures: figuresOf([costs[0]!]) },
+        { label: `at open throttle, ${CONNECTIONS_BUSY} connections`, figures: figuresOf([costs[1]!]) },
+      ],
     },
     checked: { replies: sum(runs.map(({ counts }) => counts.right)), verifiedOffline: VERIFIED },
   }
   const constants = {
     'reads per second': rate,
     'seconds of a run': seconds,
-    'executions before': delays.count(),
+    'executions before': sum(logged.map(({ delays }) => delays.count())),
   }
   return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
 }
 
+/** Requests per second. */
+type Rate = number | 'open throttle'
+
 /** Runs of one kind of request on one subject. */
-type RunAt = (perSecond: number) => Promise<Run>
+type RunAt = (rate: Rate) => Promise<Run>
 
 function openRuns(
   subject: Subject,
@@ -94,7 +103,10 @@ function openRuns(
 ): RunAt {
   const requests = { kinds: [kind], senders: subject.senders }
   const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
-  return (perSecond) => session.run('own', CONNECTIONS, [{ from: perSecond, to: perSecond }])
+  return (rate) =>
+    rate === 'open throttle'
+      ? session.run('own', CONNECTIONS_BUSY)
+      : session.run('own', CONNECTIONS, [{ from: rate, to: rate }])
 }
 
 /** Starts a service and fills it a first time: as many executions with a log as without one. */
@@ -108,17 +120,17 @@ async function startWarm(log: 'on' | 'off', options: ProofsOptions, stack: Async
 
 type Filled = Awaited<ReturnType<typeof startWarm>>
 
-/** @returns the run that filled the log, each receipt's delay until a checkpoint covered it, and bytes of the log's tables per execution */
-async function fillLog({ subject, execute }: Filled, perSecond: number) {
+/** @returns each receipt's delay until a checkpoint covered it, and bytes of the log's tables per execution */
+async function fillLog({ subject, execute }: Filled, rate: Rate) {
   const { database, service } = subject.own
   await atRest(database)
   const bytesBefore = await bytesAtRest(database)
   const checkpoints = await followCheckpoints(service.databaseUrl)
-  const logged = await execute(perSecond)
+  const run = await execute(rate)
   await atRest(database)
   const delays = openTimes()
   for (const ms of await checkpoints.delays()) delays.add(ms)
-  return { logged, delays, bytesOfEach: ((await bytesAtRest(database)) - bytesBefore) / delays.count() }
+  return { run, delays, bytesOfEach: ((await bytesAtRest(database)) - bytesBefore) / delays.count() }
 }
 
 /** Reads each kind, alone and beside executions. */
@@ -219,10 +231,14 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
   }
 }
 
-/** Of all tables of the log but its queue, whose rows are gone. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
+/** Whose rows are soon gone: how large they are depends on when one looks. */
+const PASSING = ['log_queue', 'log_tail', 'log_id_tail']
+
+/** Of all tables of the log that stay. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
 async function bytesAtRest(database: Client): Promise<number> {
   const tables = await database.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%' AND relname <> 'log_queue'`,
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%' AND relname <> ALL ($1)`,
+    [PASSING],
   )
   const names = tables.rows.map(({ name }) => name)
   await database.query(`VACUUM ${names.join(', ')}`)

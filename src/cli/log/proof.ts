@@ -70,7 +70,10 @@ async function fetchProof({ kind, id, ...service }: ProofRequest): Promise<Buffe
     accept: [202],
   })
   if (status === 202)
-    throw new CannotCheck(`It is stored, and after ${WAIT_SECONDS} seconds not under a checkpoint yet.`)
+    throw new CannotCheck(
+      `It is stored, and after ${WAIT_SECONDS} seconds not under a checkpoint yet. ` +
+        'A receipt says in transparency.by when it must be: one whose time has passed is evidence against the service, so keep it.',
+    )
   return body
 }
 
