@@ -8,7 +8,7 @@ import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
 import { sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
 import { openPool } from '../../src/core/postgres/sql.ts'
-import type { Evidence } from '../../workers/execute/commit.ts'
+import type { Evidence, NotStored } from '../../workers/execute/commit.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
 import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
@@ -149,7 +149,7 @@ function addAll(evidence: readonly Evidence[]) {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const count = new Int32Array(new SharedArrayBuffer(4))
   const pending = openPendingEvidence({ ...openSteps(), pool, count, fault: openStoreFault() })
-  const away = new Error('Connection terminated')
+  const away: NotStored = { kind: 'unavailable', cause: new Error('Connection terminated') }
   const lost = pending.add(new Map(evidence.map((item) => [item, away])))
   return { pending, lost, count }
 }

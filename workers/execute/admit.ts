@@ -34,14 +34,13 @@ export async function admit(
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
   const firsts = firstOfEachId(stillGoing(claimable))
-  const claimFailures = await claim([...firsts.values()], tools)
+  const notClaimed = await claim([...firsts.values()], tools)
   return claimable.map((item) => {
     if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
     const first = firsts.get(id) as Claimable
     // A repeat within the batch shares the first one's failure: where nothing was claimed, no 409 may say otherwise.
-    const failure =
-      claimFailures.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
+    const failure = notClaimed.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
     if (failure !== undefined) return new Finished(item.request, failure)
     return item.outcome === 'authorized' ? item : new Finished(item.request, item.failure)
   })
@@ -68,21 +67,13 @@ interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStrea
   readonly now: Date
 }
 
-/** The failures of those that could not be claimed. */
+/** @returns those that are not claimed, each with its failure */
 function claim(
   items: readonly Claimable[],
   { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
 ): Promise<Map<Claimable, Failure>> {
   return togetherOrAlone(items, {
-    work: async (some) => {
-      const duplicates = await inTransaction(pool, (tx) => claimAll(tx, some, tools))
-      return new Map(
-        duplicates.map((item) => [
-          item,
-          failures.duplicateTransaction(item.transaction.businessTransactionId),
-        ]),
-      )
-    },
+    work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
     failed: failureOf,
   })
 }
@@ -90,18 +81,21 @@ function claim(
 /**
  * Runs in the caller's transaction.
  * @param items sorted by id, each id once
- * @returns those whose id was taken before; the others are claimed now, with all rows that belong to them
+ * @returns those whose id was taken before, each with its 409; the others are claimed now, with all rows that belong to them
  */
-export async function claimAll(
+export async function claimTogether(
   tx: Transaction,
   items: readonly Claimable[],
   tools: ClaimWith,
-): Promise<readonly Claimable[]> {
+): Promise<Map<Claimable, Failure>> {
   const ids = await claimTransactions(tx, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
   await tx.run(rowsOfClaim(claimed, tools))
-  return items.filter((item) => !ids.has(item.transaction.businessTransactionId))
+  const duplicates = items.filter((item) => !ids.has(item.transaction.businessTransactionId))
+  return new Map(
+    duplicates.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
+  )
 }
 
 /**

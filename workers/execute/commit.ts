@@ -48,30 +48,54 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
   }
 }
 
+/** Why evidence is not stored; `cause` is for the log line. */
+export type NotStored =
+  /** Somebody else has closed the intent. That stands, and the audit keeps the record. */
+  | { readonly kind: 'intent closed'; readonly cause: string }
+  /** The database is away: it may take the evidence later. */
+  | { readonly kind: 'unavailable'; readonly cause: unknown }
+  /** The claim has committed, and the database does not show its intent yet. */
+  | { readonly kind: 'intent not visible'; readonly cause: unknown }
+  /** The database refuses evidence whatever its values are: it may take it once it is repaired. */
+  | { readonly kind: 'refused'; readonly sqlState: string; readonly cause: unknown }
+  /** Anything else, such as a value that its column does not take: another attempt would fail too. */
+  | { readonly kind: 'unstorable'; readonly cause: unknown }
+
+const INTENT_CLOSED: NotStored = {
+  kind: 'intent closed',
+  cause: 'the intent was closed by somebody else',
+}
+
 /**
- * Stores evidence in one transaction; where the database refuses it, each item in its own.
+ * Stores evidence in one transaction; where that fails and the database is not away, each item in its own.
  *
  * @param again how often and when to try again while the database is away
- * @returns why each of those that are not stored is not
+ * @returns those that are not stored, each with the reason
  */
 export function commit(
   evidence: readonly Evidence[],
   tools: CommitWith,
   again: Again = (work) => work(),
-): Promise<Map<Evidence, unknown>> {
+): Promise<Map<Evidence, NotStored>> {
   return togetherOrAlone(evidence, {
-    work: async (items) => {
+    work: (items) => {
       const sorted = sortedById(items)
-      const unstored = await again(() => commitAll(sorted, tools))
-      return new Map(unstored.map((item) => [item, 'the intent was closed by somebody else']))
+      return again(() => commitTogether(sorted, tools))
     },
-    failed: (error): unknown => error,
-    failsAll: (error) => isUnavailable(error) && sqlStateOfRefusal(error) === undefined,
+    failed: whyNotStored,
+    failsAll: (error) => whyNotStored(error).kind === 'unavailable',
   })
 }
 
-/** The claim of an execution has committed, and its intent cannot be read yet. */
-export class IntentNotVisible extends Error {
+function whyNotStored(error: unknown): NotStored {
+  // Asked first: an error of the database's system (class 58) is a refusal, though `isUnavailable` holds for it too.
+  const sqlState = sqlStateOfRefusal(error)
+  if (sqlState !== undefined) return { kind: 'refused', sqlState, cause: error }
+  if (isUnavailable(error)) return { kind: 'unavailable', cause: error }
+  return { kind: error instanceof IntentNotVisible ? 'intent not visible' : 'unstorable', cause: error }
+}
+
+class IntentNotVisible extends Error {
   override readonly name = 'IntentNotVisible'
 }
 
@@ -92,11 +116,11 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>
 
 export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
-/** Returns those that are not stored, because somebody else has closed their intent. */
-function commitAll(
+/** In one transaction. @returns those that are not stored, because somebody else has closed their intent */
+function commitTogether(
   evidence: readonly Evidence[],
   { pool, key, startLogBatch }: CommitWith,
-): Promise<readonly Evidence[]> {
+): Promise<Map<Evidence, NotStored>> {
   return inTransaction(pool, async (tx) => {
     const log = startLogBatch()
     const closed = await close(evidence, tx)
@@ -105,14 +129,14 @@ function commitAll(
     tx.runLast(storeRecords(rowsOf(ours, log)))
     if (others.length === 0) {
       tx.runLast(log.statements())
-      return []
+      return new Map()
     }
     const stored = await storedBefore(others, tx)
     const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
     await mustBeVisible(unstored, tx)
     const events = await lateEvents(unstored, tx, key)
     tx.runLast([...storeAuditEvents(events, log), ...log.statements()])
-    return unstored
+    return new Map(unstored.map((item) => [item, INTENT_CLOSED]))
   })
 }
 

@@ -3,17 +3,15 @@
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StoreFault } from '../../src/core/store-fault.ts'
-import { isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
-import { commit, IntentNotVisible, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
+import { commit, whyNotStorable, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 
 export interface PendingEvidence {
   /**
    * Keeps evidence that the database may take later, up to a limit.
    *
-   * @param causes why each is not stored
    * @returns what is lost, because it is beyond the limit: its intent stays in doubt, for a human
    */
-  readonly add: (causes: ReadonlyMap<Evidence, unknown>) => ReadonlySet<Evidence>
+  readonly add: (notStored: ReadonlyMap<Evidence, NotStored>) => ReadonlySet<Evidence>
 }
 
 const COUNT_MAX = 10_000
@@ -52,10 +50,9 @@ export function openPendingEvidence({
   /** Resolves to whether the database took all of it. */
   async function storeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, BATCH_MAX)
-    const causes = await commit(batch, tools)
-    noteRefusals(causes)
-    // Evidence whose intent a human has closed, or that its own data keeps out, is not pending any more.
-    const remaining = batch.filter((item) => isPending(causes.get(item)))
+    const notStored = await commit(batch, tools)
+    noteRefusals(notStored)
+    const remaining = batch.filter((item) => mayBeStoredLater(notStored.get(item)))
     const ended = new Set(batch).difference(new Set(remaining))
     // To the end: what is refused must not keep what stands behind it from being stored.
     waiting = [...waiting.slice(batch.length), ...remaining]
@@ -74,11 +71,10 @@ export function openPendingEvidence({
     return !mustProbe
   }
 
-  function noteRefusals(causes: ReadonlyMap<Evidence, unknown>): void {
-    for (const [{ businessTransactionId }, cause] of causes) {
-      const sqlState = sqlStateOfRefusal(cause)
-      if (sqlState === undefined) continue
-      fault.raise(sqlState, businessTransactionId)
+  function noteRefusals(notStored: ReadonlyMap<Evidence, NotStored>): void {
+    for (const [{ businessTransactionId }, why] of notStored) {
+      if (why.kind !== 'refused') continue
+      fault.raise(why.sqlState, businessTransactionId)
       mustProbe = true
     }
   }
@@ -90,11 +86,11 @@ export function openPendingEvidence({
   }
 
   return {
-    add(causes) {
-      noteRefusals(causes)
+    add(notStored) {
+      noteRefusals(notStored)
       const lost = new Set<Evidence>()
-      for (const [item, cause] of causes) {
-        if (!isPending(cause)) continue
+      for (const [item, why] of notStored) {
+        if (!mayBeStoredLater(why)) continue
         if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) {
           lost.add(item)
           continue
@@ -109,8 +105,18 @@ export function openPendingEvidence({
   }
 }
 
-function isPending(cause: unknown): boolean {
-  return isUnavailable(cause) || cause instanceof IntentNotVisible || sqlStateOfRefusal(cause) !== undefined
+/** What no later attempt would store is not pending. */
+const MAY_BE_STORED_LATER: Readonly<Record<NotStored['kind'], boolean>> = {
+  unavailable: true,
+  'intent not visible': true,
+  refused: true,
+  'intent closed': false,
+  unstorable: false,
+}
+
+/** @param why undefined: it is stored */
+function mayBeStoredLater(why: NotStored | undefined): boolean {
+  return why !== undefined && MAY_BE_STORED_LATER[why.kind]
 }
 
 function sizeOf({ record, verification, receipt }: Evidence): number {

@@ -8,7 +8,7 @@ import { consumeApprovals } from '../../src/core/tables/approvals.ts'
 import { isClaimed } from '../../src/core/tables/business-transactions.ts'
 import { takeLocks } from '../../src/core/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
-import { claimAll } from './admit.ts'
+import { claimTogether } from './admit.ts'
 import { authorizeAlone, type Authorized } from './authorize.ts'
 import type { StateUnverified } from './decide.ts'
 import { gate } from './gate.ts'
@@ -86,8 +86,8 @@ async function admitOne(
   const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const duplicates = await claimAll(tx, [gated], { ...thread, now })
-  if (duplicates.length > 0) return failures.duplicateTransaction(businessTransactionId)
+  const duplicate = (await claimTogether(tx, [gated], { ...thread, now })).get(gated)
+  if (duplicate !== undefined) return duplicate
   if (gated.outcome !== 'authorized') return gated.failure
   const used = await consumeApprovals(tx, {
     ids: consumes.map(({ approvalId }) => approvalId),

@@ -4,7 +4,7 @@ import { errorText } from '../../src/core/error-text.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { trustRecordText } from '../../src/core/sealed.ts'
 import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
-import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
+import { commit, evidenceOf, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 import { Finished, stillGoing } from '../in-flight.ts'
@@ -24,20 +24,20 @@ export async function store(
   { pendingEvidence, ...tools }: CommitWith & { pendingEvidence: PendingEvidence },
 ): Promise<Finished[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
-  const causes = await commit([...evidence.values()], tools, withRetries)
-  const lost = pendingEvidence.add(causes)
+  const notStored = await commit([...evidence.values()], tools, withRetries)
+  const lost = pendingEvidence.add(notStored)
   return executions.map((item) => {
     if (item instanceof Finished) return item
     const itsEvidence = evidence.get(item) as Evidence
-    const cause = causes.get(itsEvidence)
-    if (lost.has(itsEvidence)) return new Finished(item.request, evidenceLost(cause))
-    if (cause !== undefined) return new Finished(item.request, failures.outcomeUnknown(cause))
-    return new Finished(item.request, reply(item))
+    const why = notStored.get(itsEvidence)
+    if (why === undefined) return new Finished(item.request, reply(item))
+    const failure = lost.has(itsEvidence) ? evidenceLost(why) : failures.outcomeUnknown(why.cause)
+    return new Finished(item.request, failure)
   })
 }
 
 /** As any evidence that is not stored; the log line says that this one never will be. */
-function evidenceLost(cause: unknown): Failure {
+function evidenceLost({ cause }: NotStored): Failure {
   return failures.outcomeUnknown(
     `the evidence is lost, because too much is pending already; not stored: ${errorText(cause)}`,
   )

@@ -8,14 +8,14 @@ export const never: Readonly<Record<string, readonly string[]>> = {
 
   'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     [
-      'workers/execute/commit.ts:commitAll:2',
-      'workers/execute/commit.ts:commitAll:4',
+      'workers/execute/commit.ts:commitTogether:2',
+      'workers/execute/commit.ts:commitTogether:4',
       'workers/execute/commit.ts:lateEvents:1',
       'workers/execute/commit.ts:storedBefore:1',
     ],
 
   'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
-    'workers/execute/commit.ts:commitAll:3',
+    'workers/execute/commit.ts:commitTogether:3',
     'workers/execute/commit.ts:mustBeVisible:1',
     'src/core/tables/execution-intents.ts:findIntents:1',
   ],
