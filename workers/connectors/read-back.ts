@@ -50,7 +50,7 @@ export function isReleaseOver(authorizedUntil: string, now: Date): boolean {
 type Definite = Exclude<Said, 'pending'>
 
 /** What a connector's answer says, in words for the transition; or why it says nothing, which completes "the connector …". */
-export type ReadBack = { readonly says: Definite; readonly note: string } | { readonly unknown: string }
+type ReadBack = { readonly says: Definite; readonly note: string } | { readonly unknown: string }
 
 /**
  * Reads an answer. A 404 counts only with a body that names the transaction, because a proxy that knows no such path answers one too; and

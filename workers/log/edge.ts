@@ -25,7 +25,7 @@ import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Statement } from '../../src/core/postgres/statement-batch.ts'
 import { AppendedEntries } from './appended.ts'
 import { eventStatements } from './events.ts'
-import { numberIn, Streams } from './streams.ts'
+import { numberIn, Streams, type GrowingStream } from './streams.ts'
 
 /**
  * Entries are mostly hashes, which no level compresses, and what they share stands in the entry before. So a window of 4 KB finds it, in half
@@ -37,7 +37,7 @@ const FASTEST = { level: constants.Z_BEST_SPEED, windowBits: 12, chunkSize: 32 *
 const TAGS_MAX = 10_000
 
 /** Those of its streams that an entry is counted in. */
-type Counted = readonly { readonly start: string; readonly stream: ReturnType<Streams['grow']> }[]
+type Counted = readonly { readonly start: string; readonly stream: GrowingStream }[]
 
 /** A tile that is not full. */
 interface OpenTile {

@@ -101,6 +101,6 @@ export async function whyForked(
 const LOG = '/log/'
 
 /** LOG_ORIGIN of an origin. */
-export function nameOf(origin: string): string {
+function nameOf(origin: string): string {
   return origin.slice(0, Math.max(origin.lastIndexOf(LOG), 0))
 }

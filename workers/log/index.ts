@@ -9,7 +9,7 @@ import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { publish, REPUBLISH_EVERY_MS } from './publish.ts'
 import type { RunSizes } from './runs.ts'
-import { CHECKPOINT_EVERY_MS, DamagedRuns, openSequencer } from './sequence.ts'
+import { areHeadsDue, CHECKPOINT_EVERY_MS, DamagedRuns, openSequencer } from './sequence.ts'
 
 /** A tick with more to do leaves it to the next one, so that none takes longer than a request may. */
 const TICK_MAX_MS = 2_000
@@ -19,10 +19,15 @@ const TICK_EVERY_MS = 200
 /** More than the time between two checkpoints of the instance that writes: as long as it does, the others see it. */
 const OTHERS_TICK_EVERY_MS = 1_000
 
+/** How often to look for work on the runs of ids after there was none. */
 const LOOK_FOR_RUNS_EVERY_MS = 1_000
 
 /** The clocks of instances differ by less; by more, an operator should know. */
 const CLOCK_BEHIND_MS = 5_000
+
+/** Half of the time in which a receipt promises its entry. */
+const QUEUED_SECONDS_MAX = 30
+const QUEUED_ROWS_MAX = 1_000_000
 
 const IDLE: LogReport = { frozen: null, problem: null, nextTickMs: TICK_EVERY_MS }
 
@@ -30,10 +35,6 @@ export interface LogWork {
   /** Never two at once. */
   readonly tick: () => Promise<LogReport>
 }
-
-/** Half of the time in which a receipt promises its entry. */
-const QUEUED_SECONDS_MAX = 30
-const QUEUED_ROWS_MAX = 1_000_000
 
 /**
  * @param options.onLog told the number of the newest log, at each tick
@@ -95,13 +96,19 @@ export function openLogWork({
   async function advance(status: LogStatus): Promise<number> {
     await followCheckpoints(pool, guard, status)
     // Another thread has appended since the last tick. It has the edge of the tree in memory, and goes on.
-    const isOthers = status.size !== sizeBefore && !sequencer.isAt(status)
+    const anotherSequences = status.size !== sizeBefore && !sequencer.isAt(status)
     sizeBefore = status.size
-    const mustSequence = !isOthers && (status.queued || status.begins || isGrown(status, nowMs()))
-    const mustPublish = !mustSequence && isUnpublished(status, nowMs())
+    // As the sequencer asks again under the lock.
+    const headsDue = areHeadsDue({
+      ...status,
+      isGrown: status.size > status.checkpointTreeSize,
+      nowMs: nowMs(),
+    })
+    const mustSequence = !anotherSequences && (status.queued || status.begins || headsDue)
+    const mustPublish = !mustSequence && isCheckpointDue(status, nowMs())
     const caughtUp = mustSequence && (await sequenceAndPublish())
     if (mustPublish) await publish({ pool, keys, guard, nowMs })
-    if (isOthers) return OTHERS_TICK_EVERY_MS
+    if (anotherSequences) return OTHERS_TICK_EVERY_MS
     await workOnRuns()
     return caughtUp ? CHECKPOINT_EVERY_MS : TICK_EVERY_MS
   }
@@ -136,19 +143,8 @@ export async function sequenceLog(batch: readonly InFlight[], log: LogWork | und
   return batch.map(({ request }) => new Finished(request, { body: JSON.stringify(report) }))
 }
 
-/** Heads are due: as `isDue` of the sequencer, without its lock. */
-function isGrown(
-  { size, checkpointTreeSize, publishedSize, publishedAtMs }: LogStatus,
-  nowMs: number,
-): boolean {
-  return (
-    size > checkpointTreeSize &&
-    checkpointTreeSize === publishedSize &&
-    nowMs - publishedAtMs >= CHECKPOINT_EVERY_MS
-  )
-}
-
-function isUnpublished(
+/** A checkpoint is due: one that is not signed yet, or the last one again. */
+function isCheckpointDue(
   { checkpointTreeSize, publishedSize, publishedAtMs }: LogStatus,
   nowMs: number,
 ): boolean {

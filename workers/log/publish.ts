@@ -1,4 +1,4 @@
-// Signs the checkpoints of the log: the tree that ends with the newest heads entry, after it was read back from the database and compared
+// Signs the checkpoints of the log: the tree that ends with the newest heads entry, after it was read again from the database and compared
 // with everything that was signed before.
 import type { Pool } from 'pg'
 import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
@@ -8,7 +8,7 @@ import { latestCheckpoint, publishCheckpoint } from '../../src/core/tables/log-c
 import { lockOpenLog } from '../../src/core/tables/log-state.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { readStored, whyBehind, whyForked, type Guard } from './guard.ts'
-import { readBack } from './read-back.ts'
+import { assertStoredTree } from './stored-tree.ts'
 
 /** A log that does not grow has its last checkpoint signed again, so that its time says that the log is alive. */
 export const REPUBLISH_EVERY_MS = 600_000
@@ -43,8 +43,8 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
     const behind = whyBehind({ log, origin, checkpointSize: size }, seen)
     if (behind !== undefined) throw new DamagedLog(behind)
     const stored = last && readStored(last, origin)
-    await readBack(sql, state, stored)
-    // What was read back begins with the last checkpoint: where that is what was seen, it is no other log.
+    await assertStoredTree(sql, state, stored)
+    // What was read begins with the last checkpoint: where that is what was seen, it is no other log.
     const forked = isSame(seen, stored)
       ? undefined
       : await whyForked(sql, { log, origin, size: frontier.size }, seen)

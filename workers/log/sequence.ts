@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
 import type { Frontier } from '../../src/core/log/frontier.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
+import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { takeQueued, type QueuedBatch } from '../../src/core/tables/log-queue.ts'
 import {
   lockOpenLog,
@@ -78,7 +78,13 @@ export function openSequencer({
       latestCheckpoint(sql, state.log),
     ])
     const batches = [...beginningOf(state), ...queued]
-    const withHeads = isDue(state, { appends: batches.length > 0, last, nowMs: nowMs() })
+    const withHeads = areHeadsDue({
+      isGrown: batches.length > 0 || state.frontier.size > state.checkpointTree.size,
+      checkpointTreeSize: state.checkpointTree.size,
+      publishedSize: last?.size ?? 0,
+      publishedAtMs: last?.publishedAtMs ?? 0,
+      nowMs: nowMs(),
+    })
     if (batches.length === 0 && !withHeads) return NOTHING
     edge = await edgeAt(sql, state)
     const appended = edge.append(batches, { withHeads, nowMs: nowMs() })
@@ -112,6 +118,16 @@ export function openSequencer({
     return true
   }
 
+  async function inLogTransaction<T>(work: (sql: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await inTransaction(pool, work)
+    } catch (error) {
+      // Whether it was committed may not be known.
+      edge = undefined
+      throw error
+    }
+  }
+
   function assertNotBehind(state: LogState): void {
     const behind = whyBehind({ ...state, checkpointSize: state.checkpointTree.size }, guard.seen())
     if (behind !== undefined) throw new DamagedLog(behind)
@@ -123,23 +139,8 @@ export function openSequencer({
   }
 
   return {
-    async sequence() {
-      try {
-        return await inTransaction(pool, append)
-      } catch (error) {
-        // Whether it was committed may not be known.
-        edge = undefined
-        throw error
-      }
-    },
-    async workOnRuns() {
-      try {
-        return await inTransaction(pool, addToRuns)
-      } catch (error) {
-        edge = undefined
-        throw error
-      }
-    },
+    sequence: () => inLogTransaction(append),
+    workOnRuns: () => inLogTransaction(addToRuns),
     isAt: ({ log, size }) => edge?.log === log && edge.frontier.size === size,
   }
 }
@@ -155,12 +156,20 @@ function beginningOf({ origin, previous }: LogState): QueuedBatch[] {
   return [{ batch: randomUUID(), entries: [entry] }]
 }
 
-/** The log has grown, the last heads are published, and it is time. A first checkpoint waits for nothing. */
-function isDue(
-  { frontier, checkpointTree }: LogState,
-  { appends, last, nowMs }: { appends: boolean; last: CheckpointRow | undefined; nowMs: number },
-): boolean {
-  const grown = appends || frontier.size > checkpointTree.size
-  const published = checkpointTree.size === (last?.size ?? 0)
-  return grown && published && nowMs - (last?.publishedAtMs ?? 0) >= CHECKPOINT_EVERY_MS
+/**
+ * Whether the heads of the streams are appended now. A first checkpoint waits for nothing.
+ * @param state.isGrown by entries behind its last heads; `checkpointTreeSize` is the size with those, `publishedSize` that of the last checkpoint
+ */
+export function areHeadsDue({
+  isGrown,
+  checkpointTreeSize,
+  publishedSize,
+  publishedAtMs,
+  nowMs,
+}: Pick<LogStatus, 'checkpointTreeSize' | 'publishedSize' | 'publishedAtMs'> & {
+  readonly isGrown: boolean
+  readonly nowMs: number
+}): boolean {
+  const isPublished = checkpointTreeSize === publishedSize
+  return isGrown && isPublished && nowMs - publishedAtMs >= CHECKPOINT_EVERY_MS
 }

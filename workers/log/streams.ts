@@ -4,15 +4,15 @@ import { sha256 } from '../../src/core/signing/sha256.ts'
 import { cutBlocks, joinIndexes, type StreamBlockRow } from '../../src/core/tables/log-stream-blocks.ts'
 import type { StreamRow } from '../../src/core/tables/log-streams.ts'
 
-/** A stream that has new entries. */
-interface Grown {
+/** A stream with the entries that are new in it. */
+export interface GrowingStream {
   /** As it was before the first of the indexes. */
   readonly before: Omit<StreamRow, 'log'>
   readonly indexes: number[]
 }
 
 /** Counts an entry. @returns its number in the stream */
-export function numberIn({ before, indexes }: Grown, index: number): number {
+export function numberIn({ before, indexes }: GrowingStream, index: number): number {
   return before.n + indexes.push(index)
 }
 
@@ -21,7 +21,7 @@ export class Streams {
   private readonly log: number
   private readonly stored = new Map<string, Omit<StreamRow, 'log'>>()
   private readonly heads: Heads
-  private grown = new Map<string, Grown>()
+  private grown = new Map<string, GrowingStream>()
 
   constructor(log: number, rows: readonly StreamRow[]) {
     this.log = log
@@ -30,7 +30,7 @@ export class Streams {
   }
 
   /** A stream that is about to grow: to be counted in until `takeRows` returns it. */
-  grow(tag: string): Grown {
+  grow(tag: string): GrowingStream {
     let grown = this.grown.get(tag)
     if (grown === undefined) {
       const before = this.stored.get(tag) ?? { tag, n: 0, lastIndex: -1, recent: EMPTY }
@@ -58,7 +58,7 @@ export class Streams {
     return { streams, blocks }
   }
 
-  /** The root of the tree of heads; what was added since the last `rows` is not in it. */
+  /** The root of the tree of heads; what was added since the last `takeRows` is not in it. */
   root(): Uint8Array {
     return this.heads.root()
   }

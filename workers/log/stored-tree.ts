@@ -1,5 +1,5 @@
-// Reads back what is stored of the log since the last checkpoint, and computes the root from it: what is signed is what the database has,
-// not what a sequencer had in memory when it wrote. A bit that changed in between ends a log for good (docs/design-notes.md "The evidence log").
+// The tree of the log as the database has it, read again before a checkpoint of it is signed: its root is computed from what is stored, not
+// from what a sequencer had in memory when it wrote. A bit that changed in between ends a log for good (docs/design-notes.md "The evidence log").
 import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
 import { appendLeaves, joinHashes, rootOf, splitHashes, type Frontier } from '../../src/core/log/frontier.ts'
@@ -30,7 +30,11 @@ interface CompletedTile {
  * @param last undefined where none was published
  * @throws DamagedLog with a sentence, where something is missing or another than what was computed when it was appended
  */
-export async function readBack(sql: Sql, state: LogState, last: Checkpoint | undefined): Promise<void> {
+export async function assertStoredTree(
+  sql: Sql,
+  state: LogState,
+  last: Checkpoint | undefined,
+): Promise<void> {
   const { log, checkpointTree } = state
   const heads = [...(last === undefined ? [] : [last]), { ...checkpointTree, root: checkpointTree.root! }]
   const from = last?.size ?? 0
