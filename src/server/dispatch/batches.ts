@@ -47,16 +47,16 @@ interface Waiting<Item extends Queued> {
 
 export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<Item> {
   const batchesMax = limits.threads * limits.batchesPerThread
-  const wholeMax = batchesMax + limits.threads * limits.fullBatchesPerThread
+  const batchesMaxIfFull = batchesMax + limits.threads * limits.fullBatchesPerThread
   /** One for each operation that was submitted before; the first one is checked first. */
   let queues: Waiting<Item>[] = []
   const running = new Map<Operation, number>()
-  let batches = 0
+  let runningInAll = 0
 
   function mayStart({ operation, queue }: Waiting<Item>): boolean {
-    const { countMax, batchesMax: ownMax = Infinity } = operations[operation]
-    if (queue.length() === 0 || (running.get(operation) ?? 0) >= ownMax) return false
-    return batches < (queue.length() >= countMax ? wholeMax : batchesMax)
+    const { countMax, batchesMax: ofOperationMax = Infinity } = operations[operation]
+    if (queue.length() === 0 || (running.get(operation) ?? 0) >= ofOperationMax) return false
+    return runningInAll < (queue.length() >= countMax ? batchesMaxIfFull : batchesMax)
   }
 
   return {
@@ -74,14 +74,14 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       const { operation, queue } = chosen
       const { countMax, bytesMax } = operations[operation]
       // What waits is divided among the threads that have nothing to do.
-      const idleThreads = Math.max(1, limits.threads - batches)
+      const idleThreads = Math.max(1, limits.threads - runningInAll)
       const share = Math.min(countMax, Math.ceil(queue.length() / idleThreads))
-      batches++
+      runningInAll++
       running.set(operation, (running.get(operation) ?? 0) + 1)
       return { operation, requests: queue.take({ countMax: share, bytesMax }) }
     },
     done(operation) {
-      batches--
+      runningInAll--
       running.set(operation, (running.get(operation) ?? 1) - 1)
     },
     expire: (sinceMs) => queues.flatMap(({ queue }) => queue.expire(sinceMs)),

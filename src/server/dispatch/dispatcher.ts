@@ -69,7 +69,14 @@ export async function openDispatcher({
       async (boot) =>
         [
           boot.lane,
-          await openLane({ boot, ...sizes[boot.lane], meter, onFollowing: broadcast.add, onError, watch }),
+          await openLane({
+            boot,
+            ...sizes[boot.lane],
+            meter,
+            onAuthorityPort: broadcast.add,
+            onError,
+            watch,
+          }),
         ] as const,
     ),
   )

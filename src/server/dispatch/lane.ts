@@ -37,8 +37,8 @@ export interface LaneOptions extends BatchLimits {
   /** The threads start when they are first needed, not with the lane. */
   readonly startsOnDemand?: true
   readonly meter: Meter
-  /** Called once for each thread. */
-  readonly onFollowing: (port: MessagePort) => void
+  /** Called once for each thread that has booted, with the port on which it takes what is in effect. */
+  readonly onAuthorityPort: (port: MessagePort) => void
   readonly onError: (error: unknown) => void
   readonly watch?: BatchWatch | undefined
 }
@@ -61,19 +61,20 @@ interface QueuedSubmission extends Submission, Waiter<Answer>, Queued {}
  */
 export async function openLane(options: LaneOptions): Promise<Lane> {
   const { boot, meter, watch } = options
-  const pool = startThreads(options)
+  const piscina = startThreads(options)
   const batches = openBatches<QueuedSubmission>(options)
   const pending = openPending<Answer>()
   const replies = openReplies({ pending, meter, watch })
   let flushing = false
   let closing = false
-  const failed = (error: unknown) => {
+  /** A thread that ends while the lane closes is no error. */
+  const onError = (error: unknown) => {
     if (!closing) options.onError(error)
   }
-  pool.on('error', failed)
+  piscina.on('error', onError)
   // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
-  pool.on('message', (message: ThreadReady | ThreadReplies) => {
-    if ('authorityPort' in message) options.onFollowing(message.authorityPort)
+  piscina.on('message', (message: ThreadReady | ThreadReplies) => {
+    if ('authorityPort' in message) options.onAuthorityPort(message.authorityPort)
     else replies.ofDeferred(message)
   })
   const expiring = setInterval(() => {
@@ -101,10 +102,10 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     const batch = pending.note(operation, requests, sentMs)
     const task = packTask({ operation, authorityEpoch: boot.authority.epoch }, requests, batch.firstTicket)
     try {
-      const answered = (await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies
+      const answered = (await piscina.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies
       replies.ofBatch(answered, batch)
     } catch (error) {
-      failed(error)
+      onError(error)
       for (const at of requests.keys()) pending.answer(batch, at, lost(operation, 'the thread died'))
     }
     watch?.done(operation, performance.now() - sentMs)
@@ -115,12 +116,12 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   async function close(): Promise<void> {
     closing = true
     clearInterval(expiring)
-    await pool.destroy()
+    await piscina.destroy()
   }
 
   try {
-    const nothing = packTask({ operation: 'execute', authorityEpoch: boot.authority.epoch }, [], 0)
-    await Promise.all(pool.threads.map(() => pool.run(nothing)))
+    const emptyTask = packTask({ operation: 'execute', authorityEpoch: boot.authority.epoch }, [], 0)
+    await Promise.all(piscina.threads.map(() => piscina.run(emptyTask)))
   } catch (error) {
     await close()
     throw error
@@ -142,7 +143,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
       const oldestMs = batches.oldestMs()
       return oldestMs === undefined ? 0 : performance.now() - oldestMs
     },
-    threads: () => pool.threads.length,
+    threads: () => piscina.threads.length,
     close,
   }
 }
