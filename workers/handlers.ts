@@ -1,4 +1,5 @@
 // What a worker thread does for each operation.
+import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
@@ -16,14 +17,14 @@ import { issueReceipts } from './evidence/issue-receipts.ts'
 import { replay } from './evidence/replay.ts'
 import { verifyRecords } from './evidence/verify-records.ts'
 import { execute } from './execute/index.ts'
-import type { openDeferred } from './execute/deferred.ts'
+import type { Deferred } from './execute/deferred.ts'
 import type { Finished, InFlight } from './in-flight.ts'
 import { finalizeIntent } from './intents/finalize.ts'
 import { askConnector, concludeReadBack } from './intents/read-back.ts'
 import { resolveIntent } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
 import { openStreamHeads, proveComplete } from './log/completeness.ts'
-import { openLogWork, sequenceLog } from './log/index.ts'
+import { openLogWork, sequenceLog, type LogWork } from './log/index.ts'
 import { addCheckpoints, type Witness } from './log/witness.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
@@ -44,7 +45,7 @@ interface Parts {
   readonly boot: Boot
   readonly thread: Thread
   /** Takes the executions that leave their batch. */
-  readonly deferred: ReturnType<typeof openDeferred>
+  readonly deferred: Deferred
   /** The ids of the callers whose keys are in effect. */
   readonly callerIds: () => readonly string[]
 }
@@ -56,7 +57,7 @@ export function openHandlers({
   deferred,
   callerIds,
 }: Parts): Readonly<Record<Operation, Handler>> {
-  const { lane, config, callers, evidenceLog, notificationWays } = boot
+  const { config, callers, evidenceLog, notificationWays } = boot
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
     approverPasskeys: config.approverPasskeys,
@@ -72,28 +73,13 @@ export function openHandlers({
     webhookJobs: openWebhookJobs(joinQueue),
     webhookProviders: config.webhookProviders,
   }
-  // The lane that sequences: no other thread needs the log's private keys.
-  const log =
-    lane === 'background' && evidenceLog !== undefined
-      ? openLogWork({
-          pool: thread.pool,
-          keys: readLogKeys(config.signingKeyDir),
-          dataDir: config.dataDir,
-          onLog: (newest) => Atomics.store(evidenceLog.number, 0, newest),
-        })
-      : undefined
-  const heads = openStreamHeads()
-  const required = readWitnesses(config)?.required
-  const witness: Witness | undefined =
-    lane === 'background' && config.witness !== undefined
-      ? {
-          name: config.witness.name,
-          keys: readWitnessKeys(config.signingKeyDir),
-          logs: readWitnessedLogs(config.witness.logsFile),
-          pool: thread.pool,
-          nowMs: Date.now,
-        }
-      : undefined
+  const logWork = logWorkOf(boot, thread.pool)
+  const witness = witnessOf(boot, thread.pool)
+  const completeness = {
+    pool: thread.pool,
+    heads: openStreamHeads(),
+    required: readWitnesses(config)?.required,
+  }
   return {
     async execute(batch, stopwatch) {
       const done = await execute(batch, thread, stopwatch)
@@ -118,8 +104,8 @@ export function openHandlers({
     'sweep-intents': (batch) => sweepIntents(batch, thread),
     'ask-connector': answerEach((request) => askConnector(request, thread)),
     'conclude-read-back': answerEach((request) => concludeReadBack(request, thread)),
-    'sequence-log': (batch) => sequenceLog(batch, log),
-    'prove-complete': answerEach((request) => proveComplete(request, { pool: thread.pool, heads, required })),
+    'sequence-log': (batch) => sequenceLog(batch, logWork),
+    'prove-complete': answerEach((request) => proveComplete(request, completeness)),
     'add-checkpoint': (batch) => addCheckpoints(batch, witness),
     'resolve-intent': answerEach((request) => resolveIntent(request, thread)),
     'finalize-intent': answerEach((request) => finalizeIntent(request, thread)),
@@ -129,5 +115,28 @@ export function openHandlers({
     'manage-event-endpoint': answerEach((request) => manageEndpoint(request, thread)),
     'sign-events': answerEach((request) => signEvents(request, thread)),
     'sign-session': async (batch) => signSessions(batch, thread),
+  }
+}
+
+/** In the lane that sequences: no other thread needs the log's private keys. */
+function logWorkOf({ lane, config, evidenceLog }: Boot, pool: Pool): LogWork | undefined {
+  if (lane !== 'background' || evidenceLog === undefined) return undefined
+  return openLogWork({
+    pool,
+    keys: readLogKeys(config.signingKeyDir),
+    dataDir: config.dataDir,
+    onLog: (newest) => Atomics.store(evidenceLog.number, 0, newest),
+  })
+}
+
+/** In the lane that cosigns: no other thread needs the witness's private keys. */
+function witnessOf({ lane, config }: Boot, pool: Pool): Witness | undefined {
+  if (lane !== 'background' || config.witness === undefined) return undefined
+  return {
+    name: config.witness.name,
+    keys: readWitnessKeys(config.signingKeyDir),
+    logs: readWitnessedLogs(config.witness.logsFile),
+    pool,
+    nowMs: Date.now,
   }
 }

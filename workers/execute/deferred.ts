@@ -6,7 +6,7 @@ import type { Performed } from './perform.ts'
 
 const BATCH_MAX = 128
 
-interface Deferred {
+export interface Deferred {
   /** @param items none of them rejects */
   add(items: readonly Promise<Performed | Finished>[]): void
 }
