@@ -1,14 +1,15 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
+import type { Failure } from '../src/core/errors.ts'
 import { failureOf } from '../src/core/failure-of.ts'
-import { Finished, type WorkerRequest, type InFlight } from './in-flight.ts'
+import { Finished, type InFlight, type Success, type WorkerRequest } from './in-flight.ts'
 
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2
 
 /** Answers each request alone: one that fails takes no other with it. */
 export function answerEach(
-  work: (request: WorkerRequest) => Promise<ConstructorParameters<typeof Finished>[1]>,
+  work: (request: WorkerRequest) => Promise<Failure | Success>,
 ): (batch: readonly InFlight[]) => Promise<Finished[]> {
   return (batch) =>
     pLimit(AT_ONCE).map(batch, async ({ request }) => {

@@ -1,7 +1,7 @@
 // What moves through the stages of an operation: requests in flight, and the answers of those that have ended.
 import { Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
 import type { StepUpPasskey } from '../src/core/callers.ts'
-import type { BatchReport, ThreadReplies } from '../src/core/thread-messages.ts'
+import type { BatchReport, PathParams, ThreadReplies } from '../src/core/thread-messages.ts'
 
 /** The caller of a request, with the scope that its key carries (interface §5.5). */
 export interface ScopedCaller {
@@ -28,9 +28,17 @@ export interface WorkerRequest {
   readonly caller: ScopedCaller
   readonly body: Uint8Array
   /** The path parameters, where the operation needs them. */
-  readonly params: Readonly<Record<string, string>>
+  readonly params: PathParams
   /** Set for an execution once its body has been read and the id is a UUID: the log line has it. */
   businessTransactionId?: string | undefined
+}
+
+/** What a request is answered that did not fail; its status is 200 by default. */
+export interface Success {
+  readonly body: string
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly audit?: Audited
 }
 
 /** The end of a request: its reply, and what its log line should say. */
@@ -46,10 +54,7 @@ export class Finished {
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
 
-  constructor(
-    request: WorkerRequest,
-    reply: Failure | { body: string; status?: number; headers?: Record<string, string>; audit?: Audited },
-  ) {
+  constructor(request: WorkerRequest, reply: Failure | Success) {
     this.request = request
     this.audit = reply.audit
     const { businessTransactionId } = request

@@ -6,11 +6,7 @@ import { Finished } from './in-flight.ts'
 /** Answers OVERLOADED in place of DATABASE_UNAVAILABLE where the thread was late while it had the request. */
 export function blameLateThread(answered: readonly Finished[], { wasLate }: Lateness): readonly Finished[] {
   return answered.map((one) => {
-    if (!blamesDatabase(one) || !wasLate(performance.now() - one.request.takenMs)) return one
+    if (one.code !== 'DATABASE_UNAVAILABLE' || !wasLate(performance.now() - one.request.takenMs)) return one
     return new Finished(one.request, failures.overloaded(`the thread was late: ${String(one.log['cause'])}`))
   })
-}
-
-function blamesDatabase({ code }: Finished): boolean {
-  return code === 'DATABASE_UNAVAILABLE'
 }

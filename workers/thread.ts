@@ -38,7 +38,7 @@ function boot(given: Boot) {
   const thread = openThread(given)
   const { port1: ours, port2: authorityPort } = new MessageChannel()
   let callers = scopedCallers(given, given.authority)
-  const inEffect = followAuthority(given.authority, ours, (authority) => {
+  const untilInEffect = followAuthority(given.authority, ours, (authority) => {
     callers = scopedCallers(given, authority)
     thread.policies.replace(authority.policies)
     thread.approvers.replace(authority.approvers)
@@ -61,10 +61,10 @@ function boot(given: Boot) {
     // openLane sends an empty batch to wait until the thread has booted.
     if (task.requests.length === 0) return { replies: [] }
     const takenMs = performance.now()
-    await inEffect(task.authorityEpoch)
+    await untilInEffect(task.authorityEpoch)
     const stopwatch = openStopwatch()
     const batch: InFlight[] = []
-    const unknown: InFlight[] = []
+    const revoked: InFlight[] = []
     for (const { ticket, callerIndex, body, params = {} } of unpackTask(task)) {
       const caller = callerIndex === NOBODY ? ANONYMOUS : callers.get(callerIndex)
       const request: WorkerRequest = {
@@ -77,11 +77,11 @@ function boot(given: Boot) {
         // Here from the start: an object that gains a member changes its shape.
         businessTransactionId: undefined,
       }
-      ;(caller === undefined ? unknown : batch).push({ request })
+      ;(caller === undefined ? revoked : batch).push({ request })
     }
     const answered = batch.length === 0 ? [] : await answers(task.operation, batch, stopwatch)
-    // Their key was revoked while they waited for their turn.
-    for (const { request } of unknown) answered.push(new Finished(request, failures.authenticationRequired()))
+    // The key of their caller was revoked while they waited for their turn.
+    for (const { request } of revoked) answered.push(new Finished(request, failures.authenticationRequired()))
     return repliesOf(answered, batch.length, stopwatch)
   }
 

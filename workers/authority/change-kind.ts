@@ -2,6 +2,7 @@
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
+import type { PathParams } from '../../src/core/thread-messages.ts'
 
 /** What somebody wants changed. */
 export interface Proposal<P = Json> {
@@ -27,7 +28,7 @@ interface Advice {
 /** `P` is the proposal as JSON. */
 export interface ChangeKind<P> {
   /** Reads a proposal's body. Pure. A failure is a 400 that names the field. */
-  readonly read: (body: Uint8Array, params: Readonly<Record<string, string>>) => ReadProposal<P> | Failure
+  readonly read: (body: Uint8Array, params: PathParams) => ReadProposal<P> | Failure
   /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
   readonly check?: (proposed: P) => Promise<Failure | undefined>
   /**

@@ -9,7 +9,7 @@ import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../../src/core/webhooks/requeue.ts'
 import { shownDelivery } from '../../src/core/webhooks/shown.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest } from '../in-flight.ts'
+import type { Success, WorkerRequest } from '../in-flight.ts'
 
 interface ProcessAgainWith extends Pick<ThreadContext, 'pool'> {
   readonly webhookJobs: () => Promise<WebhookJobs>
@@ -22,7 +22,7 @@ const bodyMembers = bodyOf(NoMembers)
 export async function processAgain(
   { body, params }: WorkerRequest,
   { pool, webhookJobs, webhookProviders }: ProcessAgainWith,
-): Promise<Failure | ConstructorParameters<typeof Finished>[1]> {
+): Promise<Failure | Success> {
   const members = bodyMembers(body)
   if (members instanceof Failure) return members
   const key = params['id']?.toLowerCase() ?? ''
