@@ -37,7 +37,7 @@ beforeEach(() => {
     steps.key,
   ) as Authorized
   transaction = authorized.transaction
-  authorization = JSON.parse(authorized.authorization.text.text) as SignedAuthorization
+  authorization = JSON.parse(authorized.authorization.signed.text) as SignedAuthorization
 })
 
 function pass(

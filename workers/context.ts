@@ -17,9 +17,9 @@ export interface ThreadContext {
   readonly policies: Policies
   readonly approvers: Approvers
   readonly connectors: Connectors
-  /** One per configured algorithm, for records and receipts. */
-  readonly signingKeys: readonly SigningKey[]
-  /** The Ed25519 key, for every other artifact. */
+  /** One for each of RECEIPT_ALGORITHMS: they sign records and receipts. */
+  readonly receiptKeys: readonly SigningKey[]
+  /** The Ed25519 key: it signs every other artifact. */
   readonly key: SigningKey
   /** BATCH_SIGNATURES: one signature for the authorizations or records of a batch. */
   readonly batchSignatures: boolean

@@ -24,12 +24,12 @@ export function openThread(given: Boot) {
   const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config
   const pool = openPool(database, connectionsOf(lane))
-  const { ed25519: key, receipt: signingKeys } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
+  const { ed25519, receipt } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
   // A file that cannot be read is reported by the front end; here its key is unknown, and nothing verifies by it.
   const published = publishedKeys(signingKeyDir, { onError: () => undefined })
   const findKey = published.get
   const approvers = openApprovers(authority.approvers)
-  const connectors = openConnectors({ hubspot, key, production })
+  const connectors = openConnectors({ hubspot, key: ed25519, production })
   connectors.replaceExternal(authority.externalConnectors)
   const storeFault = openStoreFault(storeFaultMemory)
   const logging = {
@@ -47,7 +47,7 @@ export function openThread(given: Boot) {
     pendingEvidence: openPendingEvidence({
       ...logging,
       pool,
-      key,
+      key: ed25519,
       count: pendingEvidenceCount,
       fault: storeFault,
     }),
@@ -58,8 +58,8 @@ export function openThread(given: Boot) {
     webhookRules: openWebhookRules(authority.webhookRules),
     semaphores: openSemaphores(),
     outcomes: openPolicyOutcomes(),
-    signingKeys,
-    key,
+    receiptKeys: receipt,
+    key: ed25519,
     published,
     findKey,
     batchSignatures: config.batchSignatures,

@@ -30,7 +30,7 @@ describe('approved', () => {
     const { intent, businessTransactionId, signals } = transaction
     const { action, target, parameters } = intent
     const content = steps.policies.find(transaction.policy)?.contentHash
-    expect(JSON.parse(authorization.text.text)).toMatchObject({
+    expect(JSON.parse(authorization.signed.text)).toMatchObject({
       payload: {
         version: 1,
         authorizationId: authorization.authorizationId,
@@ -67,7 +67,7 @@ describe('approved', () => {
       message: 'Internal Server Error',
       cause: 'AUTHORIZATION_EXPIRED',
     })
-    const { payload } = JSON.parse(authorized.authorization.text.text) as SignedAuthorization
+    const { payload } = JSON.parse(authorized.authorization.signed.text) as SignedAuthorization
     const other = {
       ...authorized,
       transaction: { ...authorized.transaction, businessTransactionId: payload.nonce },

@@ -52,7 +52,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     connectors,
     approvers,
     existingStreams: openExistingStreams({ policies, connectors, approvers }),
-    signingKeys: receipt,
+    receiptKeys: receipt,
     batchSignatures: true,
     originName: 'countersign.example',
     logOrigin: () => 'countersign.example/log/1',

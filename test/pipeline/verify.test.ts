@@ -78,7 +78,7 @@ test('an execution whose signatures nobody has verified is verified whole', asyn
   const { counted, findKey } = counting()
   const { executions } = await sealed(3)
   const [execution] = executions as [SealedExecution]
-  const unknown = { ...execution, signatureMemo: openSignatureMemo() }
+  const unknown = { ...execution, authorizationMemo: openSignatureMemo() }
   expect(statusOf(unknown, openSignatureMemo(), findKey)).toMatchObject({ status: 'VERIFIED' })
   expect(counted).toHaveLength(2)
 })
@@ -90,7 +90,7 @@ test.each([1, 4])(
   async (count) => {
     const { executions, verified } = await sealed(count)
     const [execution] = executions as [SealedExecution]
-    const { signature, payload, batch } = JSON.parse(execution.authorization.text.text) as {
+    const { signature, payload, batch } = JSON.parse(execution.authorization.signed.text) as {
       signature: string
       payload: { nonce: string }
       batch?: { origin: string; path: string[] }

@@ -15,8 +15,8 @@ import type { SignedArtifact } from '../../src/core/verifier/evidence.ts'
 import { readKeySet } from '../../src/core/verifier/keys.ts'
 import { openSteps } from '../pipeline/thread.ts'
 
-const { signingKeys } = openSteps(['ed25519', 'ml-dsa-65'])
-const verifier = cryptoOf(readKeySet({ keys: signingKeys.map((key) => ({ ...publicKeyJson(key.public) })) }))
+const { receiptKeys } = openSteps(['ed25519', 'ml-dsa-65'])
+const verifier = cryptoOf(readKeySet({ keys: receiptKeys.map((key) => ({ ...publicKeyJson(key.public) })) }))
 
 const textsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => `{"n":${i},"é":"${randomBytes(8).toString('hex')}"}`)
@@ -36,7 +36,7 @@ function together(
 
 /** Whether it holds, to the service and to the verifier, which must say the same. */
 function holds(artifact: SignedArtifact, text: string, signature: Signature): boolean {
-  const key = signingKeys.find(({ public: { keyId } }) => keyId === signature.keyId)
+  const key = receiptKeys.find(({ public: { keyId } }) => keyId === signature.keyId)
   const byService = key !== undefined && verifySignature(artifact, text, signature, key.public)
   let byVerifier: boolean | undefined
   try {
@@ -55,7 +55,7 @@ test('one text, or batches switched off: each text has a signature of its own', 
     [3, false],
   ] as const) {
     const texts = textsOf(count)
-    const signatures = await together('trust-record', texts, signingKeys, batchSignatures)
+    const signatures = await together('trust-record', texts, receiptKeys, batchSignatures)
     expect(signatures).toHaveLength(count)
     for (const [i, each] of signatures.entries()) {
       expect(each.map(({ algorithm }) => algorithm)).toEqual(['ed25519', 'ml-dsa-65'])
@@ -71,7 +71,7 @@ test.each([2, 3, 7, 8, 33])(
   '%s texts share one signature of each key, and each has its place',
   async (count) => {
     const texts = textsOf(count)
-    const signatures = await together('trust-record', texts, signingKeys)
+    const signatures = await together('trust-record', texts, receiptKeys)
     expect(new Set(signatures.flat().map(({ value }) => value)).size).toBe(2)
     const places = signatures.map(([first]) => first?.batch)
     expect(places).toMatchObject(texts.map((_, index) => ({ index, size: count })))
@@ -84,7 +84,7 @@ test.each([2, 3, 7, 8, 33])(
 )
 
 test('a fault while a head is signed is noticed before anything is handed out', async () => {
-  const [key] = signingKeys as [SigningKey]
+  const [key] = receiptKeys as [SigningKey]
   const faulty = {
     ...key,
     sign: (message: Buffer) =>
@@ -107,7 +107,7 @@ const KINDS: readonly (readonly [SignedArtifact, 'ed25519' | 'ml-dsa-65', boolea
   ['provider-confirmation', 'ed25519', false],
 ]
 test.each(KINDS)('a %s signed by an %s batch: %s', async (artifact, algorithm, allowed) => {
-  const keys = signingKeys.filter((key) => key.public.algorithm === algorithm)
+  const keys = receiptKeys.filter((key) => key.public.algorithm === algorithm)
   const [text] = textsOf(1) as [string]
   const signatures = await together(artifact, [text, ...textsOf(2)], keys)
   const [signature] = signatures[0] as [Signature]
@@ -115,8 +115,8 @@ test.each(KINDS)('a %s signed by an %s batch: %s', async (artifact, algorithm, a
   expect(holds(artifact, text, signature)).toBe(allowed)
 })
 
-describe.each(signingKeys)('refused of a batch by $public.algorithm', (key) => {
-  const other = signingKeys.find((one) => one !== key) as SigningKey
+describe.each(receiptKeys)('refused of a batch by $public.algorithm', (key) => {
+  const other = receiptKeys.find((one) => one !== key) as SigningKey
   const CHANGES: readonly (readonly [string, (signature: Signature, batch: BatchPosition) => object])[] = [
     ['another size', (_, batch) => ({ batch: { ...batch, size: batch.size + 1 } })],
     ['a size of 1', (_, batch) => ({ batch: { ...batch, size: 1, index: 0, path: [] } })],

@@ -87,8 +87,8 @@ const anArtifact = fc.constantFrom(...artifacts)
 const aText = fc.string({ unit: 'grapheme' })
 
 describe('the server and the verifier agree', () => {
-  const { signingKeys } = openSteps(['ed25519', 'ml-dsa-65'])
-  const keySet = readKeySet({ keys: signingKeys.map((key) => ({ ...publicKeyJson(key.public) })) })
+  const { receiptKeys } = openSteps(['ed25519', 'ml-dsa-65'])
+  const keySet = readKeySet({ keys: receiptKeys.map((key) => ({ ...publicKeyJson(key.public) })) })
   const crypto = cryptoOf(keySet)
   /** The verifier throws for what it can say more of than that it is false. */
   const holds = (...args: Parameters<typeof crypto.verifySignature>) => {
@@ -112,7 +112,7 @@ describe('the server and the verifier agree', () => {
   test('on every signature, changed or not, under any name', async () => {
     await fc.assert(
       fc.asyncProperty(anArtifact, anArtifact, aText, async (artifact, other, text) => {
-        for (const key of signingKeys) {
+        for (const key of receiptKeys) {
           const [signature] = await sign(artifact, text, [key])
           if (signature === undefined) throw new Error('no signature')
           const both = (...[as, of, carried]: [SignedArtifact, string, typeof signature]) => {
@@ -138,8 +138,8 @@ describe('the server and the verifier agree', () => {
 })
 
 describe('a key of a human and a key of the service never pass for each other', () => {
-  const { signingKeys } = openSteps(['ed25519'])
-  const [key] = signingKeys
+  const { receiptKeys } = openSteps(['ed25519'])
+  const [key] = receiptKeys
   if (key === undefined) throw new Error('no key')
   const named = (keyId: string) => ({ keyId, pem: publicKeyJson(key.public).pem })
   // The same key under both names, which no key set that is read may hold: only the name decides.

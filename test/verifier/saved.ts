@@ -39,7 +39,7 @@ export async function saved(algorithms: readonly Algorithm[]): Promise<Saved> {
   const record: Tampered = JSON.parse(await aRecord(steps))
   return {
     keySet: keySetOf(steps),
-    keys: { ed25519: steps.key, receipt: steps.signingKeys },
+    keys: { ed25519: steps.key, receipt: steps.receiptKeys },
     record,
     other: JSON.parse(await aRecord(steps)),
     receipt: record.receipts[0],
@@ -50,7 +50,7 @@ export async function saved(algorithms: readonly Algorithm[]): Promise<Saved> {
 }
 
 export function keySetOf(steps: Steps): Saved['keySet'] {
-  const published = new Map([steps.key, ...steps.signingKeys].map((key) => [key.public.keyId, key.public]))
+  const published = new Map([steps.key, ...steps.receiptKeys].map((key) => [key.public.keyId, key.public]))
   return { keys: Array.from(published.values(), publicKeyJson) }
 }
 

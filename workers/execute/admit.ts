@@ -151,7 +151,7 @@ function transactionRow(item: Claimable) {
   return {
     ...ownership(item),
     body: item.canonical.stored.text,
-    executionAuthorization: item.outcome === 'authorized' ? item.authorization.text.text : null,
+    executionAuthorization: item.outcome === 'authorized' ? item.authorization.signed.text : null,
   }
 }
 

@@ -25,8 +25,8 @@ export interface UnsignedAuthorization {
 }
 
 export interface Authorization extends UnsignedAuthorization {
-  /** Canonical text of `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
-  readonly text: Canonical
+  /** `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
+  readonly signed: Canonical
 }
 
 /** What is authorized: the transaction's own action or, for verified state, the reading of it. */
@@ -96,8 +96,8 @@ function signedBy(
   { authorizationId, expiresAt, nonce, payload }: UnsignedAuthorization,
   { value: signature, ...by }: Signature,
 ): Authorization {
-  const text = canonicalize({ ...by, payload: new Canonical(payload), signature })
-  return { authorizationId, expiresAt, nonce, payload, text: new Canonical(text) }
+  const signed = new Canonical(canonicalize({ ...by, payload: new Canonical(payload), signature }))
+  return { authorizationId, expiresAt, nonce, payload, signed }
 }
 
 const NONCE_BYTES = 16

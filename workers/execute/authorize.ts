@@ -9,7 +9,7 @@ export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> 
   readonly outcome: 'authorized'
   readonly authorization: Authorization
   /** Knows the signature of the authorization once the gate has verified it. */
-  readonly signatureMemo: SignatureMemo
+  readonly authorizationMemo: SignatureMemo
 }
 
 /** What the gate and the claim take: refused and unexecutable executions are claimed too. */
@@ -40,6 +40,10 @@ export function authorizeAlone(concluded: Concluded, key: SigningKey): Claimable
   return authorized(concluded, signAuthorization(concluded.authorization, key), openSignatureMemo())
 }
 
-function authorized(item: Approved, authorization: Authorization, signatureMemo: SignatureMemo): Authorized {
-  return { ...item, outcome: 'authorized', authorization, signatureMemo }
+function authorized(
+  item: Approved,
+  authorization: Authorization,
+  authorizationMemo: SignatureMemo,
+): Authorized {
+  return { ...item, outcome: 'authorized', authorization, authorizationMemo }
 }

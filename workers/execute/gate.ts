@@ -15,20 +15,20 @@ export function gate(
   { findKey, now }: { findKey: (keyId: string) => PublicKey | undefined; now: Date },
 ): Claimable | Failure {
   if (claimable.outcome !== 'authorized') return claimable
-  const checked = checkText(claimable.authorization, {
+  const checked = checkSigned(claimable.authorization, {
     transaction: claimable.transaction,
     parameters: claimable.canonical.parameters,
     findKey,
     now,
-    signatureMemo: claimable.signatureMemo,
+    signatureMemo: claimable.authorizationMemo,
   })
   return checked === undefined ? claimable : failures.internal(checked)
 }
 
-/** Checks the text of an authorization, which is what the record will hold. */
-export function checkText(
-  { text }: Pick<Authorization, 'text'>,
+/** Checks the bytes of an authorization, which are what the record will hold. */
+export function checkSigned(
+  { signed }: Pick<Authorization, 'signed'>,
   check: CheckWith,
 ): GatewayRefusal | undefined {
-  return checkAuthorization(JSON.parse(text.text) as SignedAuthorization, check)
+  return checkAuthorization(JSON.parse(signed.text) as SignedAuthorization, check)
 }

@@ -23,7 +23,7 @@ export interface ReceiptedExecution extends VerifiedExecution, ReceiptIdentity {
 
 interface ReceiptWith extends SignTogether {
   /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
-  readonly signingKeys: readonly SigningKey[]
+  readonly receiptKeys: readonly SigningKey[]
   /** Undefined: no inclusion is promised. */
   readonly logOrigin: () => string | undefined
 }
@@ -62,7 +62,7 @@ interface UnsignedReceipt extends ReceiptIdentity {
 export function draftReceipt(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
-  { signingKeys: keys, logOrigin }: Pick<ReceiptWith, 'signingKeys' | 'logOrigin'>,
+  { receiptKeys: keys, logOrigin }: Pick<ReceiptWith, 'receiptKeys' | 'logOrigin'>,
 ): UnsignedReceipt {
   if (verification.status !== 'VERIFIED')
     throw new Error(`the record of ${businessTransactionId} does not verify`)
@@ -94,10 +94,10 @@ function promised(log: string, issuedAt: Date) {
 /** @returns the canonical texts of the receipts, in the order of `receipts` */
 export async function signReceipts(
   receipts: readonly UnsignedReceipt[],
-  { signingKeys, ...together }: ReceiptWith,
+  { receiptKeys, ...together }: ReceiptWith,
 ): Promise<string[]> {
   const texts = receipts.map(({ unsigned }) => canonicalize(unsigned))
-  const [own, others] = [signingKeys.slice(0, 1), signingKeys.slice(1)]
+  const [own, others] = [receiptKeys.slice(0, 1), receiptKeys.slice(1)]
   const [ownSignatures, otherSignatures] = await Promise.all([
     Promise.all(texts.map((text) => sign('receipt', text, own))),
     others.length === 0 ? [] : signTogether('receipt', texts, others, together),

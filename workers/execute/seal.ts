@@ -31,21 +31,21 @@ interface SealWith extends SignTogether {
    * One per configured algorithm; the first one makes `signature`. Several make a hybrid record, whose signed bytes name the algorithms,
    * so that every verifier misses a stripped signature.
    */
-  readonly signingKeys: readonly SigningKey[]
+  readonly receiptKeys: readonly SigningKey[]
 }
 
 /** Signs the records of a group by one signature of each key. A call whose outcome nobody knows has no record: 502. */
 export function seal(
   performed: readonly (Performed | Finished)[],
-  { signingKeys, ...together }: SealWith,
+  { receiptKeys, ...together }: SealWith,
 ): Promise<(SealedExecution | Finished)[]> {
   const { outcomeUnknown } = failures
-  const unsigned = runStage(performed, (item) => draft(item, signingKeys), outcomeUnknown)
+  const unsigned = runStage(performed, (item) => draft(item, receiptKeys), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {
       const bodies = items.map(({ body }) => body)
-      const signatures = await signTogether('trust-record', bodies, signingKeys, together)
+      const signatures = await signTogether('trust-record', bodies, receiptKeys, together)
       return items.map((item, i) => sealed(item, signatures[i] ?? []))
     },
     outcomeUnknown,
@@ -57,7 +57,7 @@ function draft(performed: Performed, keys: readonly SigningKey[]): UnsignedRecor
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
   const recordCreatedAt = new Date().toISOString()
   const body = canonicalize({
-    authorization: authorization.text,
+    authorization: authorization.signed,
     businessTransactionId: transaction.businessTransactionId,
     createdAt: recordCreatedAt,
     executions: [execution(performed, outcomeOfCall)],

@@ -140,7 +140,7 @@ function accept(request: WorkerRequest, transaction: BusinessTransactionInput, c
     request,
     transaction,
     createdAt,
-    canonical: { stored: stored, intent, parameters, policy, signals },
+    canonical: { stored, intent, parameters, policy, signals },
   }
 }
 

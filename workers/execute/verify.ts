@@ -24,7 +24,7 @@ export function verify(
 ): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
   const crypto = openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
-    artifact === 'execution-authorization' ? execution.signatureMemo : signatureMemo,
+    artifact === 'execution-authorization' ? execution.authorizationMemo : signatureMemo,
   )
   return { ...execution, verification: verifySealed(execution.record, businessTransactionId, crypto) }
 }

@@ -4,7 +4,7 @@ import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import { draftAuthorization, signAuthorization } from '../execute/authorization.ts'
-import { checkText } from '../execute/gate.ts'
+import { checkSigned } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import type { StateVerifier } from './verifier.ts'
@@ -24,7 +24,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
     const unsigned = draftAuthorization(accepted, { decision, action: read, now })
     const authorization = signAuthorization(unsigned, key)
-    const checked = checkText(authorization, {
+    const checked = checkSigned(authorization, {
       transaction: { businessTransactionId, intent: read },
       parameters: parametersText,
       findKey,
@@ -46,7 +46,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     if (unread !== undefined) return failures.stateUnavailable(`${ACTION}: ${unread}`)
     return {
       value: valueOf(outcome, verifier.property, type),
-      evidence: { authorization: authorization.text, observedAt: new Date().toISOString() },
+      evidence: { authorization: authorization.signed, observedAt: new Date().toISOString() },
     }
   },
 }
