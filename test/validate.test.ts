@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Failure } from '../src/core/errors.ts'
 import { BusinessTransactionInput } from '../src/core/schemas/business-transaction.ts'
 import type { ScopedCaller } from '../workers/in-flight.ts'
-import { validate, type Accepted } from '../workers/execute/validate.ts'
+import { validate, type Accepted } from '../workers/execute/validate/validate.ts'
 import { badTransactions, changed, fields } from './bad-transactions.ts'
 import { aTransaction } from './transactions.ts'
 

@@ -122,7 +122,7 @@ test('every await that an execution comes to is one that is listed', () => {
   // And those that no execution comes to, in the same files and the folders that hold only the pipeline, are known too.
   const files = new Set([
     ...Object.keys(listed),
-    ...globSync('workers/{execute,connectors,verifiers}/*.ts', { cwd: ROOT }),
+    ...globSync('workers/{execute,connectors,verifiers}/**/*.ts', { cwd: ROOT }),
   ])
   const written = [...files].flatMap((file) =>
     instrument(file, readFileSync(join(ROOT, file), 'utf8')).awaits.map((one) => `${file}:${one}`),

@@ -10,7 +10,7 @@ import {
 import { trustRecordText } from '../../src/core/sealed.ts'
 import { verifyRecords } from '../../workers/evidence/verify-records.ts'
 import { issueReceipts } from '../../workers/evidence/issue-receipts.ts'
-import { whyNotStorable } from '../../workers/execute/commit.ts'
+import { whyNotStorable } from '../../workers/execute/store/commit.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'

@@ -5,9 +5,9 @@ import type { BusinessTransactionInput } from '../../src/core/schemas/business-t
 import { SignedApproval } from '../../src/core/schemas/approval.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import type { ThreadContext } from '../context.ts'
-import { evaluateVersion } from '../execute/decide.ts'
-import { problemsOf } from '../execute/problems.ts'
-import { attributed, rebuild } from '../execute/validate.ts'
+import { evaluateVersion } from '../execute/decide/decide.ts'
+import { problemsOf } from '../execute/validate/problems.ts'
+import { attributed, rebuild } from '../execute/validate/validate.ts'
 import type { ScopedCaller } from '../in-flight.ts'
 
 /** A transaction that needs approvals and nothing else. */

@@ -7,8 +7,8 @@ import {
   type GatewayRefusal,
   type SignedAuthorization,
 } from '../gateway.ts'
-import type { Authorization } from './authorization.ts'
-import type { Claimable } from './authorize.ts'
+import type { Authorization } from './decide/authorization.ts'
+import type { Claimable } from './decide/authorize.ts'
 
 export function gate(
   claimable: Claimable,

@@ -3,9 +3,9 @@ import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import type { ExistingStreams } from '../existing-streams.ts'
-import type { Authorized } from './authorize.ts'
-import type { Refused } from './decide.ts'
-import type { Accepted } from './validate.ts'
+import type { Authorized } from './decide/authorize.ts'
+import type { Refused } from './decide/decide.ts'
+import type { Accepted } from './validate/validate.ts'
 
 export function authorizationEntry(item: Authorized): QueuedEntry {
   return {

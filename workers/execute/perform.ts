@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { within } from '../../src/core/within.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
-import type { Authorized } from './authorize.ts'
+import type { Authorized } from './decide/authorize.ts'
 
 /**
  * The connector has had its one call. `completed` and `failed` are certain, and `failed` includes a call that was never sent, such as one

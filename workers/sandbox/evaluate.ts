@@ -13,8 +13,8 @@ import {
 } from '../../src/core/policy/evaluate.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { ThreadContext } from '../context.ts'
-import { failureOfEvaluation, evaluateVersion } from '../execute/decide.ts'
-import { problemsOf } from '../execute/problems.ts'
+import { failureOfEvaluation, evaluateVersion } from '../execute/decide/decide.ts'
+import { problemsOf } from '../execute/validate/problems.ts'
 import {
   Finished,
   finishWithText,
@@ -23,7 +23,7 @@ import {
   type ScopedCaller,
   type WorkerRequest,
 } from '../in-flight.ts'
-import { rebuild, validate } from '../execute/validate.ts'
+import { rebuild, validate } from '../execute/validate/validate.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import {
   mismatchFinding,

@@ -2,8 +2,8 @@
 // is locked, so an execution may find another value; nothing is asked outside.
 import { randomUUID } from 'node:crypto'
 import type { ThreadContext } from '../context.ts'
-import { checksOf } from '../execute/prove.ts'
-import type { Accepted } from '../execute/validate.ts'
+import { checksOf } from '../execute/prove/prove.ts'
+import type { Accepted } from '../execute/validate/validate.ts'
 import type { LoadedPolicy } from '../policies.ts'
 import { verifierOf } from '../verifiers/index.ts'
 

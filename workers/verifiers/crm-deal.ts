@@ -3,7 +3,7 @@
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
-import { draftAuthorization, signAuthorization } from '../execute/authorization.ts'
+import { draftAuthorization, signAuthorization } from '../execute/decide/authorization.ts'
 import { checkSigned } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'

@@ -7,7 +7,7 @@ import type { AdvisoryLock, Sql } from '../../src/core/postgres/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy } from '../policies.ts'
-import type { Accepted } from '../execute/validate.ts'
+import type { Accepted } from '../execute/validate/validate.ts'
 
 /** One signal of one execution, as it was declared, or left out, and is to be verified. */
 export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {

@@ -8,24 +8,24 @@ export const never: Readonly<Record<string, readonly string[]>> = {
 
   'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     [
-      'workers/execute/commit.ts:commitTogether:2',
-      'workers/execute/commit.ts:commitTogether:4',
-      'workers/execute/commit.ts:lateEvents:1',
-      'workers/execute/commit.ts:storedBefore:1',
+      'workers/execute/store/commit.ts:commitTogether:2',
+      'workers/execute/store/commit.ts:commitTogether:4',
+      'workers/execute/store/commit.ts:lateEvents:1',
+      'workers/execute/store/commit.ts:storedBefore:1',
     ],
 
   'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
-    'workers/execute/commit.ts:commitTogether:3',
-    'workers/execute/commit.ts:mustBeVisible:1',
+    'workers/execute/store/commit.ts:commitTogether:3',
+    'workers/execute/store/commit.ts:mustBeVisible:1',
     'src/core/tables/execution-intents.ts:findIntents:1',
   ],
 
   'The database is there and refuses evidence, so that a store is tried and rolled back: test/http/evidence-refused.test.ts.':
     [
-      'workers/execute/commit.ts:whyNotStorable:1',
-      'workers/execute/commit.ts:whyNotStorable:2',
-      'workers/execute/commit.ts:whyNotStorable:3',
-      'workers/execute/pending-evidence.ts:openPendingEvidence.probe:1',
+      'workers/execute/store/commit.ts:whyNotStorable:1',
+      'workers/execute/store/commit.ts:whyNotStorable:2',
+      'workers/execute/store/commit.ts:whyNotStorable:3',
+      'workers/execute/store/pending-evidence.ts:openPendingEvidence.probe:1',
     ],
 
   'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':

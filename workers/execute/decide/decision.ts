@@ -1,8 +1,8 @@
 // The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
 import { randomUUID } from 'node:crypto'
-import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import type { Evaluation } from '../../src/core/policy/evaluate.ts'
-import type { Accepted } from './validate.ts'
+import { Canonical, canonicalize, type Json } from '../../../src/core/json/canonical.ts'
+import type { Evaluation } from '../../../src/core/policy/evaluate.ts'
+import type { Accepted } from '../validate/validate.ts'
 
 /** Canonical text; id and content hash are bound into the authorization too. */
 export interface Decision {

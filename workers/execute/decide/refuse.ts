@@ -1,12 +1,12 @@
 // The signed Refusal Record of a transaction that is not executed (decisions §4), stored in the commit that claims its id.
 import { randomUUID } from 'node:crypto'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import type { Mismatch } from '../../src/core/policy/evaluate.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
+import { canonicalize } from '../../../src/core/json/canonical.ts'
+import type { Mismatch } from '../../../src/core/policy/evaluate.ts'
+import { sha256Hex } from '../../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../../src/core/signing/keys.ts'
+import { signEd25519 } from '../../../src/core/signing/signature.ts'
 import type { Decision } from './decision.ts'
-import type { Accepted } from './validate.ts'
+import type { Accepted } from '../validate/validate.ts'
 
 export interface Refusal {
   /** Canonical text of the signed members. */

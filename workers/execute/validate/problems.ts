@@ -3,13 +3,13 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
-import { isMissing } from '../../src/core/json/body.ts'
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
-import { failures, type Failure } from '../../src/core/errors.ts'
-import { holdsUnsafeInteger } from '../../src/core/json/json.ts'
-import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/core/schemas/business-transaction.ts'
-import { isUuid } from '../../src/core/schemas/primitives.ts'
-import type { ScopedCaller } from '../in-flight.ts'
+import { isMissing } from '../../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../../src/core/json/fields.ts'
+import { failures, type Failure } from '../../../src/core/errors.ts'
+import { holdsUnsafeInteger } from '../../../src/core/json/json.ts'
+import { BusinessTransactionInput, NESTED_OBJECTS } from '../../../src/core/schemas/business-transaction.ts'
+import { isUuid } from '../../../src/core/schemas/primitives.ts'
+import type { ScopedCaller } from '../../in-flight.ts'
 
 interface Problem {
   /** Where, as `intent.parameters.lines[2].amount`. */

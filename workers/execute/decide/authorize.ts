@@ -1,6 +1,10 @@
 // Ends the second stage: the authorizations of all that were approved, signed by one signature (decisions §4, §12).
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { openSignatureMemo, type SignTogether, type SignatureMemo } from '../../src/core/signing/signature.ts'
+import type { SigningKey } from '../../../src/core/signing/keys.ts'
+import {
+  openSignatureMemo,
+  type SignTogether,
+  type SignatureMemo,
+} from '../../../src/core/signing/signature.ts'
 import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
 import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 

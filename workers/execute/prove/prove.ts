@@ -2,15 +2,15 @@
 // one that was left out gets that value before a rule reads it, and what that knowledge rests on is claimed with the execution. Everything
 // else never comes here.
 import { randomUUID } from 'node:crypto'
-import type { Json } from '../../src/core/json/canonical.ts'
-import { Failure } from '../../src/core/errors.ts'
-import { denied, rejected, type Evaluation, type Mismatch } from '../../src/core/policy/evaluate.ts'
-import type { AdvisoryLock, Sql } from '../../src/core/postgres/sql.ts'
-import { verifierOf } from '../verifiers/index.ts'
-import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
-import type { LoadedPolicy } from '../policies.ts'
-import type { Accepted } from './validate.ts'
-import { conclude, evaluateVersion, type Concluded, type StateUnverified } from './decide.ts'
+import type { Json } from '../../../src/core/json/canonical.ts'
+import { Failure } from '../../../src/core/errors.ts'
+import { denied, rejected, type Evaluation, type Mismatch } from '../../../src/core/policy/evaluate.ts'
+import type { AdvisoryLock, Sql } from '../../../src/core/postgres/sql.ts'
+import { verifierOf } from '../../verifiers/index.ts'
+import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../../verifiers/verifier.ts'
+import type { LoadedPolicy } from '../../policies.ts'
+import type { Accepted } from '../validate/validate.ts'
+import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
 export interface Observed {

@@ -1,13 +1,13 @@
 // Last stage: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorText } from '../../src/core/error-text.ts'
-import { failures, type Failure } from '../../src/core/errors.ts'
-import { trustRecordText } from '../../src/core/sealed.ts'
-import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
+import { errorText } from '../../../src/core/error-text.ts'
+import { failures, type Failure } from '../../../src/core/errors.ts'
+import { trustRecordText } from '../../../src/core/sealed.ts'
+import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../../src/core/postgres/sql-errors.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
-import type { ReceiptedExecution } from './receipt.ts'
-import { Finished, stillGoing } from '../in-flight.ts'
+import type { ReceiptedExecution } from '../receipt.ts'
+import { Finished, stillGoing } from '../../in-flight.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]

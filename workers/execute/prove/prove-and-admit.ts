@@ -1,20 +1,20 @@
 // Stages 2 to 4 for policies that verify state: one execution is locked, read, decided again, gated and claimed in one transaction, so that
 // nothing that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { failureOf } from '../../src/core/failure-of.ts'
-import { useApprovalRequests } from '../../src/core/tables/approval-requests.ts'
-import { consumeApprovals } from '../../src/core/tables/approvals.ts'
-import { isClaimed } from '../../src/core/tables/business-transactions.ts'
-import { takeLocks } from '../../src/core/postgres/sql.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
-import { claimTogether } from './admit.ts'
-import { authorizeAlone, type Authorized } from './authorize.ts'
-import type { StateUnverified } from './decide.ts'
-import { gate } from './gate.ts'
-import type { ThreadContext } from '../context.ts'
+import { Failure, failures } from '../../../src/core/errors.ts'
+import { failureOf } from '../../../src/core/failure-of.ts'
+import { useApprovalRequests } from '../../../src/core/tables/approval-requests.ts'
+import { consumeApprovals } from '../../../src/core/tables/approvals.ts'
+import { isClaimed } from '../../../src/core/tables/business-transactions.ts'
+import { takeLocks } from '../../../src/core/postgres/sql.ts'
+import { inTransaction, type Transaction } from '../../../src/core/postgres/transaction.ts'
+import { claimTogether } from '../admit.ts'
+import { authorizeAlone, type Authorized } from '../decide/authorize.ts'
+import type { StateUnverified } from '../decide/decide.ts'
+import { gate } from '../gate.ts'
+import type { ThreadContext } from '../../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
-import { Finished } from '../in-flight.ts'
+import { Finished } from '../../in-flight.ts'
 
 /** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
 export const CLAIMS_AT_ONCE = 2

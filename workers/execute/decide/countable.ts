@@ -1,5 +1,5 @@
-import type { Countable } from '../../src/core/policy/counting.ts'
-import type { Accepted } from './validate.ts'
+import type { Countable } from '../../../src/core/policy/counting.ts'
+import type { Accepted } from '../validate/validate.ts'
 
 /** An execution, as the velocity limits of its policy group it. */
 export function countable({ request, transaction }: Accepted): Countable {

@@ -1,18 +1,18 @@
 // Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
-import type { Json } from '../../src/core/json/canonical.ts'
-import { failures, type Failure } from '../../src/core/errors.ts'
-import { groupsOf } from '../../src/core/policy/counting.ts'
-import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import type { Connector } from '../connectors/connector.ts'
-import type { Connectors } from '../connectors/index.ts'
-import type { LoadedPolicy, Policies } from '../policies.ts'
+import type { Json } from '../../../src/core/json/canonical.ts'
+import { failures, type Failure } from '../../../src/core/errors.ts'
+import { groupsOf } from '../../../src/core/policy/counting.ts'
+import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../../src/core/policy/evaluate.ts'
+import type { SigningKey } from '../../../src/core/signing/keys.ts'
+import type { Connector } from '../../connectors/connector.ts'
+import type { Connectors } from '../../connectors/index.ts'
+import type { LoadedPolicy, Policies } from '../../policies.ts'
 import { draftAuthorization, type UnsignedAuthorization } from './authorization.ts'
 import { countable } from './countable.ts'
 import { describeDecision, type Decision } from './decision.ts'
 import { refuse, type Refusal } from './refuse.ts'
-import type { Accepted } from './validate.ts'
+import type { Accepted } from '../validate/validate.ts'
 
 /** Approved: the connector that will be called, and the authorization that is to be signed for it. */
 export interface Approved extends Accepted {

@@ -1,17 +1,17 @@
 // The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
 import { randomFillSync } from 'node:crypto'
-import { newAuthorizationId } from '../../src/core/authorization-id.ts'
-import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { newAuthorizationId } from '../../../src/core/authorization-id.ts'
+import { Canonical, canonicalize } from '../../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../../src/core/signing/keys.ts'
 import {
   signEd25519,
   signTogether,
   type Signature,
   type SignTogether,
-} from '../../src/core/signing/signature.ts'
-import { businessTransactionHash } from '../gateway.ts'
-import type { Accepted } from './validate.ts'
+} from '../../../src/core/signing/signature.ts'
+import { businessTransactionHash } from '../../gateway.ts'
+import type { Accepted } from '../validate/validate.ts'
 
 const LIFETIME_MS = 120_000
 
