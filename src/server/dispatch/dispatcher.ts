@@ -43,35 +43,27 @@ interface DispatcherOptions {
  * @throws the reason of a thread that cannot boot, such as a missing key
  */
 export async function openDispatcher({
-  boot: start,
+  boot,
   meter,
   onError,
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
   const pendingEvidenceCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const shared = { ...start, pendingEvidenceCount }
-  const { workerThreads } = start.config
-  const sizes: Record<LaneName, LaneSize> = {
-    execution: { threads: workerThreads, ...EXECUTION_BATCHES },
-    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, fullBatchesPerThread: 0 },
-    // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
-    'large-execution': { threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, startsOnDemand: true },
-    administration: { threads: 1, batchesPerThread: 4, fullBatchesPerThread: 0, startsOnDemand: true },
-  }
+  const sizes = laneSizes(boot.config.workerThreads)
   // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
   // boots with the newest.
-  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...shared, lane }))
+  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...boot, pendingEvidenceCount, lane }))
 
-  const broadcast = openAuthorityBroadcast(boots, start.authority)
+  const broadcast = openAuthorityBroadcast(boots, boot.authority)
 
   const opening = await Promise.allSettled(
     boots.map(
-      async (boot) =>
+      async (laneBoot) =>
         [
-          boot.lane,
+          laneBoot.lane,
           await openLane({
-            boot,
-            ...sizes[boot.lane],
+            boot: laneBoot,
+            ...sizes[laneBoot.lane],
             meter,
             onAuthorityPort: broadcast.add,
             onError,
@@ -113,6 +105,16 @@ export async function openDispatcher({
       broadcast.close()
       await Promise.all(all.map((lane) => lane.close()))
     },
+  }
+}
+
+function laneSizes(workerThreads: number): Record<LaneName, LaneSize> {
+  return {
+    execution: { threads: workerThreads, ...EXECUTION_BATCHES },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, fullBatchesPerThread: 0 },
+    // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
+    'large-execution': { threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, startsOnDemand: true },
+    administration: { threads: 1, batchesPerThread: 4, fullBatchesPerThread: 0, startsOnDemand: true },
   }
 }
 
