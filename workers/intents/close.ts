@@ -2,19 +2,18 @@
 // Where two humans must say the same, what the first one says and its audit event.
 import { Failure, failures } from '../../src/core/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { endIntents, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
 import { forget, noteFirstWord, type FirstWord } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
+import type { LogBatch } from '../../src/core/tables/log-queue.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
-import { signTransition, type End } from './transition.ts'
+import { signTransition, transitionEntry, type End } from './transition.ts'
 
 /** The route by which a human says how an intent ends, by the type of its audit event. */
 const ROUTES = {
@@ -83,7 +82,7 @@ interface Closing extends Pick<ThreadContext, 'key'> {
   readonly by: string
   /** ISO 8601. */
   readonly at: string
-  readonly log: ReturnType<ThreadContext['startLogBatch']>
+  readonly log: LogBatch
 }
 
 /** What was done, for its audit event. */
@@ -114,12 +113,7 @@ async function close(
   const closed = { id, state, resolution: resolution ?? null, closedAt: at }
   if ((await sql.run(endIntents([closed]))).length !== 1)
     throw new Error('a locked intent was closed by somebody else')
-  const position = log.add(() => ({
-    ...artifactEntry.intentTransition(transition.body, sha256Hex),
-    id: transition.transitionId,
-    streams: {},
-    ...(locked.callerId === null ? {} : { owner: locked.callerId }),
-  }))
+  const position = log.add(() => transitionEntry(transition, locked.callerId))
   await sql.run(insertTransitions([{ ...transition, ...position }]))
   await forget(sql, [id])
   return {

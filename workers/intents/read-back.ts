@@ -20,8 +20,8 @@ import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { conclude } from '../webhooks/conclude.ts'
-import { readStanding, transitionEntry } from '../webhooks/confirm.ts'
-import { signTransition } from './transition.ts'
+import { readStanding } from '../webhooks/confirm.ts'
+import { signTransition, transitionEntry } from './transition.ts'
 
 type AskWith = Pick<ThreadContext, 'pool' | 'key' | 'connectors'>
 type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'>

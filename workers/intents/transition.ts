@@ -7,9 +7,12 @@ import {
   type IntentState,
   type Resolution,
 } from '../../src/core/intents/states.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
+import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 
 /** How an intent ends. */
 export interface End {
@@ -40,4 +43,13 @@ export function signTransition(
   const body = canonicalize({ transitionId, businessTransactionId: id, from, to: state, ...members, by, at })
   const signature = { ...signEd25519('intent-transition', body, key), signedAt: at }
   return { transitionId, businessTransactionId: id, at, body, seal: canonicalize(signature) }
+}
+
+/** @param owner callerId of whoever submitted the transaction; null where the gateway was called directly */
+export function transitionEntry(
+  { transitionId, body }: IntentTransitionRow,
+  owner: string | null,
+): QueuedEntry {
+  const entry = { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {} }
+  return owner === null ? entry : { ...entry, owner }
 }

@@ -11,7 +11,7 @@ import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { lockNamed, findNamed, type NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
 import { endIntents } from '../../src/core/tables/execution-intents.ts'
 import { forget } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransitions, type IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
+import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
 import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import {
   findConfirmations,
@@ -31,7 +31,7 @@ import {
 } from '../../src/core/webhook-rules/match.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import { signTransition } from '../intents/transition.ts'
+import { signTransition, transitionEntry } from '../intents/transition.ts'
 import { conclude, type Conclusion, type Word } from './conclude.ts'
 import type { WebhookRules } from './rules.ts'
 
@@ -332,8 +332,4 @@ function confirmationEntry(
     streams,
     owner: caller,
   }
-}
-
-export function transitionEntry({ transitionId, body }: IntentTransitionRow, owner: string): QueuedEntry {
-  return { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {}, owner }
 }
