@@ -109,7 +109,10 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
   return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted, groups }
 }
 
-/** What a version says of a transaction, with the verified values (`filled`) of signals that were left out. One that nobody has approved, or that was retired, rejects everything. */
+/**
+ * What a version says of a transaction. One that nobody has approved, or that was retired, rejects everything.
+ * @param filled the verified values of signals that were left out
+ */
 export function evaluateVersion(
   { policy, standing }: LoadedPolicy,
   subject: PolicySubject,
