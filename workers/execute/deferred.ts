@@ -4,7 +4,8 @@ import { Finished } from '../in-flight.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
 
-const BATCH_MAX = 128
+/** Executions that finish together at most; they need not come from one batch. */
+const GROUP_MAX = 128
 
 export interface Deferred {
   /** @param items none of them rejects */
@@ -22,15 +23,15 @@ export function openDeferred(
     if (busy) return
     busy = true
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_MAX)
-      waiting = waiting.slice(BATCH_MAX)
+      const group = waiting.slice(0, GROUP_MAX)
+      waiting = waiting.slice(GROUP_MAX)
       const stopwatch = openStopwatch()
       let answered: readonly Finished[]
       try {
-        answered = await finish(batch, stopwatch)
+        answered = await finish(group, stopwatch)
       } catch (error) {
         // A bug. Uncaught it would end the thread and lose what the thread's other executions have done.
-        answered = batch.map((item) =>
+        answered = group.map((item) =>
           item instanceof Finished ? item : new Finished(item.request, failures.outcomeUnknown(error)),
         )
       }
