@@ -1,6 +1,8 @@
 // Requests that are with the threads, found by their tickets (src/server/dispatch/pending.ts).
 import { expect, test } from 'vitest'
+import type { Answer } from '../../src/server/answer.ts'
 import { openPending, type Pending, type SentBatch } from '../../src/server/dispatch/pending.ts'
+import { openReplies } from '../../src/server/dispatch/replies.ts'
 
 /** Sends a batch of this many requests, all of which came at 0. */
 function sent(
@@ -52,4 +54,37 @@ test('what was sent too long ago is answered, and nothing that waited in a queue
   expect([pending.find(0), pending.find(2)]).toEqual([undefined, late.batch])
   pending.expire(3, lost)
   expect(late.replies).toEqual(['execute is lost'])
+})
+
+test('a client is charged for what it gave up on: a request that had to wait too long costs what its thread did', () => {
+  const pending = openPending<Answer>()
+  const charged: [string, number][] = []
+  const meter = {
+    refused: () => undefined,
+    charge: (_operation: string, client: string, { costMs }: { costMs: number }) =>
+      void charged.push([client, costMs]),
+  }
+  const replies = openReplies({ pending, meter, watch: undefined })
+  const statuses: number[] = []
+  const requests = ['slow', 'other'].map((client) => ({
+    client,
+    resolve: ({ status }: Answer) => void statuses.push(status),
+  }))
+  const batch = pending.note('verify-record', requests, 0)
+  pending.expire(0, () => ({ status: 503, headers: {}, body: '' }))
+  const replied = { status: 200, headers: {}, body: '', log: {} }
+  replies.ofBatch(
+    {
+      replies: [
+        { ...replied, ticket: 0, costMs: 61_000 },
+        { ...replied, ticket: 1, costMs: 1 },
+      ],
+    },
+    batch,
+  )
+  expect(statuses).toEqual([503, 503])
+  expect(charged).toEqual([
+    ['slow', 61_000],
+    ['other', 1],
+  ])
 })

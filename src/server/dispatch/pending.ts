@@ -8,14 +8,20 @@ export interface Waiter<Reply> {
   readonly resolve: (reply: Reply) => void
 }
 
+interface SentRequest<Reply> {
+  /** Stays when it is answered: one that has waited too long is charged for what it then cost. */
+  readonly client: string
+  /** Undefined: answered. */
+  resolve: Waiter<Reply>['resolve'] | undefined
+}
+
 /** A batch with a thread, under consecutive tickets. */
 export interface SentBatch<Reply> {
   readonly operation: Operation
   /** When it was sent, milliseconds of `performance.now()`. */
   readonly sentMs: number
   readonly firstTicket: number
-  /** Undefined: answered. */
-  readonly requests: (Waiter<Reply> | undefined)[]
+  readonly requests: readonly SentRequest<Reply>[]
   /** How many are not answered yet. */
   left: number
   /** Set when the batch has come back; what is left then was deferred. */
@@ -43,10 +49,11 @@ export function openPending<Reply>(): Pending<Reply> {
 
   function answer(batch: SentBatch<Reply>, at: number, reply: Reply): void {
     const request = batch.requests[at]
-    if (request === undefined) return
-    batch.requests[at] = undefined
+    if (request?.resolve === undefined) return
+    const { resolve } = request
+    request.resolve = undefined
     if (--batch.left === 0) batches.splice(batches.indexOf(batch), 1)
-    request.resolve(reply)
+    resolve(reply)
   }
 
   return {
