@@ -176,7 +176,7 @@ function approversOf(decision: Members): string[] {
   const names = approvals.map((approval) =>
     isMembers(approval) ? text(at(approval, 'payload'), 'approverId') : '',
   )
-  return [...new Set(names.filter(Boolean))].map(cut)
+  return [...new Set(names.filter(Boolean))].map((name) => cut(name, TEXT_MAX))
 }
 
 function policyText(policy: Members): string {
