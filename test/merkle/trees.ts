@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { consistencyRanges } from '../../src/core/merkle/consistency.ts'
-import type { LeafRange } from '../../src/core/merkle/subtree.ts'
+import { consistencyRanges, type LeafRange } from '../../src/core/merkle/consistency.ts'
 import { buildTree } from '../../src/core/merkle/tree.ts'
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')

@@ -1,6 +1,6 @@
 // The heads of the log's streams: how many entries each has and where the last one is. Their tree is the last entry of every checkpoint,
 // so that a list of a stream's entries can be shown to be complete. Browser-safe.
-import { half, leafHash, nodeHash, odd, type Sha256 } from '../merkle/tree.ts'
+import { half, leafHash, levelsOf, nodeHasher, parentIn, pathIn, type Sha256 } from '../merkle/tree.ts'
 
 export interface StreamHead {
   /** 16 lowercase hex digits. */
@@ -69,12 +69,7 @@ export class Heads {
     const position = this.positions.get(tag)
     const head = this.heads.get(tag)
     if (position === undefined || head === undefined) return undefined
-    const path: Uint8Array[] = []
-    for (let [height, at] = [0, position]; height < this.levels.length; height++, at = half(at)) {
-      const sibling = this.levels[height]![odd(at) ? at - 1 : at + 1]
-      if (sibling !== undefined) path.push(sibling)
-    }
-    return { head, position, count: this.positions.size, path }
+    return { head, position, count: this.positions.size, path: pathIn(this.levels, position) }
   }
 
   /** A new stream moves those behind it. Their hashes stay. */
@@ -91,6 +86,7 @@ export class Heads {
 
   private update(): void {
     const [leaves] = this.levels
+    const hashOf = nodeHasher(this.sha256)
     let positions = new Set<number>()
     for (const tag of this.changed) {
       const position = this.positions.get(tag)!
@@ -101,28 +97,11 @@ export class Heads {
       if (height === 0) continue
       const below = this.levels[height - 1]!
       positions = new Set(Array.from(positions, half))
-      for (const position of positions) above[position] = parentOf(below, position, this.sha256)
+      for (const position of positions) above[position] = parentIn(below, position, hashOf)
     }
   }
 
   private hashOf(tag: string): Uint8Array {
     return leafHash(headData(this.heads.get(tag)!), this.sha256)
   }
-}
-
-function levelsOf(leaves: Uint8Array[], sha256: Sha256): Uint8Array[][] {
-  const levels = [leaves]
-  for (let below = leaves; below.length > 1;) {
-    const above = Array.from({ length: Math.ceil(below.length / 2) }, (_, i) => parentOf(below, i, sha256))
-    levels.push(above)
-    below = above
-  }
-  return levels
-}
-
-/** The last of an odd number stands in the next level as it is, as in `buildTree`. */
-function parentOf(below: readonly Uint8Array[], position: number, sha256: Sha256): Uint8Array {
-  const left = below[position * 2]!
-  const right = below[position * 2 + 1]
-  return right === undefined ? left : nodeHash(left, right, sha256)
 }

@@ -1,6 +1,5 @@
 // C2SP tlog-tiles: the tree in runs of 256 hashes, and the entries in bundles of 256. Browser-safe: hashing and reading are arguments.
-import { consistencyRanges } from '../merkle/consistency.ts'
-import type { LeafRange } from '../merkle/subtree.ts'
+import { consistencyRanges, type LeafRange } from '../merkle/consistency.ts'
 import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 
 /** The hashes of a full tile, and the entries of a full bundle. */

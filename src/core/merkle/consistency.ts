@@ -1,8 +1,13 @@
 // Consistency proofs: that a tree holds an earlier one unchanged (RFC 9162 §2.1.4), or any subtree of it
 // (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm does for both.
 import { equalBytes } from '../bytes.ts'
-import { assertSubtree, type LeafRange } from './subtree.ts'
 import { assertHash, half, nodeHash, odd, type Sha256 } from './tree.ts'
+
+/** The leaves from `start` up to and without `end`. */
+export interface LeafRange {
+  readonly start: number
+  readonly end: number
+}
 
 /** `start` to `end` is the subtree, or, from 0, the earlier tree; `size` is the number of leaves of the whole tree. */
 interface Part extends LeafRange {
@@ -88,6 +93,19 @@ function goUp(at: { first: number; last: number; treeLast: number }): void {
   at.first = half(at.first)
   at.last = half(at.last)
   at.treeLast = half(at.treeLast)
+}
+
+/**
+ * A subtree is a run of leaves that has the same hashes as a tree of its own and within the larger tree.
+ * @throws Error when the range is empty or does not begin at a multiple of its size rounded up to a power of two (§4.1)
+ */
+export function assertSubtree({ start, end }: LeafRange): void {
+  const integers = Number.isSafeInteger(start) && Number.isSafeInteger(end)
+  if (!integers || start < 0 || start >= end)
+    throw new Error('a subtree has a start of 0 or more and a greater end, both integers')
+  let width = 1
+  while (width < end - start) width *= 2
+  if (start % width !== 0) throw new Error(`the leaves from ${start} to ${end} are no subtree`)
 }
 
 function assertPart(part: Part): void {

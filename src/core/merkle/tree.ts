@@ -51,45 +51,53 @@ interface MerkleTree {
 }
 
 /**
- * @param leafHashes one `leafHash` of 32 bytes per leaf; the tree keeps them
+ * @param leafHashes one `leafHash` of 32 bytes per leaf
  * @throws Error when there are none: an empty tree has nothing to prove, and its root could not be told from a mistake
  */
 export function buildTree(leafHashes: readonly Uint8Array[], sha256: Sha256): MerkleTree {
   leafHashes.forEach((hash, index) => assertHash(hash, 'leaf hash', index))
   const size = leafHashes.length
-  const levels = [leafHashes]
-  let level = leafHashes
-  const hashOf = nodeHasher(sha256)
-  while (level.length > 1) {
-    level = parents(level, hashOf)
-    levels.push(level)
-  }
-  const [root] = level
+  const levels = levelsOf(leafHashes, sha256)
+  const root = levels.at(-1)?.[0]
   if (root === undefined) throw new Error('a tree needs at least one leaf')
   const path = (index: number) => {
     assertIndex(index, size)
-    const hashes: Uint8Array[] = []
-    for (let height = 0, position = index; height < levels.length; height++, position >>= 1) {
-      const sibling = levels[height]![position ^ 1]
-      if (sibling !== undefined) hashes.push(sibling)
-    }
-    return hashes
+    return pathIn(levels, index)
   }
   return { size, root, path }
 }
 
-/** The last of an odd number has no sibling and stands in the next level as it is: nothing is hashed with itself. */
-function parents(
-  level: readonly Uint8Array[],
-  hashOf: (left: Uint8Array, right: Uint8Array) => Uint8Array,
-): Uint8Array[] {
-  const above: Uint8Array[] = []
-  for (let index = 0; index < level.length; index += 2) {
-    const left = level[index]!
-    const right = level[index + 1]
-    above.push(right === undefined ? left : hashOf(left, right))
+type Level = readonly Uint8Array[]
+
+/** The hashes of a tree, level by level from the leaves up to the root. */
+export function levelsOf(leafHashes: Level, sha256: Sha256): Uint8Array[][] {
+  const hashOf = nodeHasher(sha256)
+  let level = [...leafHashes]
+  const levels = [level]
+  while (level.length > 1) {
+    const above: Uint8Array[] = []
+    for (let i = 0; i * 2 < level.length; i++) above.push(parentIn(level, i, hashOf))
+    levels.push(above)
+    level = above
   }
-  return above
+  return levels
+}
+
+/** The hash above two neighbours. The last of an odd number has none and stands there as it is: nothing is hashed with itself. */
+export function parentIn(below: Level, position: number, hashOf: ReturnType<typeof nodeHasher>): Uint8Array {
+  const left = below[position * 2]!
+  const right = below[position * 2 + 1]
+  return right === undefined ? left : hashOf(left, right)
+}
+
+/** The inclusion path of a leaf, from the leaf up. */
+export function pathIn(levels: readonly Level[], index: number): Uint8Array[] {
+  const hashes: Uint8Array[] = []
+  for (let height = 0, position = index; height < levels.length; height++, position >>= 1) {
+    const sibling = levels[height]![position ^ 1]
+    if (sibling !== undefined) hashes.push(sibling)
+  }
+  return hashes
 }
 
 /**
