@@ -293,31 +293,6 @@ export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
   return [...shared.statements(), ...insertReceipts(receipts)]
 }
 
-/**
- * Reads the last verification or receipt of one record.
- * @param callerId null reads every owner's record
- * @returns null where there is no such record, `last` null where it has none
- */
-export async function readLastOf(
-  sql: Sql,
-  table: AppendedTable,
-  { id, callerId }: { id: string; callerId: string | null },
-): Promise<{ last: string | null } | null> {
-  const result = await sql.query<{ last: string | null }>({
-    name: `${table}_last_of`,
-    text: `
-      SELECT (SELECT a.body FROM ${table} AS a WHERE a.business_transaction_id = r.business_transaction_id
-        ORDER BY a.ordinal DESC LIMIT 1) AS last
-      FROM trust_records AS r
-      WHERE r.business_transaction_id = $1::uuid AND ($2::text IS NULL OR r.caller_id = $2::text)`,
-    values: [id, callerId],
-  })
-  const [row] = result.rows
-  if (row === undefined) return null
-  const [last = null] = await withSharedSignatures(sql, [row.last])
-  return { last }
-}
-
 /** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */
 export async function readRecordBodies(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
   const result = await sql.query<{ business_transaction_id: string; body: string }>({

@@ -6,7 +6,7 @@ import { isUuid } from '../../core/schemas/primitives.ts'
 import { Receipt } from '../../core/schemas/receipt.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
 import { Verification } from '../../core/schemas/verification.ts'
-import { listAppended, readLastOf, type AppendedTable } from '../../core/tables/trust-records.ts'
+import { listAppended, type AppendedTable } from '../../core/tables/trust-records.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
@@ -185,7 +185,10 @@ async function readLatest(
   { params: { id }, caller }: RouteRequest,
   pool: Service['pool'],
 ): Promise<{ last: string | null } | null> {
-  return isUuid(id) ? readLastOf(pool, table, { id, callerId: readableOwner(caller) }) : null
+  if (!isUuid(id)) return null
+  const range = { limit: 1, offset: 0, after: null }
+  const newest = await listAppended(pool, table, { id, callerId: readableOwner(caller) }, range)
+  return newest && { last: newest.texts[0] ?? null }
 }
 
 /** Callers treat a cursor as opaque. */
