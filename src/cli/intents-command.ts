@@ -13,7 +13,7 @@ export async function listIntents(env: Env, { limit }: { readonly limit: number 
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
   for (const { businessTransactionId, deadline, callerId, transaction } of rows) {
     const { intent } = JSON.parse(transaction) as { intent: { action: string; target: string } }
-    const parts = [businessTransactionId, deadline.toISOString(), callerId, intent.action, intent.target]
+    const parts = [businessTransactionId, deadline, callerId, intent.action, intent.target]
     console.log(printable(parts.join('  ')))
   }
   console.error(

@@ -98,7 +98,7 @@ export async function listEnded({
 
 function endedLine(delivery: ListedDelivery): string {
   const { outcome, receivedAt, provider, eventId, ruleId, businessTransactionId, detail } = delivery
-  const parts = [outcome, receivedAt.toISOString(), provider, eventId, ruleId, businessTransactionId, detail]
+  const parts = [outcome, receivedAt, provider, eventId, ruleId, businessTransactionId, detail]
   return parts.map((part) => (part ?? '-').replaceAll(/\s+/g, ' ')).join('  ')
 }
 

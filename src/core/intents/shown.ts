@@ -18,9 +18,9 @@ export function intentText(row: IntentRow, transitions: readonly Sealed[]): stri
     callerId: row.callerId,
     action: intent.action,
     target: intent.target,
-    releasedAt: row.releasedAt.toISOString(),
-    deadline: row.deadline.toISOString(),
-    ...(row.closedAt === null ? {} : { closedAt: row.closedAt.toISOString() }),
+    releasedAt: row.releasedAt,
+    deadline: row.deadline,
+    ...(row.closedAt === null ? {} : { closedAt: row.closedAt }),
     ...(row.resolution === null ? {} : { resolution: row.resolution }),
     ...(row.inDoubt && row.firstWord !== null ? { firstWord: JSON.parse(row.firstWord) as FirstWord } : {}),
   })

@@ -117,6 +117,11 @@ export function openPool(
   return pool
 }
 
+/** SQL: a time as the interface writes it, ISO 8601 in UTC with milliseconds; null where it is null. */
+export function isoTime(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
 /** Bytes as the text of a parameter. */
 export function byteaText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`

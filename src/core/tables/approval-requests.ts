@@ -5,7 +5,7 @@ import { approvalLock } from './approvals.ts'
 import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { takeLocks, type Sql } from '../postgres/sql.ts'
+import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
 
 interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestId: string
@@ -137,7 +137,7 @@ const COLUMNS = `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
   item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${STATUS} AS status,
   (SELECT coalesce(json_agg(json_build_object('approvalId', a.approval_id, 'approverId', a.approver_id, 'keyId', a.key_id,
-    'approvedAt', to_char(a.issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    'approvedAt', ${isoTime('a.issued_at')})
     ORDER BY a.delivered_at, a.approval_id), '[]') FROM ${APPROVALS}) AS approvals,
   (SELECT coalesce(json_agg(DISTINCT k.approver_id), '[]') FROM approvers AS k
     WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND NOT ${OVER}) AS approvers,
@@ -298,16 +298,16 @@ export interface ExpiredRequest {
  * locked are left for the next time.
  */
 export async function expireApprovalRequests(sql: Sql, limit: number): Promise<ExpiredRequest[]> {
-  const { rows } = await sql.query<Omit<ExpiredRequest, 'expiresAt'> & { expiresAt: Date }>({
+  const { rows } = await sql.query<ExpiredRequest>({
     name: 'approval_requests_expire',
     text: `
       UPDATE approval_requests AS item SET status = 'EXPIRED' WHERE item.request_id = ANY (ARRAY(
         SELECT r.request_id FROM approval_requests AS r
         WHERE r.status = 'OPEN' AND (r.expires_at <= now() - ${EXPIRY_GRACE} OR ${isPolicyRetired('r', `now() - ${EXPIRY_GRACE}`)})
         ORDER BY r.expires_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED))
-      RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", item.expires_at AS "expiresAt",
+      RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", ${isoTime('item.expires_at')} AS "expiresAt",
         item.expires_at > now() AS retired, item.body`,
     values: [limit],
   })
-  return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }))
+  return rows
 }

@@ -2,7 +2,7 @@
 import { storedPasskey, type ApproverRow } from './approvers.ts'
 import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
-import type { AdvisoryLock, Sql } from '../postgres/sql.ts'
+import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
 interface ApprovalRow extends LogPosition {
   readonly approvalId: string
@@ -86,14 +86,14 @@ export async function readUsableApprovals(
     keyId: string
     publicKeyPem: string
     passkey: string | null
-    enrolledAt: Date
+    enrolledAt: string
     requestHash: string | null
     request: string | null
   }>({
     name: 'approvals_usable',
     text: `
       SELECT a.approval_id AS "approvalId", a.body, k.approver_id AS "approverId", k.key_id AS "keyId",
-        k.public_key_pem AS "publicKeyPem", k.passkey, k.enrolled_at AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
+        k.public_key_pem AS "publicKeyPem", k.passkey, ${isoTime('k.enrolled_at')} AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
       FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
         LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash AND r.status = 'OPEN' AND r.expires_at > $4::timestamptz
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
@@ -103,16 +103,11 @@ export async function readUsableApprovals(
       ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX],
   })
-  return result.rows.map(({ approvalId, body, enrolledAt, requestHash, request, passkey, ...key }) => ({
+  return result.rows.map(({ approvalId, body, requestHash, request, passkey, ...key }) => ({
     approvalId,
     body,
     request: requestHash === null || request === null ? null : { requestHash, body: request },
-    approver: {
-      ...key,
-      passkey: storedPasskey(passkey),
-      enrolledAt: enrolledAt.toISOString(),
-      revokedAt: null,
-    },
+    approver: { ...key, passkey: storedPasskey(passkey), revokedAt: null },
   }))
 }
 
@@ -150,9 +145,11 @@ export interface ListedApproval {
 }
 
 const LISTED = `
-  SELECT * FROM (
-    SELECT a.approval_id AS "approvalId", a.body, a.delivered_by AS "deliveredBy", a.delivered_at AS "deliveredAt",
-      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
+  SELECT "approvalId", body, "deliveredBy", ${isoTime('delivered_at')} AS "deliveredAt", "consumedBy",
+    ${isoTime('consumed_at')} AS "consumedAt", status
+  FROM (
+    SELECT a.approval_id AS "approvalId", a.body, a.delivered_by AS "deliveredBy", a.delivered_at,
+      a.consumed_by AS "consumedBy", a.consumed_at,
       CASE WHEN a.consumed_by IS NOT NULL THEN 'USED'
         WHEN a.expires_at <= now() OR r.status = 'EXPIRED'
           OR (r.status = 'OPEN' AND (r.expires_at <= now() OR ${isPolicyRetired('r')})) THEN 'EXPIRED'
@@ -161,36 +158,23 @@ const LISTED = `
       LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash
   ) AS listed`
 
-type StoredListed = Omit<ListedApproval, 'deliveredAt' | 'consumedAt'> & {
-  deliveredAt: Date
-  consumedAt: Date | null
-}
-
 /** A page, the newest delivery first. */
 export async function listApprovals(
   sql: Sql,
   page: { status: ApprovalStatus | null; limit: number; offset: number },
 ): Promise<ListedApproval[]> {
-  const result = await sql.query<StoredListed>({
+  const result = await sql.query<ListedApproval>({
     text: `${LISTED} WHERE $3::text IS NULL OR status = $3::text
-      ORDER BY "deliveredAt" DESC, "approvalId" DESC LIMIT $1::integer OFFSET $2::integer`,
+      ORDER BY delivered_at DESC, "approvalId" DESC LIMIT $1::integer OFFSET $2::integer`,
     values: [page.limit, page.offset, page.status],
   })
-  return result.rows.map(listed)
+  return result.rows
 }
 
 export async function readApproval(sql: Sql, approvalId: string): Promise<ListedApproval | null> {
-  const result = await sql.query<StoredListed>({
+  const result = await sql.query<ListedApproval>({
     text: `${LISTED} WHERE "approvalId" = $1::text`,
     values: [approvalId],
   })
-  return result.rows.map(listed)[0] ?? null
-}
-
-function listed(row: StoredListed): ListedApproval {
-  return {
-    ...row,
-    deliveredAt: row.deliveredAt.toISOString(),
-    consumedAt: row.consumedAt?.toISOString() ?? null,
-  }
+  return result.rows[0] ?? null
 }

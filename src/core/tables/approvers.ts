@@ -1,6 +1,6 @@
 // approvers: the keys of the humans whose signed approvals count (decisions §7).
 import { canonicalize } from '../json/canonical.ts'
-import { takeLocks, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
+import { isoTime, takeLocks, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
 export interface ApproverRow {
   readonly approverId: string
@@ -29,29 +29,21 @@ export function storedPasskey(text: string | null): EnrolledPasskey | undefined 
   return text === null ? undefined : (JSON.parse(text) as EnrolledPasskey)
 }
 
-interface Stored extends Omit<ApproverRow, 'enrolledAt' | 'revokedAt' | 'passkey'> {
-  readonly passkey: string | null
-  readonly enrolledAt: Date
-  readonly revokedAt: Date | null
-}
+type Stored = Omit<ApproverRow, 'passkey'> & { readonly passkey: string | null }
 
-const ROWS = `
-  SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem", passkey,
-    enrolled_at AS "enrolledAt", revoked_at AS "revokedAt"
-  FROM approvers`
+const COLUMNS = `
+  approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem", passkey,
+  ${isoTime('enrolled_at')} AS "enrolledAt", ${isoTime('revoked_at')} AS "revokedAt"`
 
-function approverRow(row: Stored): ApproverRow {
-  return {
-    ...row,
-    passkey: storedPasskey(row.passkey),
-    enrolledAt: row.enrolledAt.toISOString(),
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-  }
+function approverRow<Row extends Stored>(row: Row) {
+  return { ...row, passkey: storedPasskey(row.passkey) }
 }
 
 /** Every key ever enrolled, the revoked ones too: what they approved before can still be verified. */
 export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
-  const result = await sql.query<Stored>({ text: `${ROWS} ORDER BY approver_id, key_id` })
+  const result = await sql.query<Stored>({
+    text: `SELECT ${COLUMNS} FROM approvers ORDER BY approver_id, key_id`,
+  })
   return result.rows.map(approverRow)
 }
 
@@ -121,7 +113,7 @@ export async function revokeApprover(
 export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): Promise<ApproverRow | null> {
   const result = await sql.query<Stored>({
     name: 'approvers_read',
-    text: `${ROWS} WHERE approver_id = $1::text AND key_id = $2::text`,
+    text: `SELECT ${COLUMNS} FROM approvers WHERE approver_id = $1::text AND key_id = $2::text`,
     values: [approverId, keyId],
   })
   return result.rows.map(approverRow)[0] ?? null
@@ -136,13 +128,12 @@ export async function readEnrolments(
   const result = await sql.query<Stored & { enrolledByChange: string }>({
     name: 'approvers_enrolments',
     text: `
-      SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem", passkey,
-        enrolled_at AS "enrolledAt", revoked_at AS "revokedAt", enrolled_by_change AS "enrolledByChange"
+      SELECT ${COLUMNS}, enrolled_by_change AS "enrolledByChange"
       FROM approvers WHERE (approver_id, key_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
       ORDER BY approver_id, key_id`,
     values: [keys.map(({ approverId }) => approverId), keys.map(({ keyId }) => keyId)],
   })
-  return result.rows.map(({ enrolledByChange, ...row }) => ({ ...approverRow(row), enrolledByChange }))
+  return result.rows.map(approverRow)
 }
 
 /** Where the name or the key itself stands already. */

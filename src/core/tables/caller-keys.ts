@@ -1,7 +1,7 @@
 // caller_keys: the keys of callers that governance has issued, and those that it has revoked (docs/handbook/callers.md).
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { fullCaller, type Caller } from '../callers.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** What a key allows, as the change that issued it says; everything that is left out has its default. */
 type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
@@ -34,13 +34,13 @@ interface Stored {
   readonly keyHash: string
   readonly callerId: string
   readonly scope: string | null
-  readonly expiresAt: Date | null
-  readonly issuedAt: Date | null
-  readonly revokedAt: Date | null
+  readonly expiresAt: string | null
+  readonly issuedAt: string | null
+  readonly revokedAt: string | null
 }
 
-const COLUMNS = `k.number, k.key_hash AS "keyHash", k.caller_id AS "callerId", k.scope, k.expires_at AS "expiresAt",
-  k.issued_at AS "issuedAt", k.revoked_at AS "revokedAt"`
+const COLUMNS = `k.number, k.key_hash AS "keyHash", k.caller_id AS "callerId", k.scope,
+  ${isoTime('k.expires_at')} AS "expiresAt", ${isoTime('k.issued_at')} AS "issuedAt", ${isoTime('k.revoked_at')} AS "revokedAt"`
 
 function storedKey({ number, keyHash, callerId, scope, expiresAt, revokedAt }: Stored): StoredCallerKey {
   const caller =
@@ -50,7 +50,7 @@ function storedKey({ number, keyHash, callerId, scope, expiresAt, revokedAt }: S
           ...(JSON.parse(scope) as CallerKeyScope),
           callerId,
           keyHash,
-          ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
+          ...(expiresAt === null ? {} : { expiresAt }),
         })
   return { number, keyHash, callerId, caller, isRevoked: revokedAt !== null }
 }
@@ -86,15 +86,7 @@ export async function readCallerKeys(sql: Sql): Promise<CallerKeyRow[]> {
     FROM caller_keys AS k LEFT JOIN pending_changes AS i ON i.change_id = k.issued_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change
     ORDER BY k.caller_id, k.number`)
-  return rows.map((row) => ({
-    ...storedKey(row),
-    issuedAt: row.issuedAt?.toISOString() ?? null,
-    issuedBy: row.issuedBy,
-    issuedByChange: row.issuedByChange,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    revokedBy: row.revokedBy,
-    revokedByChange: row.revokedByChange,
-  }))
+  return rows.map(({ scope, expiresAt, ...row }) => ({ ...row, ...storedKey({ scope, expiresAt, ...row }) }))
 }
 
 /**

@@ -1,7 +1,7 @@
 // What the feed shows of the artifacts that its events are of. Each kind is read by its ids with one statement; on Citus every shard that has one
 // of them answers it.
 import type { EventType } from '../events/types.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** Members of an event (src/core/events/event.ts); those that are undefined have no place in it. */
 interface ArtifactDetails {
@@ -104,7 +104,7 @@ const refusal: Read = {
   // The seal is short; the body repeats the whole intent.
   text: `
     SELECT business_transaction_id AS id, caller_id AS "callerId",
-      json_build_object('createdAt', to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      json_build_object('createdAt', ${isoTime('created_at')},
         'refusalRecordHash', seal::json ->> 'refusalRecordHash')::text AS body
     FROM refusal_records WHERE business_transaction_id = ANY ($1::uuid[])`,
   details(row) {

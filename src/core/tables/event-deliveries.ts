@@ -3,7 +3,7 @@
 import type { EventScope } from '../events/read.ts'
 import type { EventType } from '../events/types.ts'
 import type { EventEndpointRow } from './event-endpoints.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** Longer than an attempt and what is noted of it: an instance that dies leaves its endpoints to the others after this time. */
 const LEASE_SECONDS = 30
@@ -192,15 +192,14 @@ export async function replaceSecret(
   endpointId: string,
   secret: Buffer,
 ): Promise<string | null | undefined> {
-  const result = await sql.query<{ until: Date | null }>({
+  const result = await sql.query<{ until: string | null }>({
     text: `
       UPDATE event_deliveries SET secret = $2::bytea, previous_secret = secret,
         previous_until = CASE WHEN secret IS NOT NULL THEN now() + interval '${PREVIOUS_SECRET}' END
-      WHERE endpoint_id = $1::uuid RETURNING previous_until AS until`,
+      WHERE endpoint_id = $1::uuid RETURNING ${isoTime('previous_until')} AS until`,
     values: [endpointId, secret],
   })
-  const [row] = result.rows
-  return row && (row.until?.toISOString() ?? null)
+  return result.rows[0]?.until
 }
 
 interface EventEndpointStatus extends EventEndpointRow {
@@ -220,19 +219,17 @@ interface EventEndpointStatus extends EventEndpointRow {
 
 /** Those in effect, by URL. */
 export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[]> {
-  type Times = 'registeredAt' | 'lastSuccessAt' | 'lastFailureAt' | 'failingSince' | 'nextAttemptAt'
   const { rows } = await sql.query<
-    Omit<EventEndpointStatus, Times | 'types' | 'callerIds'> & {
-      [time in Times]: Date | null
-    } & { types: string; callerIds: string | null }
+    Omit<EventEndpointStatus, 'types' | 'callerIds'> & { types: string; callerIds: string | null }
   >({
     text: `
       SELECT e.endpoint_id AS "endpointId", e.url, e.types, e.with_parameters AS "withParameters",
-        e.caller_ids AS "callerIds", e.registered_at AS "registeredAt",
+        e.caller_ids AS "callerIds", ${isoTime('e.registered_at')} AS "registeredAt",
         CASE WHEN d.disabled_at IS NOT NULL THEN 'disabled' WHEN d.failing_since IS NOT NULL THEN 'failing' ELSE 'delivering' END AS state,
-        d.cursor, d.secret IS NOT NULL AS "hasSecret", d.last_success_at AS "lastSuccessAt", d.last_failure_at AS "lastFailureAt",
-        d.problem AS "lastFailure", d.failing_since AS "failingSince",
-        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN d.due_at END AS "nextAttemptAt"
+        d.cursor, d.secret IS NOT NULL AS "hasSecret", ${isoTime('d.last_success_at')} AS "lastSuccessAt",
+        ${isoTime('d.last_failure_at')} AS "lastFailureAt",
+        d.problem AS "lastFailure", ${isoTime('d.failing_since')} AS "failingSince",
+        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN ${isoTime('d.due_at')} END AS "nextAttemptAt"
       FROM event_endpoints AS e JOIN event_deliveries AS d USING (endpoint_id)
       WHERE e.revoked_at IS NULL ORDER BY e.url`,
   })
@@ -240,16 +237,7 @@ export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[
     ...row,
     types: JSON.parse(row.types) as EventType[],
     callerIds: callerIdsIn(row.callerIds),
-    registeredAt: iso(row.registeredAt) ?? '',
-    lastSuccessAt: iso(row.lastSuccessAt),
-    lastFailureAt: iso(row.lastFailureAt),
-    failingSince: iso(row.failingSince),
-    nextAttemptAt: iso(row.nextAttemptAt),
   }))
-}
-
-function iso(time: Date | null): string | null {
-  return time?.toISOString() ?? null
 }
 
 /** How many endpoints are in each state. */

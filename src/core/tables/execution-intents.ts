@@ -5,7 +5,7 @@ import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { idsIn, overRows } from '../postgres/rows.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
 /**
@@ -97,10 +97,11 @@ export interface IntentRow {
   readonly state: IntentState
   readonly inDoubt: boolean
   readonly callerId: string
-  readonly releasedAt: Date
-  readonly deadline: Date
+  /** ISO 8601, as `deadline` and `closedAt`. */
+  readonly releasedAt: string
+  readonly deadline: string
   /** The database's time where evidence closed it; the `at` of the signed transition where a human did. */
-  readonly closedAt: Date | null
+  readonly closedAt: string | null
   readonly resolution: Resolution | null
   /** Canonical text of the transaction. */
   readonly transaction: string
@@ -112,7 +113,8 @@ export interface IntentRow {
 
 const SHOWN = `
   i.business_transaction_id AS "businessTransactionId", i.state, ${isInDoubt} AS "inDoubt", t.caller_id AS "callerId",
-  t.created_at AS "releasedAt", i.deadline, i.closed_at AS "closedAt", i.resolution, t.body AS transaction,
+  ${isoTime('t.created_at')} AS "releasedAt", ${isoTime('i.deadline')} AS deadline, ${isoTime('i.closed_at')} AS "closedAt",
+  i.resolution, t.body AS transaction,
   t.execution_authorization AS "authorization", item.first_word AS "firstWord"`
 const WITH_TRANSACTION = `
   JOIN business_transactions AS t
@@ -243,8 +245,8 @@ export async function lockInDoubt(
     ids.map((id) => ({
       name: 'execution_intents_lock_in_doubt',
       text: `
-        SELECT i.business_transaction_id, to_char(i.deadline AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          t.caller_id, t.body, to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        SELECT i.business_transaction_id, ${isoTime('i.deadline')},
+          t.caller_id, t.body, ${isoTime('t.created_at')}
         FROM execution_intents AS i
         LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
         WHERE i.business_transaction_id = $1::uuid AND ${isInDoubt}

@@ -1,5 +1,5 @@
 // external_connectors: HTTP endpoints that governance has registered for a capability (decisions §8).
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 export interface ExternalConnectorRow {
   /** The change that registered it; also its version in evidence. */
@@ -20,21 +20,17 @@ export interface ExternalConnectorRow {
 /** Those in effect, at most one for a capability. */
 export async function readExternalConnectors(sql: Sql): Promise<ExternalConnectorRow[]> {
   const result = await sql.query<
-    Omit<ExternalConnectorRow, 'allowedParameters' | 'registeredAt'> & {
-      allowedParameters: string
-      registeredAt: Date
-    }
+    Omit<ExternalConnectorRow, 'allowedParameters'> & { allowedParameters: string }
   >({
     text: `
       SELECT change_id AS "changeId", capability, endpoint_url AS "endpointUrl", policy,
         allowed_parameters AS "allowedParameters", timeout_ms AS "timeoutMs", read_back AS "readBack",
-        registered_at AS "registeredAt"
+        ${isoTime('registered_at')} AS "registeredAt"
       FROM external_connectors WHERE revoked_at IS NULL ORDER BY capability`,
   })
   return result.rows.map((row) => ({
     ...row,
     allowedParameters: JSON.parse(row.allowedParameters) as string[],
-    registeredAt: row.registeredAt.toISOString(),
   }))
 }
 

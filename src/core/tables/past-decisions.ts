@@ -1,6 +1,6 @@
 // business_transactions with their refusal_records: how transactions were decided, newest first, for a simulation (decisions §9).
 import type { Position } from './position.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 export interface PastDecision extends Position {
   /** Canonical text of the transaction; null where it names another policy. */
@@ -21,10 +21,10 @@ export async function listPastDecisions(
   page: { callerId: string | null; policy: string; since: string; below: Position; limit: number },
 ): Promise<PastDecision[]> {
   const own = page.callerId !== null
-  const result = await sql.query<Omit<PastDecision, 'createdAt'> & { createdAt: Date }>({
+  const result = await sql.query<PastDecision>({
     name: own ? 'past_decisions_list_own' : 'past_decisions_list_all',
     text: `
-      SELECT page.created_at AS "createdAt", page.business_transaction_id AS id,
+      SELECT ${isoTime('page.created_at')} AS "createdAt", page.business_transaction_id AS id,
         CASE WHEN named.it THEN t.body END AS body, t.execution_authorization IS NOT NULL AS released,
         CASE WHEN named.it THEN r.body END AS refusal
       FROM (
@@ -47,16 +47,16 @@ export async function listPastDecisions(
       ...(own ? [page.callerId] : []),
     ],
   })
-  return result.rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }))
+  return result.rows
 }
 
 /** ISO 8601; null where there is no transaction. */
 export async function readOldestTime(sql: Sql, callerId: string | null): Promise<string | null> {
   const own = callerId !== null
-  const result = await sql.query<{ oldest: Date | null }>({
+  const result = await sql.query<{ oldest: string | null }>({
     name: own ? 'past_decisions_oldest_own' : 'past_decisions_oldest_all',
-    text: `SELECT min(created_at) AS oldest FROM business_transactions ${own ? 'WHERE caller_id = $1::text' : ''}`,
+    text: `SELECT ${isoTime('min(created_at)')} AS oldest FROM business_transactions ${own ? 'WHERE caller_id = $1::text' : ''}`,
     values: own ? [callerId] : [],
   })
-  return result.rows[0]?.oldest?.toISOString() ?? null
+  return result.rows[0]?.oldest ?? null
 }

@@ -1,6 +1,6 @@
 // policy_versions: every policy version ever loaded, by content; approval decides whether it is in effect (decisions §6).
 import { advanceEpoch } from './authority-epoch.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 export interface PolicyVersionRow {
   readonly name: string
@@ -67,25 +67,14 @@ export function isPolicyRetired(request: string, until = 'now()'): string {
 
 /** Reads all versions, sorted by the texts of name and version. */
 export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[]> {
-  const result = await sql.query<
-    Omit<StoredPolicyVersion, 'loadedAt' | 'approvedAt' | 'retiredAt'> & {
-      loadedAt: Date
-      approvedAt: Date | null
-      retiredAt: Date | null
-    }
-  >({
+  const result = await sql.query<StoredPolicyVersion>({
     text: `
-      SELECT name, version, content, content_hash AS "contentHash", loaded_at AS "loadedAt", approved_by AS "approvedBy",
-        approved_at AS "approvedAt", approved_by_change AS "approvedByChange", retired_by AS "retiredBy",
-        retired_at AS "retiredAt", retired_by_change AS "retiredByChange"
+      SELECT name, version, content, content_hash AS "contentHash", ${isoTime('loaded_at')} AS "loadedAt",
+        approved_by AS "approvedBy", ${isoTime('approved_at')} AS "approvedAt", approved_by_change AS "approvedByChange", retired_by AS "retiredBy",
+        ${isoTime('retired_at')} AS "retiredAt", retired_by_change AS "retiredByChange"
       FROM policy_versions ORDER BY name, version`,
   })
-  return result.rows.map((row) => ({
-    ...row,
-    loadedAt: row.loadedAt.toISOString(),
-    approvedAt: row.approvedAt?.toISOString() ?? null,
-    retiredAt: row.retiredAt?.toISOString() ?? null,
-  }))
+  return result.rows
 }
 
 /** One version; undefined where there is none. */

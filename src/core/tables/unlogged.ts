@@ -1,6 +1,7 @@
 // What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
+import { isoTime } from '../postgres/sql.ts'
 import type { Statement, Texts } from '../postgres/statement-batch.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
@@ -32,21 +33,20 @@ export interface UnloggedTable {
 }
 
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
-const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** SQL of when a row was made, as text. */
 const CREATED_AT: Readonly<Record<string, string>> = {
-  pending_changes: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${iso('c.proposed_at')})`,
-  approval_requests: iso('c.created_at'),
-  approval_request_closes: iso('c.closed_at'),
-  approvals: iso('c.delivered_at'),
-  webhook_events: iso('c.received_at'),
-  execution_intents: iso('t.created_at'),
-  refusal_records: iso('c.created_at'),
+  pending_changes: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${isoTime('c.proposed_at')})`,
+  approval_requests: isoTime('c.created_at'),
+  approval_request_closes: isoTime('c.closed_at'),
+  approvals: isoTime('c.delivered_at'),
+  webhook_events: isoTime('c.received_at'),
+  execution_intents: isoTime('t.created_at'),
+  refusal_records: isoTime('c.created_at'),
   receipts: `substring(c.body from '"issuedAt":"([^"]*)"')`,
-  intent_transitions: iso('c.at'),
-  provider_confirmations: iso('c.at'),
-  audit_events: iso('c.occurred_at'),
+  intent_transitions: isoTime('c.at'),
+  provider_confirmations: isoTime('c.at'),
+  audit_events: isoTime('c.occurred_at'),
 }
 
 /** In the order of `artifactTables`. */

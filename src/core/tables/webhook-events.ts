@@ -3,7 +3,7 @@ import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
 import { idsIn, overRows } from '../postgres/rows.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
+import { byteaText, isoTime, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { deliveriesIn } from '../webhooks/queue.ts'
@@ -147,9 +147,10 @@ export interface ListedDelivery {
   readonly bodySha256: string
   /** Zero where the body was emptied (docs/handbook/keeping.md). */
   readonly bodyBytes: number
-  readonly receivedAt: Date
+  /** ISO 8601, as `processedAt`. */
+  readonly receivedAt: string
   /** Null: it waits for its job. */
-  readonly processedAt: Date | null
+  readonly processedAt: string | null
   readonly outcome: string | null
   readonly ruleId: string | null
   readonly businessTransactionId: string | null
@@ -161,7 +162,8 @@ export interface ListedDelivery {
 
 const LISTED = `
   item.event_key AS "eventKey", item.provider, item.event_id AS "eventId", item.body_sha256 AS "bodySha256",
-  octet_length(item.body) AS "bodyBytes", item.received_at AS "receivedAt", item.processed_at AS "processedAt", item.outcome,
+  octet_length(item.body) AS "bodyBytes", ${isoTime('item.received_at')} AS "receivedAt",
+  ${isoTime('item.processed_at')} AS "processedAt", item.outcome,
   item.rule_id AS "ruleId", item.business_transaction_id AS "businessTransactionId", item.detail, item.reruns`
 
 interface DeliveryFilter {

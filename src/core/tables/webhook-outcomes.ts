@@ -1,7 +1,7 @@
 // The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
 import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
 import { overRows } from '../postgres/rows.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 import type { WebhookEventRow } from './webhook-events.ts'
 
@@ -18,18 +18,16 @@ export interface WaitingDelivery extends WebhookEventRow {
  * this returns without them.
  */
 export async function lockWaiting(sql: Sql, eventKeys: readonly string[]): Promise<WaitingDelivery[]> {
-  const { rows } = await sql.query<Omit<WaitingDelivery, 'receivedAt'> & { receivedAt: Date }>({
+  const { rows } = await sql.query<WaitingDelivery>({
     name: 'webhook_events_lock_waiting',
     text: `
       SELECT event_key AS "eventKey", provider, event_id AS "eventId", headers, body_sha256 AS "bodySha256", body,
-        received_at AS "receivedAt", reruns, detail
+        ${isoTime('received_at')} AS "receivedAt", reruns, detail
       FROM webhook_events WHERE event_key = ANY($1::uuid[]) AND processed_at IS NULL
       ORDER BY event_key FOR NO KEY UPDATE`,
     values: [eventKeys],
   })
-  return rows
-    .map((row) => ({ ...row, receivedAt: row.receivedAt.toISOString() }))
-    .toSorted((a, b) => (a.receivedAt < b.receivedAt ? -1 : Number(a.receivedAt > b.receivedAt)))
+  return rows.toSorted((a, b) => (a.receivedAt < b.receivedAt ? -1 : Number(a.receivedAt > b.receivedAt)))
 }
 
 export interface DeliveryEnd {

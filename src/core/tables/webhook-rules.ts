@@ -1,6 +1,6 @@
 // webhook_rules: the rules of each provider, by content; approval decides which are in effect. No version is ever deleted that was approved.
 import { advanceEpoch } from './authority-epoch.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** Rules in effect. */
 export interface WebhookRulesRow {
@@ -60,13 +60,14 @@ export async function readWebhookRulesInEffect(sql: Sql): Promise<WebhookRulesRo
 
 /** Everything, by provider, the newest approval first, which is in effect; what is not approved last. */
 export async function readWebhookRules(sql: Sql): Promise<StoredWebhookRules[]> {
-  const { rows } = await sql.query<Omit<StoredWebhookRules, 'approvedAt'> & { approvedAt: Date | null }>({
+  const { rows } = await sql.query<StoredWebhookRules>({
     text: `
-      SELECT provider, rules_hash AS "rulesHash", content, approved_by AS "approvedBy", approved_at AS "approvedAt",
+      SELECT provider, rules_hash AS "rulesHash", content, approved_by AS "approvedBy",
+        ${isoTime('approved_at')} AS "approvedAt",
         approved_by_change AS "approvedByChange"
       FROM webhook_rules ORDER BY provider, approved_at DESC NULLS LAST`,
   })
-  return rows.map((row) => ({ ...row, approvedAt: row.approvedAt?.toISOString() ?? null }))
+  return rows
 }
 
 /**
