@@ -1,12 +1,22 @@
 // The answer of GET /log/absence: how often an id stands in the log, up to an index. In each run of ids (ids.ts) it shows the leaves of the id
 // with the one before and the one after. Browser-safe.
+import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
-import { base64 } from '../verifier/base64.ts'
 import type { OpenedCheckpoint } from './checkpoint.ts'
 import { parseEntry } from './entry.ts'
-import { idKey, idKinds, idLeaf, isIdKind, KEY_BYTES, runHash, type IdKind } from './ids.ts'
+import { idKey, idKinds, idLeaf, isIdKind, runHash, type IdKind } from './ids.ts'
 import type { NoteCrypto } from './note.ts'
-import { openByPolicy, type LogPolicy } from './policy.ts'
+import {
+  assertLogged,
+  hashOf,
+  integerOf,
+  listOf,
+  membersOf,
+  openedBy,
+  pathOf,
+  textOf,
+  type OpenedBy,
+} from './statement.ts'
 
 /** All bytes are in base64, all paths from the leaf up. */
 export interface AbsenceStatement {
@@ -61,7 +71,6 @@ export interface IdFindings {
  * the id. That the runs are sorted, and have an entry's own id as its leaf, only an audit of the whole log checks (`countersign log audit`).
  *
  * @param statement the answer, parsed
- * @param request.policy whose checkpoints are trusted; or what opens a checkpoint, and throws where nobody who is trusted signed it
  * @param request.kind of the id that was asked for
  * @param request.id a UUID in lower case, but for approvals
  * @throws Error that names the run, from 0, and what is wrong with it
@@ -72,7 +81,7 @@ export function verifyAbsence(
     policy,
     ...asked
   }: {
-    readonly policy: LogPolicy | ((note: string) => OpenedCheckpoint)
+    readonly policy: OpenedBy
     readonly kind: IdKind
     readonly id: string
   },
@@ -80,7 +89,7 @@ export function verifyAbsence(
 ): IdFindings {
   const { log, checkpoint: note, kind, id, runs, coveredTo } = readStatement(statement)
   if (kind !== asked.kind || id !== asked.id) throw new Error(`the statement is about the ${kind} ${id}`)
-  const checkpoint = typeof policy === 'function' ? policy(note) : openByPolicy(note, policy, crypto)
+  const checkpoint = openedBy(policy, note, crypto)
   if (checkpoint.origin !== log)
     throw new Error(`the checkpoint is of the log '${checkpoint.origin}', not of '${log}'`)
   const key = idKey({ kind: idKinds[kind], id }, crypto.sha256)
@@ -102,7 +111,7 @@ export function verifyAbsence(
 }
 
 interface ReadRun extends Omit<StatedRun, 'path' | 'leaves'> {
-  readonly path: readonly Uint8Array[]
+  readonly path: Uint8Array[]
   readonly leaves: readonly ReadLeaf[]
 }
 
@@ -112,8 +121,9 @@ interface ReadLeaf extends Omit<StatedLeaf, 'hash' | 'path'> {
 }
 
 /** The leaves lead to one root, the entry is the hash of what they say of the run, and it is in the log. */
-function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, { sha256 }: NoteCrypto): void {
-  const { level, first, end, size, entry, index, path, leaves } = run
+function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, crypto: NoteCrypto): void {
+  const { sha256 } = crypto
+  const { level, first, end, size, entry, index, leaves } = run
   if (end <= first) throw new Error(`it ends at ${end}, where it begins or before`)
   // Whoever states a run has its entries.
   if (index < end) throw new Error(`it covers entries up to ${end}, and its own entry is at ${index}`)
@@ -123,15 +133,12 @@ function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, { sha256 }: No
   })
   const [root] = roots
   if (root === undefined) throw new Error('it shows no leaves')
-  if (roots.some((other) => compare(other, root) !== 0)) throw new Error('its leaves lead to different roots')
+  if (!roots.every((other) => equalBytes(other, root))) throw new Error('its leaves lead to different roots')
   const { kind, hash, streams } = parseEntry(entry)
   if (kind !== 'ids' || streams.length > 0) throw new Error('its entry is not of kind ids')
   if (hash !== runHash({ level, first, end, size, root }, sha256))
     throw new Error('its entry is not the hash of its level, its range, its size and the root of its leaves')
-  const logged = leafHash(new TextEncoder().encode(entry), sha256)
-  const found = rootOfInclusion({ leafHash: logged, index, size: checkpoint.size, path }, sha256)
-  if (compare(found, checkpoint.root) !== 0)
-    throw new Error(`its entry is not at index ${index} of the log: its path does not lead to the root`)
+  assertLogged(run, 'its entry', checkpoint, crypto)
 }
 
 /** The indexes of the leaves with the key; none of the run's are left out. */
@@ -162,10 +169,6 @@ function compare(one: Uint8Array, other: Uint8Array): number {
 
 /** A log of 2^53 entries has no more: 15 of each level, and a set of 16 that is being merged. */
 const RUNS_MAX = 31 * 16
-/** A tree with more levels has more leaves than a number here can count. */
-const PATH_MAX = 53
-
-type Members = Readonly<Record<string, unknown>>
 
 function readStatement(
   given: unknown,
@@ -182,7 +185,7 @@ function readStatement(
     kind,
     id,
     runs: listOf(statement, 'runs', RUNS_MAX).map(readRun),
-    coveredTo: numberOf(statement, 'coveredTo'),
+    coveredTo: integerOf(statement, 'coveredTo'),
   }
 }
 
@@ -191,55 +194,21 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 function readRun(given: unknown, i: number): ReadRun {
   const run = membersOf(given, `runs[${i}]`)
   return {
-    level: numberOf(run, 'level'),
-    first: numberOf(run, 'first'),
-    end: numberOf(run, 'end'),
-    size: numberOf(run, 'size'),
+    level: integerOf(run, 'level'),
+    first: integerOf(run, 'first'),
+    end: integerOf(run, 'end'),
+    size: integerOf(run, 'size'),
     entry: textOf(run, 'entry'),
-    index: numberOf(run, 'index'),
+    index: integerOf(run, 'index'),
     path: pathOf(run),
-    leaves: listOf(run, 'leaves', Infinity).map((one, n) => {
+    leaves: listOf(run, 'leaves').map((one, n) => {
       const leaf = membersOf(one, `runs[${i}].leaves[${n}]`)
       return {
         hash: hashOf(leaf['hash'], 'hash'),
-        index: numberOf(leaf, 'index'),
-        position: numberOf(leaf, 'position'),
+        index: integerOf(leaf, 'index'),
+        position: integerOf(leaf, 'position'),
         path: pathOf(leaf),
       }
     }),
   }
-}
-
-function membersOf(value: unknown, what: string): Members {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
-  throw new Error(`${what} is not an object`)
-}
-
-function textOf(members: Members, name: string): string {
-  const value = members[name]
-  if (typeof value === 'string') return value
-  throw new Error(`${name} is not a string`)
-}
-
-function numberOf(members: Members, name: string): number {
-  const value = members[name]
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new Error(`${name} is not an integer of 0 or more`)
-}
-
-function listOf(members: Members, name: string, max: number): readonly unknown[] {
-  const value = members[name]
-  if (!Array.isArray(value)) throw new Error(`${name} is not a list`)
-  if (value.length > max) throw new Error(`${name} has ${value.length} items; at most ${max} are read`)
-  return value
-}
-
-function pathOf(members: Members): Uint8Array[] {
-  return listOf(members, 'path', PATH_MAX).map((hash) => hashOf(hash, 'a hash of a path'))
-}
-
-function hashOf(value: unknown, what: string): Uint8Array {
-  const bytes = typeof value === 'string' ? base64(value) : undefined
-  if (bytes?.length === KEY_BYTES) return bytes
-  throw new Error(`${what} is not 32 bytes of base64`)
 }

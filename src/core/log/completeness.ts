@@ -1,13 +1,23 @@
 // That a list holds every entry of a stream: the head of the stream states how many there are, the tree of heads is the last entry under a
 // checkpoint, and the entries have the numbers from 1 up to that count (docs/handbook/log.md "Prove that a list is complete"). Browser-safe.
-import { equalBytes, toHex } from '../bytes.ts'
+import { toHex } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { base64 } from '../verifier/base64.ts'
 import type { OpenedCheckpoint } from './checkpoint.ts'
 import { formatEntry, parseEntry, streamNames, streamTag, type LogEntry, type StreamName } from './entry.ts'
 import { headData } from './heads.ts'
 import type { NoteCrypto } from './note.ts'
-import { openByPolicy, type LogPolicy } from './policy.ts'
+import {
+  assertLogged,
+  integerOf,
+  listOf,
+  membersOf,
+  openedBy,
+  pathOf,
+  textOf,
+  type Members,
+  type OpenedBy,
+} from './statement.ts'
 
 /** The name of a stream: one caller, capability, policy or approver. */
 export interface NamedStream {
@@ -39,13 +49,9 @@ export interface ProvenList {
   readonly entries: readonly NumberedEntry[]
 }
 
-/** The answer of POST /log/completeness, of any shape. */
-type Statement = Readonly<Record<string, unknown>>
-
 /**
  * Checks an answer of POST /log/completeness, of which nothing is trusted before.
  *
- * @param request.policy whose checkpoints are trusted; or what opens a checkpoint, and throws where nobody who is trusted signed it
  * @param request.stream whose list was asked for
  * @param request.salt the salt of the log, 32 bytes, which ties the tag to the name; by default the one in the statement, if there is one.
  *   Anybody who has it can try names
@@ -62,7 +68,7 @@ export function verifyCompleteness(
     from = 1,
     to,
   }: {
-    readonly policy: LogPolicy | ((note: string) => OpenedCheckpoint)
+    readonly policy: OpenedBy
     readonly stream?: NamedStream
     readonly salt?: Uint8Array
     readonly from?: number
@@ -72,7 +78,7 @@ export function verifyCompleteness(
 ): ProvenList {
   const read = membersOf(statement, 'the statement')
   const note = textOf(read, 'checkpoint')
-  const checkpoint = typeof policy === 'function' ? policy(note) : openByPolicy(note, policy, crypto)
+  const checkpoint = openedBy(policy, note, crypto)
   if (textOf(read, 'log') !== checkpoint.origin)
     throw new Error(
       `the checkpoint is not one of the log that the statement names, but of ${checkpoint.origin}`,
@@ -99,7 +105,7 @@ export function verifyCompleteness(
 
 /** The head of the stream, whose tree's root is the last entry under the checkpoint. */
 function provenHead(
-  read: Statement,
+  read: Members,
   tag: string,
   checkpoint: OpenedCheckpoint,
   crypto: NoteCrypto,
@@ -113,51 +119,36 @@ function provenHead(
       index: integerOf(head, 'position'),
       // A wrong count that leads to the root all the same proves the same: that the head is in the tree.
       size: integerOf(head, 'count'),
-      path: pathOf(head, 'the head'),
+      path: pathOf(head),
     },
     sha256,
   )
   const heads = membersOf(read['heads'], 'the heads')
-  if (integerOf(heads, 'index') !== checkpoint.size - 1)
-    throw new Error('the heads are not the last entry under the checkpoint')
-  const text = formatEntry({ kind: 'heads', hash: toHex(root), streams: [] })
-  assertInTree({ ...heads, entry: text }, 'the entry of the heads', checkpoint, crypto)
+  const [index, path] = [integerOf(heads, 'index'), pathOf(heads)]
+  if (index !== checkpoint.size - 1) throw new Error('the heads are not the last entry under the checkpoint')
+  const entry = formatEntry({ kind: 'heads', hash: toHex(root), streams: [] })
+  assertLogged({ entry, index, path }, 'the entry of the heads', checkpoint, crypto)
   return { n, lastIndex }
 }
 
 /** The entries, each in the tree and numbered from `from` on without a gap. */
 function provenEntries(
-  read: Statement,
+  read: Members,
   { stream, tag, from }: { stream: StreamName; tag: string; from: number },
   checkpoint: OpenedCheckpoint,
   crypto: NoteCrypto,
 ): NumberedEntry[] {
-  const list = read['entries']
-  if (!Array.isArray(list)) throw new Error('the statement has no list of entries')
-  return list.map((item: unknown, i) => {
+  return listOf(read, 'entries').map((item, i) => {
     const [which, n] = [`entry ${i + 1} of the list`, from + i]
     const members = membersOf(item, which)
-    const entry = parseEntry(textOf(members, 'entry'))
+    const [text, index] = [textOf(members, 'entry'), integerOf(members, 'index')]
+    const entry = parseEntry(text)
     const number = entry.streams.find((one) => one.stream === stream)
     if (number?.tag !== tag) throw new Error(`${which} is not one of the stream`)
     if (number.n !== n) throw new Error(`${which} has the number ${number.n} in the stream, not ${n}`)
-    return { ...entry, n, index: assertInTree(members, which, checkpoint, crypto) }
+    assertLogged({ entry: text, index, path: pathOf(members) }, which, checkpoint, crypto)
+    return { ...entry, n, index }
   })
-}
-
-/** @returns the index at which the checkpoint's tree holds the entry */
-function assertInTree(
-  members: Statement,
-  which: string,
-  { size, root }: OpenedCheckpoint,
-  { sha256 }: NoteCrypto,
-): number {
-  const index = integerOf(members, 'index')
-  const leaf = leafHash(new TextEncoder().encode(textOf(members, 'entry')), sha256)
-  const found = rootOfInclusion({ leafHash: leaf, index, size, path: pathOf(members, which) }, sha256)
-  if (!equalBytes(found, root))
-    throw new Error(`${which} is not at index ${index} of the log: its path does not lead to the root`)
-  return index
 }
 
 /** @throws Error where a salt is there and the tag is that of another name */
@@ -171,7 +162,7 @@ function isTied(
   return true
 }
 
-function streamOf(read: Statement): NamedStream {
+function streamOf(read: Members): NamedStream {
   const members = Object.entries(membersOf(read['stream'], 'the stream'))
   const [[given, value] = []] = members
   const name = streamNames.find((known) => known === given)
@@ -180,43 +171,15 @@ function streamOf(read: Statement): NamedStream {
   return { name, value }
 }
 
-function tagOf(read: Statement): string {
+function tagOf(read: Members): string {
   const tag = textOf(read, 'tag')
   if (!/^[0-9a-f]{16}$/.test(tag)) throw new Error('the tag is not 16 lowercase hex digits')
   return tag
 }
 
-function saltOf(read: Statement): Uint8Array | undefined {
+function saltOf(read: Members): Uint8Array | undefined {
   if (read['salt'] === undefined) return undefined
   const salt = base64(textOf(read, 'salt'))
   if (salt === undefined) throw new Error('the salt is not canonical base64')
   return salt
-}
-
-function membersOf(value: unknown, which: string): Statement {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${which} is not an object`)
-  return value as Statement
-}
-
-function textOf(members: Statement, name: string): string {
-  const value = members[name]
-  if (typeof value !== 'string') throw new Error(`${name} is not a string`)
-  return value
-}
-
-function integerOf(members: Statement, name: string): number {
-  const value = members[name]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw new Error(`${name} is not a whole number`)
-  return value
-}
-
-function pathOf({ path }: Statement, which: string): Uint8Array[] {
-  if (!Array.isArray(path)) throw new Error(`${which} has no path`)
-  return path.map((text: unknown, height) => {
-    const hash = typeof text === 'string' ? base64(text) : undefined
-    if (hash?.length !== 32) throw new Error(`path hash ${height} of ${which} is not 32 bytes of base64`)
-    return hash
-  })
 }

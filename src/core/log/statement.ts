@@ -1,0 +1,65 @@
+// A statement of the log as a route answers it, of which nothing is trusted before: its members, and what it says to be in the log. Browser-safe.
+import { equalBytes } from '../bytes.ts'
+import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
+import { base64 } from '../verifier/base64.ts'
+import type { Checkpoint, OpenedCheckpoint } from './checkpoint.ts'
+import type { NoteCrypto } from './note.ts'
+import { openByPolicy, type LogPolicy } from './policy.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Whose checkpoints are trusted; or what opens a checkpoint, and throws where nobody who is trusted signed it. */
+export type OpenedBy = LogPolicy | ((note: string) => OpenedCheckpoint)
+
+export function openedBy(by: OpenedBy, note: string, crypto: NoteCrypto): OpenedCheckpoint {
+  return typeof by === 'function' ? by(note) : openByPolicy(note, by, crypto)
+}
+
+/** @throws Error that names the entry as `which`, where its path does not lead to the root of the checkpoint */
+export function assertLogged(
+  { entry, index, path }: { readonly entry: string; readonly index: number; readonly path: Uint8Array[] },
+  which: string,
+  { size, root }: Checkpoint,
+  { sha256 }: NoteCrypto,
+): void {
+  const leaf = leafHash(new TextEncoder().encode(entry), sha256)
+  if (!equalBytes(rootOfInclusion({ leafHash: leaf, index, size, path }, sha256), root))
+    throw new Error(`${which} is not at index ${index} of the log: its path does not lead to the root`)
+}
+
+export function membersOf(value: unknown, which: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  throw new Error(`${which} is not an object`)
+}
+
+export function textOf(members: Members, name: string): string {
+  const value = members[name]
+  if (typeof value === 'string') return value
+  throw new Error(`${name} is not a string`)
+}
+
+export function integerOf(members: Members, name: string): number {
+  const value = members[name]
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw new Error(`${name} is not an integer of 0 or more`)
+}
+
+export function listOf(members: Members, name: string, max = Infinity): readonly unknown[] {
+  const value = members[name]
+  if (!Array.isArray(value)) throw new Error(`${name} is not a list`)
+  if (value.length > max) throw new Error(`${name} has ${value.length} items; at most ${max} are read`)
+  return value
+}
+
+/** A tree with more levels has more leaves than a number here can count. */
+const PATH_MAX = 53
+
+export function pathOf(members: Members): Uint8Array[] {
+  return listOf(members, 'path', PATH_MAX).map((hash) => hashOf(hash, 'a hash of a path'))
+}
+
+export function hashOf(value: unknown, what: string): Uint8Array {
+  const bytes = typeof value === 'string' ? base64(value) : undefined
+  if (bytes?.length === 32) return bytes
+  throw new Error(`${what} is not 32 bytes of base64`)
+}
