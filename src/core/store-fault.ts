@@ -1,5 +1,6 @@
 // Why the database refuses to store evidence, in memory that all threads of an instance share: it outlives the thread that found out.
 // While there is a fault no execution is admitted (docs/design-notes.md "A database that refuses evidence").
+import { uuidOf } from './bytes.ts'
 
 /** The SQLSTATE as a number of base 36, 0 where there is no fault; then the 16 bytes of an id. */
 export type StoreFaultMemory = Int32Array<SharedArrayBuffer>
@@ -29,8 +30,7 @@ export function openStoreFault(
       const number = Atomics.load(memory, 0)
       return number === 0 ? undefined : number.toString(36).toUpperCase().padStart(5, '0')
     },
-    businessTransactionId: () =>
-      id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    businessTransactionId: () => uuidOf(id.toString('hex')),
     raise(sqlState, businessTransactionId) {
       id.write(businessTransactionId.replaceAll('-', ''), 'hex')
       set(Number.parseInt(sqlState, 36))

@@ -1,6 +1,7 @@
 // An event as readers get it: ids, hashes, what and when. It has no parameters of an execution and no names that a caller made up.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
+import { uuidOf } from '../bytes.ts'
 import { resolutions } from '../intents/states.ts'
 import { changeStatuses } from '../schemas/governance.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from '../schemas/primitives.ts'
@@ -56,6 +57,5 @@ export function eventIdOf({ type, id: artifact }: { readonly type: EventType; re
   const bytes = createHash('sha1').update(NAMESPACE).update(`${type} ${artifact}`).digest().subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x50
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  return uuidOf(bytes.toString('hex'))
 }

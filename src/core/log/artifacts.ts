@@ -47,7 +47,7 @@ export const artifactEntry = {
 } as const
 
 /** The prefix of the kind of an artifact that was logged when the log began after it, or had lost it. */
-const LATE = 'late-'
+export const LATE = 'late-'
 
 export function isLateKind(kind: string): boolean {
   return kind.startsWith(LATE)

@@ -3,6 +3,7 @@
 // a level are merged into one of the next. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
+import { LATE } from './artifacts.ts'
 
 /** What has ids, by the names that proofs have in the API, and the kind of its entries. */
 export const idKinds = {
@@ -36,7 +37,6 @@ export function hasId(kind: string): boolean {
 }
 
 const encoder = new TextEncoder()
-const LATE = 'late-'
 
 /** What stands for an id: SHA-256 of its `idText`, in UTF-8. */
 export function idKey(item: { kind: string; id: string }, sha256: Sha256): Uint8Array {

@@ -6,6 +6,9 @@ import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 export const TILE_WIDTH = 256
 const HASH_BYTES = 32
 
+/** Which bundle has the entry of an index. */
+export const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)
+
 /** Hash i of tile n at a level is the root of the leaves from (256n + i) · 256^level up to 256^level later. */
 export interface Tile {
   /** From 0, whose hashes are those of the leaves. */

@@ -1,7 +1,7 @@
 // log_bundles: full bundles of 256 entries, compressed with gzip.
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../log/damaged.ts'
-import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
+import { bundleOf, decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
 import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 
@@ -101,8 +101,6 @@ export function entriesOfBundle(
 
 /** In one piece, which takes three quarters of the time of several. */
 const unzipped = (bundle: Buffer): Buffer => gunzipSync(bundle, { chunkSize: 64 * 1024 })
-
-const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)
 
 /** Full bundles from `n` on, uncompressed and in order; those that are not stored are left out. */
 export async function readFullBundles(

@@ -1,4 +1,5 @@
 // log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
+import { uuidOf } from '../bytes.ts'
 import { sha256Hex } from '../signing/sha256.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -42,12 +43,11 @@ const hexNumber = (value: number, bytes: number) => value.toString(16).padStart(
 export function decodeEvents(bytes: Buffer): StoredEvent[] {
   return Array.from({ length: Math.floor(bytes.length / EVENT_BYTES) }, (_, i) => {
     const at = i * EVENT_BYTES
-    const id = bytes.toString('hex', at + EVENT_BYTES - ID_BYTES, at + EVENT_BYTES)
     return {
       index: bytes.readUIntBE(at, INDEX_BYTES),
       code: bytes.readUInt8(at + INDEX_BYTES),
       owner: bytes.toString('hex', at + OWNER_AT, at + OWNER_AT + OWNER_BYTES),
-      id: `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`,
+      id: uuidOf(bytes.toString('hex', at + EVENT_BYTES - ID_BYTES, at + EVENT_BYTES)),
     }
   })
 }

@@ -1,24 +1,15 @@
 // log_queue: what is committed and waits for its place in the evidence log (docs/design-notes.md "The evidence log").
+import { uuidOf } from '../bytes.ts'
 import { errorText } from '../error-text.ts'
 import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../events/types.ts'
 import { streamNames, type StreamName } from '../log/entry.ts'
+import type { IdKind, idKinds } from '../log/ids.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
 /** What writers put into the log. */
-export type LoggedKind =
-  | 'authorization'
-  | 'receipt'
-  | 'refusal'
-  | 'audit-event'
-  | 'governance-change'
-  | 'intent-transition'
-  | 'provider-confirmation'
-  | 'approval'
-  | 'webhook'
-  | 'approval-request'
-  | 'approval-request-close'
+export type LoggedKind = (typeof idKinds)[IdKind]
 
 /** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'
@@ -132,10 +123,6 @@ function unpacked({ positions, packed: base64 }: Packed): Item[] {
     const id = digits.slice(i * ITEM_DIGITS + HASH_DIGITS, (i + 1) * ITEM_DIGITS)
     return [hash, uuidOf(id), position]
   })
-}
-
-function uuidOf(digits: string): string {
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 /** The position of what is not logged. */
