@@ -2,7 +2,7 @@
 // shape and proves nothing by itself: the verdict stands beside it.
 import type { Json } from '../json/canonical.ts'
 import { cut } from '../text.ts'
-import { isMembers, type Members } from './evidence.ts'
+import { isMembers, itemsOf, type Members } from './evidence.ts'
 import { artifactOf, bulkEntries } from './index.ts'
 import type { EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
@@ -112,7 +112,8 @@ function ofRecord(record: Members): Told {
   const transaction = at(record, 'transaction')
   const intent = at(transaction, 'intent')
   const authority = at(transaction, 'authority')
-  const execution = first(record['executions'])
+  const [executed] = itemsOf(record['executions'])
+  const execution = isMembers(executed) ? executed : {}
   const isDone = text(execution, 'status') === 'COMPLETED'
   const ending = isDone ? 'Done, as the connector reported' : 'Not done'
   const why = isDone ? '' : text(at(at(execution, 'evidence'), 'result'), 'reason')
@@ -169,10 +170,9 @@ function ofIntent(intent: Members) {
 }
 
 function approversOf(decision: Members): string[] {
-  const approvals = Object.values(at(decision, 'verifiedSignals')).flatMap((signal) => {
-    const given = isMembers(signal) ? signal['approvals'] : undefined
-    return Array.isArray(given) ? (given as readonly Json[]) : []
-  })
+  const approvals = Object.values(at(decision, 'verifiedSignals')).flatMap((signal) =>
+    isMembers(signal) ? itemsOf(signal['approvals']) : [],
+  )
   const names = approvals.map((approval) =>
     isMembers(approval) ? text(at(approval, 'payload'), 'approverId') : '',
   )
@@ -196,11 +196,6 @@ function joined(separator: string, ...texts: readonly string[]): string {
 function at(members: Members, name: string): Members {
   const value = members[name]
   return isMembers(value) ? value : {}
-}
-
-function first(value: Json | undefined): Members {
-  const [one] = Array.isArray(value) ? (value as readonly Json[]) : []
-  return isMembers(one) ? one : {}
 }
 
 function text(members: Members, name: string): string {

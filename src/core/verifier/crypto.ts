@@ -11,7 +11,7 @@ import { signedMessage, type Hashing } from '../merkle/batch-head.ts'
 import { assertedBytes, isPasskeyAlgorithm, keyAlgorithmOf } from '../webauthn/assertion.ts'
 import { base64, toBase64 } from './base64.ts'
 import { mayVerify, type CarriedSignature, type Crypto, type SignedArtifact } from './evidence.ts'
-import { uncompressed, type KeySet, type VerifyingKey } from './keys.ts'
+import { ed25519Point, uncompressed, type KeySet, type VerifyingKey } from './keys.ts'
 import { preAuthEncoding } from './pre-auth-encoding.ts'
 import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
 
@@ -145,17 +145,8 @@ function holds({ message, signature, publicKey, point }: Signed): boolean {
   const encodedR = signature.subarray(0, 32)
   const S = bytesToNumberLE(signature.subarray(32))
   if (S >= Point.Fn.ORDER) return false
-  const [R, A] = [pointOf(encodedR), point ?? pointOf(publicKey)]
+  const [R, A] = [ed25519Point(encodedR), point ?? ed25519Point(publicKey)]
   if (R === undefined || A === undefined || R.isSmallOrder() || A.isSmallOrder()) return false
   const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER
   return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R)
-}
-
-/** Undefined for what is no canonical encoding of a point. */
-function pointOf(bytes: Uint8Array) {
-  try {
-    return ed25519.Point.fromBytes(bytes)
-  } catch {
-    return undefined
-  }
 }

@@ -140,6 +140,11 @@ export function list(value: Json | undefined): readonly Json[] {
   return value as readonly Json[]
 }
 
+/** The items of a list; none of anything else. */
+export function itemsOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : []
+}
+
 export function string(value: Json | undefined): string {
   if (typeof value !== 'string') throw new Error('a string is missing')
   return value

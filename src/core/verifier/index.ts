@@ -9,7 +9,7 @@ import {
 import { checkAuditEvent } from './audit-event.ts'
 import { inspectBundle } from './bundle.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
-import { isMembers, isOpen, type Check, type Crypto, type Members } from './evidence.ts'
+import { isMembers, isOpen, itemsOf, type Check, type Crypto, type Members } from './evidence.ts'
 import { checkGovernanceChange, missingStepUpKey, notesOnChange } from './governance-change.ts'
 import { checkIntentTransition } from './intent-transition.ts'
 import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
@@ -196,9 +196,8 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
 function missingStepUpKeysIn(artifact: EvidenceKind, evidence: Members, keys: KeySet): string[] {
   const changes =
     artifact === 'governance-change' ? [evidence] : artifact === 'bundle' ? evidence['changes'] : []
-  if (!Array.isArray(changes)) return []
   const humanKey = (keyId: string) => keys.get(keyId)
-  const missing = changes
+  const missing = itemsOf(changes)
     .filter(isMembers)
     .map((change) => missingStepUpKey(change, { humanKey }))
     .filter((keyId) => keyId !== undefined)

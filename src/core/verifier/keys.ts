@@ -287,7 +287,7 @@ function pointOf(keyId: string, { algorithm, bytes }: Material, which: string): 
   if (algorithm === 'es256' && !p256.utils.isValidPublicKey(uncompressed(bytes), false))
     throw new Unusable(`${which} is not a point of P-256.`)
   if (algorithm !== 'ed25519') return undefined
-  const point = decoded(bytes)
+  const point = ed25519Point(bytes)
   if (point === undefined || point.is0() || !point.isTorsionFree())
     throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
   // A human's key signs little.
@@ -299,7 +299,8 @@ export function uncompressed(coordinates: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(4), coordinates)
 }
 
-function decoded(bytes: Uint8Array): EdwardsPoint | undefined {
+/** Undefined for what is no canonical encoding of a point. */
+export function ed25519Point(bytes: Uint8Array): EdwardsPoint | undefined {
   try {
     return ed25519.Point.fromBytes(bytes)
   } catch {

@@ -1,6 +1,6 @@
 // The checks of a provider's confirmation with the signature beside it, from their text alone; and what it says against a record.
 import type { Json } from '../json/canonical.ts'
-import { canonicalText, check, isMembers, list, members, string } from './evidence.ts'
+import { canonicalText, check, isMembers, itemsOf, list, members, string } from './evidence.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
 
@@ -50,10 +50,9 @@ export function notesOnConfirmation(confirmation: Json | undefined, status?: Jso
   const named = JSON.stringify(provider)
   const contradicts =
     (status === 'COMPLETED' && says === 'not_executed') || (status === 'FAILED' && says === 'executed')
-  const entries = Array.isArray(comparisons) ? (comparisons as readonly Json[]) : []
   return [
     ...(contradicts ? [`The provider ${named} says ${says}, and the record says ${status}.`] : []),
-    ...entries.flatMap((one) =>
+    ...itemsOf(comparisons).flatMap((one) =>
       isMembers(one) && one['holds'] === false && typeof one['expression'] === 'string'
         ? [
             `A comparison of the confirmation by ${named} does not hold: ${JSON.stringify(one['expression'])}.`,

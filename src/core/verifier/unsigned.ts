@@ -2,7 +2,7 @@
 // part of what was verified, so the report names each.
 import type { Json } from '../json/canonical.ts'
 import type { EvidenceKind } from './not-proven.ts'
-import { isMembers, type Members } from './evidence.ts'
+import { isMembers, itemsOf, type Members } from './evidence.ts'
 
 const SIGNATURE = ['algorithm', 'keyId', 'value', 'signedAt', 'batch']
 const VERIFICATION = [
@@ -42,9 +42,7 @@ const unknown: Unknown = (value, known, ...path) =>
     : []
 
 function unknownInEach(value: Json | undefined, known: readonly string[], ...path: (string | number)[]) {
-  return Array.isArray(value)
-    ? (value as readonly Json[]).flatMap((one, i) => unknown(one, known, ...path, i))
-    : []
+  return itemsOf(value).flatMap((one, i) => unknown(one, known, ...path, i))
 }
 
 const beside = (name: string) => (evidence: Members) => [
@@ -60,13 +58,8 @@ const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly str
     ...ofSignature(record),
     ...ofSignatures(record),
     ...unknownInEach(record['verifications'], VERIFICATION, 'verifications'),
-    ...(Array.isArray(record['receipts']) ? (record['receipts'] as readonly Json[]) : []).flatMap(
-      (receipt, i) =>
-        isMembers(receipt)
-          ? unknownInEach(receipt['signatures'], SIGNATURE, 'receipts', i, 'signatures')
-          : [],
-    ),
-    ...partsOf(record['confirmations']).flatMap((one, i) =>
+    ...itemsOf(record['receipts']).flatMap((receipt, i) => ofPart('receipt', receipt, 'receipts', i)),
+    ...itemsOf(record['confirmations']).flatMap((one, i) =>
       ofPart('provider-confirmation', one, 'confirmations', i),
     ),
   ],
@@ -85,7 +78,7 @@ const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly str
   bundle: (bundle) => [
     ...unknown(bundle, BUNDLE),
     ...ofPart('trust-record', bundle['record'], 'record'),
-    ...partsOf(bundle['changes']).flatMap((change, i) => ofPart('governance-change', change, 'changes', i)),
+    ...itemsOf(bundle['changes']).flatMap((change, i) => ofPart('governance-change', change, 'changes', i)),
     ...unknownInEach(bundle['approverKeys'], APPROVER_KEY, 'approverKeys'),
     ...unknownInEach(bundle['proofs'], PROOF, 'proofs'),
   ],
@@ -109,8 +102,6 @@ const REQUEST = [
 const BUNDLE = ['bundle', 'record', 'policy', 'approverKeys', 'changes', 'proofs']
 const APPROVER_KEY = ['keyId', 'algorithm', 'use', 'pem', 'jwk', 'revokedAt']
 const PROOF = ['kind', 'id', 'proof']
-
-const partsOf = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly Json[]) : [])
 
 /** The unknown members of a piece of evidence within another, by their paths from the outer one. */
 function ofPart(kind: EvidenceKind, part: Json | undefined, ...path: (string | number)[]): string[] {

@@ -1,7 +1,7 @@
 // A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
 // (interface §2.2: verifications and receipts; confirmations of providers).
 import type { Json } from '../json/canonical.ts'
-import { check, checkSigned, isMembers, list, members, mustHold, string } from './evidence.ts'
+import { check, checkSigned, isMembers, itemsOf, list, members, mustHold, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
@@ -111,11 +111,9 @@ export function notesOnRecord(
   { promise }: { readonly promise: boolean },
 ): readonly string[] {
   const { verifications, receipts } = record
-  const [latest, receipt] = [verifications, receipts].map((entries) =>
-    Array.isArray(entries) ? (entries.at(-1) as Json | undefined) : undefined,
-  )
+  const [latest, receipt] = [verifications, receipts].map((entries) => itemsOf(entries).at(-1))
   return [
-    ...(Array.isArray(receipts) && receipts.length > 0 ? [] : ['The record carries no receipt.']),
+    ...(itemsOf(receipts).length > 0 ? [] : ['The record carries no receipt.']),
     ...(isMembers(latest) && latest['status'] === 'FAILED'
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
@@ -126,10 +124,9 @@ export function notesOnRecord(
 }
 
 function notesOnConfirmations({ confirmations, executions }: Members): string[] {
-  if (!Array.isArray(confirmations)) return []
-  const [execution] = Array.isArray(executions) ? (executions as readonly Json[]) : []
+  const [execution] = itemsOf(executions)
   const status = isMembers(execution) ? execution['status'] : undefined
-  return (confirmations as readonly Json[]).flatMap((one) =>
+  return itemsOf(confirmations).flatMap((one) =>
     isMembers(one) ? notesOnConfirmation(one['confirmation'], status) : [],
   )
 }
