@@ -96,9 +96,12 @@ function isOfItsVersion(payload: unknown): boolean {
 
 export type SignedApproval = Type.Static<typeof SignedApproval>
 
+export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED', 'CLOSED'] as const
+export type ApprovalStatus = (typeof approvalStatuses)[number]
+
 export const Approval = Type.Object({
   approvalId: NonEmptyText,
-  status: Type.Enum(['UNUSED', 'USED', 'EXPIRED', 'REVOKED', 'CLOSED'], {
+  status: Type.Enum([...approvalStatuses], {
     description:
       'EXPIRED: it or the approval request that it is for, whose policy version may have been retired; REVOKED: the key of its approver was; CLOSED: the request was declined, withdrawn, or used by approvals of others. Only UNUSED counts',
   }),

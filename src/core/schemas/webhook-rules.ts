@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
 import { Instant, Sha256, Uuid } from './primitives.ts'
+import { said } from './provider-confirmation.ts'
 
 const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 
@@ -19,7 +20,7 @@ export const WebhookRule = closed({
   transaction: expression(
     'CEL over payload and headers: the businessTransactionId or authorizationId, or a list of texts that holds one.',
   ),
-  says: Type.Enum(['executed', 'not_executed', 'pending']),
+  says: Type.Enum([...said]),
   compare: Type.Optional(
     Type.Array(expression('CEL over payload, headers and transaction: a bool'), { maxItems: 16 }),
   ),

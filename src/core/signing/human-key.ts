@@ -12,7 +12,7 @@ import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import { ed25519PublicKey, ONE_PUBLIC_KEY, type PublicKey } from './keys.ts'
 import { publicKeyJson, type PublicKeyJson } from './published.ts'
 import { sha256 } from './sha256.ts'
-import { verifySignature, type SignatureMemo } from './signature.ts'
+import { fromBase64, verifySignature, type SignatureMemo } from './signature.ts'
 
 /** A raw key, or a passkey; never both: no signature of one reading passes in the other. */
 export type HumanKey =
@@ -100,8 +100,8 @@ export function humanSignatureProblem(
   }
   if (!isPasskeyAlgorithm(algorithm) || keyAlgorithmOf(algorithm) !== key.published.algorithm)
     return `the key is a passkey, which signs as webauthn-${key.published.algorithm}`
-  const signature = Buffer.from(value, 'base64')
-  if (signature.toString('base64') !== value) return 'it is not canonical base64'
+  const signature = fromBase64(value)
+  if (signature === undefined) return 'it is not canonical base64'
   try {
     const message = preAuthEncoding(artifact, canonicalText)
     const asserted = assertedBytes(webauthn, { message, passkey: key.passkey, sha256 })

@@ -125,8 +125,8 @@ export function openSignatureMemo(): SignatureMemo {
     verifies({ message, signature, publicKey }) {
       const before = known.get(signature)
       if (before?.message.equals(message) && isSameKey(before.publicKey, publicKey)) return true
-      const bytes = Buffer.from(signature, 'base64')
-      if (bytes.toString('base64') !== signature || !publicKey.verifies(message, bytes)) return false
+      const bytes = fromBase64(signature)
+      if (bytes === undefined || !publicKey.verifies(message, bytes)) return false
       known.set(signature, { message, publicKey })
       return true
     },
@@ -145,7 +145,8 @@ function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
 }
 
-function fromBase64(text: string): Uint8Array | undefined {
+/** Undefined for what is not the canonical text of its bytes. */
+export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined
 }

@@ -1,5 +1,6 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
 import { storedPasskey, type ApproverRow } from './approvers.ts'
+import type { ApprovalStatus } from '../schemas/approval.ts'
 import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
@@ -129,9 +130,6 @@ export async function consumeApprovals(
   })
   return result.rowCount ?? 0
 }
-
-export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED', 'CLOSED'] as const
-type ApprovalStatus = (typeof approvalStatuses)[number]
 
 export interface ListedApproval {
   readonly approvalId: string

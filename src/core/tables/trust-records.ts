@@ -137,14 +137,6 @@ async function withSignatures<Part extends Sealed & { receipts?: string }>(
   }))
 }
 
-const RECORDS = {
-  table: 'trust_records',
-  time: 'created_at',
-  id: 'business_transaction_id',
-  bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
-  columns: WHOLE,
-}
-
 /** A page of whole records, newest first. `callerId` null lists every owner's; `since` is included, `until` is not. */
 export async function listTrustRecords(
   sql: Sql,
@@ -159,8 +151,12 @@ export async function listTrustRecords(
   const page = await readPageOf<StoredWhole>(
     sql,
     {
-      ...RECORDS,
       name: own ? 'trust_records_list_own' : 'trust_records_list_all',
+      table: 'trust_records',
+      time: 'created_at',
+      id: 'business_transaction_id',
+      bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
+      columns: WHOLE,
       where: `item.created_at >= $5::timestamptz ${own ? 'AND item.caller_id = $6::text' : ''}`,
     },
     range,

@@ -79,8 +79,7 @@ export async function findWebhookEventIds(
   return new Set(rows.map(({ provider, event_id }) => `${provider} ${event_id}`))
 }
 
-const webhookStatuses = ['pending', 'failed', 'dead'] as const
-export type WebhookStatus = (typeof webhookStatuses)[number]
+export type WebhookStatus = 'pending' | 'failed' | 'dead'
 
 /** A delivery whose job is not done. */
 export interface WaitingWebhook {

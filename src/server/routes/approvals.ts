@@ -1,10 +1,10 @@
 // Signed approvals of single actions (decisions §7).
 import { Type } from 'typebox'
 import { failures, Failure } from '../../core/errors.ts'
-import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
+import { Approval, ApprovalPage, approvalStatuses, SignedApproval } from '../../core/schemas/approval.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { approvalText } from '../../core/sealed.ts'
-import { approvalStatuses, listApprovals, readApproval } from '../../core/tables/approvals.ts'
+import { listApprovals, readApproval } from '../../core/tables/approvals.ts'
 import example from '../openapi/examples/approval.json' with { type: 'json' }
 import { listFailures, paging } from '../openapi/parameters.ts'
 import { readChoice, readPage } from './paging.ts'
