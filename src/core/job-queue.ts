@@ -1,6 +1,6 @@
 // pg-boss, as far as every queue of ours shares it: jobs that are inserted in a transaction of ours and worked on by any instance.
 import { hash } from 'node:crypto'
-import type { ConstructorOptions, Db, PgBoss, Queue } from 'pg-boss'
+import type { ConstructorOptions, Db, JobInsert, PgBoss, Queue } from 'pg-boss'
 import type { Pool } from 'pg'
 import { isUnavailable } from './postgres/sql-errors.ts'
 import type { Sql } from './postgres/sql.ts'
@@ -24,6 +24,20 @@ export function partOf(transaction: Sql): Db {
     executeSql: (text, values = []) =>
       transaction.query({ name: `pgboss_${hash('sha256', text).slice(0, 32)}`, text, values }),
   }
+}
+
+/**
+ * Adds jobs, as part of a transaction of ours.
+ * @throws where the queue is missing: the transaction must not commit what nobody would work on
+ */
+export async function insertJobs<Job extends object>(
+  boss: PgBoss,
+  transaction: Sql,
+  queue: string,
+  jobs: JobInsert<Job>[],
+): Promise<void> {
+  const ids = await boss.insert(queue, jobs, { db: partOf(transaction), returnId: true })
+  if (ids?.length !== jobs.length) throw new Error(`pg-boss has no queue ${queue}`)
 }
 
 /**

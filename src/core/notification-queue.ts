@@ -1,7 +1,7 @@
 // The pg-boss queues of notifications: approvers are told of a request by each configured way (docs/handbook/approving.md "Be told"). A job is
 // inserted in the commit that opens the request. Each way has a queue of its own, so that one that hangs holds up no other.
 import type { PgBoss, Queue } from 'pg-boss'
-import { partOf } from './job-queue.ts'
+import { insertJobs } from './job-queue.ts'
 import type { Sql } from './postgres/sql.ts'
 
 /** Data of a job. What is sent is read when it is sent: a request that was closed meanwhile needs nobody. */
@@ -49,8 +49,6 @@ export async function addNotifications(
   for (const way of ways) {
     if (way.capabilities !== undefined && !way.capabilities.includes(capability)) continue
     const data: NotificationJob = { requestId }
-    const queue = notificationQueueName(way)
-    const ids = await boss.insert(queue, [{ data }], { db: partOf(transaction), returnId: true })
-    if (ids?.length !== 1) throw new Error(`pg-boss has no queue ${queue}`)
+    await insertJobs(boss, transaction, notificationQueueName(way), [{ data }])
   }
 }

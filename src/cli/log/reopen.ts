@@ -12,7 +12,7 @@ import { printable } from '../../core/printable.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
 import { logVerifierKey, noteCrypto, readLogKeys, type LogKeys } from '../../core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../core/signing/sha256.ts'
-import { checkpointBefore } from '../../core/tables/log-checkpoints.ts'
+import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import { anyLost, loseUnsigned } from '../../core/tables/log-lost.ts'
 import { insertLog, lockNewestLog, type NewestLog } from '../../core/tables/log-state.ts'
 import { tileReader } from '../../core/tables/log-tiles.ts'
@@ -138,7 +138,7 @@ async function newestStored(
   }: { readonly log: number; readonly below?: number | null; readonly name: string; readonly keys: LogKeys },
 ): Promise<SignedCheckpoint | undefined> {
   for (let before = below; ;) {
-    const row = await checkpointBefore(sql, { log, before })
+    const row = await latestCheckpoint(sql, log, { below: before })
     if (row === undefined) return undefined
     try {
       const signed = readSigned(row.note, { from: 'the database', ...signers })

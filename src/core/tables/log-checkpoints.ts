@@ -38,14 +38,23 @@ export function publishCheckpoint({ log, size, note, publishedAtMs }: Checkpoint
   ]
 }
 
-/** The newest checkpoint of a log, or without one that of the newest log; undefined where there is none. */
-export async function latestCheckpoint(sql: Sql, log?: number): Promise<CheckpointRow | undefined> {
+/**
+ * The newest checkpoint of a log; undefined where there is none.
+ * @param log by default the newest one
+ * @param choice.below only of a smaller tree than this
+ */
+export async function latestCheckpoint(
+  sql: Sql,
+  log?: number,
+  { below = null }: { readonly below?: number | null } = {},
+): Promise<CheckpointRow | undefined> {
   const { rows } = await sql.query<Stored>({
     name: 'log_checkpoints_latest',
     text: `
       SELECT log, size, note, published_at AS at FROM log_checkpoints
-      WHERE log = coalesce($1::integer, (SELECT max(log) FROM log_state)) ORDER BY size DESC LIMIT 1`,
-    values: [log ?? null],
+      WHERE log = coalesce($1::integer, (SELECT max(log) FROM log_state)) AND ($2::bigint IS NULL OR size < $2::bigint)
+      ORDER BY size DESC LIMIT 1`,
+    values: [log ?? null, below],
   })
   return rows.map(rowOf)[0]
 }
@@ -95,21 +104,6 @@ export function noteWith(note: string, cosignatures: Cosignatures): string {
     .toSorted()
     .map((cosigner) => cosignatures[cosigner])
   return note + lines.join('')
-}
-
-/** The newest checkpoint of a log below a size; null: below none. Undefined where there is none. */
-export async function checkpointBefore(
-  sql: Sql,
-  { log, before }: { readonly log: number; readonly before: number | null },
-): Promise<CheckpointRow | undefined> {
-  const { rows } = await sql.query<Stored>({
-    name: 'log_checkpoints_before',
-    text: `
-      SELECT log, size, note, published_at AS at FROM log_checkpoints
-      WHERE log = $1::integer AND ($2::bigint IS NULL OR size < $2::bigint) ORDER BY size DESC LIMIT 1`,
-    values: [log, before],
-  })
-  return rows.map(rowOf)[0]
 }
 
 /** A read that began under an older checkpoint ends within this time. */

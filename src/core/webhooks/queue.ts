@@ -2,7 +2,7 @@
 // the transaction that processes them. Deliveries that one commit stores share a job; where that fails, each gets a job of its own. Such a
 // job is tried again with growing delays and ends in the dead-letter queue, for an operator.
 import type { JobInsert, PgBoss, Queue } from 'pg-boss'
-import { partOf } from '../job-queue.ts'
+import { insertJobs, partOf } from '../job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** Of jobs with one delivery. */
@@ -83,10 +83,8 @@ export function openWebhookJobs(join: () => Promise<PgBoss>): () => Promise<Webh
 
 /** @param boss of `joinJobQueue` or `openJobQueue` */
 export function jobsOf(boss: PgBoss): WebhookJobs {
-  async function insert(transaction: Sql, queue: string, jobs: JobInsert<WebhookJob>[]) {
-    const ids = await boss.insert(queue, jobs, { db: partOf(transaction), returnId: true })
-    if (ids?.length !== jobs.length) throw new Error(`pg-boss has no queue ${queue}`)
-  }
+  const insert = (transaction: Sql, queue: string, jobs: JobInsert<WebhookJob>[]) =>
+    insertJobs(boss, transaction, queue, jobs)
   async function remove(transaction: Sql, queue: string, jobIds: readonly string[]) {
     await boss.deleteJob(queue, [...jobIds], { db: partOf(transaction) })
   }
