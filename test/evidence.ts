@@ -5,7 +5,8 @@ import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
-import { checkTrustRecord, type Crypto } from '../src/core/verifier/trust-record.ts'
+import type { Crypto } from '../src/core/verifier/evidence.ts'
+import { checkTrustRecord } from '../src/core/verifier/trust-record.ts'
 
 export type Members = { readonly [name: string]: Json }
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from './json/canonical.ts'
 import { sealedText, type Sealed } from './sealed.ts'
 import { sha256Hex } from './signing/sha256.ts'
-import { canonicalText } from './verifier/evidence.ts'
-import { checkTrustRecord, type Crypto } from './verifier/trust-record.ts'
+import { canonicalText, type Crypto } from './verifier/evidence.ts'
+import { checkTrustRecord } from './verifier/trust-record.ts'
 
 export interface Verification {
   readonly verificationId: string

@@ -2,7 +2,7 @@
 import type { Sql } from '../postgres/sql.ts'
 import { readEvidence, type StoredEvidence } from '../tables/trust-records.ts'
 import { verifyStored } from '../verification.ts'
-import type { Crypto } from '../verifier/trust-record.ts'
+import type { Crypto } from '../verifier/evidence.ts'
 import type { IntentEnd } from './states.ts'
 
 /** The end that a stored record proves. */

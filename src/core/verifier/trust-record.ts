@@ -6,8 +6,6 @@ import { canonicalText, check, checkSigned, isMembers, list, members, string } f
 import type { Check, Crypto, Members } from './evidence.ts'
 import { isAuthorizationSigned, carriedSignature, requiredSignatures } from './signatures.ts'
 
-export type { Check, Crypto }
-
 /**
  * Every check of a record, each with its outcome; never throws: evidence that cannot be read fails the check that reads it.
  * @param evidence the parsed record, with trustRecordHash and signature beside the signed members; or any other JSON that was sent as one
