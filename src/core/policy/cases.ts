@@ -16,43 +16,37 @@
 import { Type } from 'typebox'
 import { lineOf, documentOf, type DocumentMistake } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
+import { closed } from '../schemas/primitives.ts'
 import type { CompiledPolicy } from './check.ts'
 import { evaluate, type Evaluation } from './evaluate.ts'
 
-const closed = { additionalProperties: false }
 const Members = Type.Record(Type.String(), Type.Unknown())
 
-const Case = Type.Object(
-  {
-    case: Type.String({ minLength: 1 }),
-    now: Type.Optional(Type.String()),
-    action: Type.Optional(Type.String()),
-    target: Type.Optional(Type.String()),
-    parameters: Type.Optional(Members),
-    signals: Type.Optional(Members),
-    authority: Type.Optional(Members),
-    metadata: Type.Optional(Members),
-    outcome: Type.Enum(['approved', 'rejected', 'denied']),
-    rule: Type.Union([Type.String(), Type.Null()]),
-    reason: Type.Optional(Type.String()),
-  },
-  closed,
-)
+const Case = closed({
+  case: Type.String({ minLength: 1 }),
+  now: Type.Optional(Type.String()),
+  action: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String()),
+  parameters: Type.Optional(Members),
+  signals: Type.Optional(Members),
+  authority: Type.Optional(Members),
+  metadata: Type.Optional(Members),
+  outcome: Type.Enum(['approved', 'rejected', 'denied']),
+  rule: Type.Union([Type.String(), Type.Null()]),
+  reason: Type.Optional(Type.String()),
+})
 type Case = Type.Static<typeof Case>
 
-const Given = Type.Object(
-  {
-    now: Type.String(),
-    intent: Type.Object({ action: Type.String(), target: Type.String(), parameters: Members }, closed),
-    signals: Members,
-    authority: Type.Optional(Members),
-    metadata: Type.Optional(Members),
-  },
-  closed,
-)
+const Given = closed({
+  now: Type.String(),
+  intent: closed({ action: Type.String(), target: Type.String(), parameters: Members }),
+  signals: Members,
+  authority: Type.Optional(Members),
+  metadata: Type.Optional(Members),
+})
 type Given = Type.Static<typeof Given>
 
-const CasesFile = Type.Object({ given: Given, cases: Type.Array(Case, { minItems: 1 }) }, closed)
+const CasesFile = closed({ given: Given, cases: Type.Array(Case, { minItems: 1 }) })
 const casesOf = documentOf(CasesFile)
 
 interface CasesRun {

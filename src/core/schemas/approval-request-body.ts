@@ -1,9 +1,8 @@
 // What the routes of approval requests take.
 import { Type } from 'typebox'
-import { closed } from './approval.ts'
 import { NOTE_MAX } from './approval-request.ts'
 import { AnyKey, SubmittedTransaction } from './business-transaction.ts'
-import { Uuid } from './primitives.ts'
+import { closed, Uuid } from './primitives.ts'
 
 export const EXPIRES_IN_SECONDS_DEFAULT = 3_600
 const [EXPIRES_IN_SECONDS_MIN, EXPIRES_IN_SECONDS_MAX] = [60, 86_400]

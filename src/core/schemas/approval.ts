@@ -3,11 +3,7 @@
 import { Type } from 'typebox'
 import { isObject } from '../json/fields.ts'
 import { AnyKey } from './business-transaction.ts'
-import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
-
-/** Exact: a member that nobody reads is one that somebody thinks counts. */
-export const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
-  Type.Object(properties, { additionalProperties: false })
+import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
 /** What a human's key makes beside a payload: a raw key a bare signature, a passkey one of an assertion. */
 export const humanSignature = {

@@ -1,8 +1,8 @@
 // Approvers' keys and the changes of them that humans propose (decisions §7).
 import { Type } from 'typebox'
-import { ApproverName, closed, humanSignature } from './approval.ts'
+import { ApproverName, humanSignature } from './approval.ts'
 import { Reason } from './governance.ts'
-import { Base64, Instant } from './primitives.ts'
+import { Base64, closed, Instant } from './primitives.ts'
 
 const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 

@@ -1,9 +1,9 @@
 // Callers' keys and the changes of them that humans propose (docs/handbook/callers.md).
 import { Type } from 'typebox'
-import { ApproverName, closed } from './approval.ts'
+import { ApproverName } from './approval.ts'
 import { passkeyMembers } from './approver.ts'
 import { Reason } from './governance.ts'
-import { Instant, NonEmptyText, Timestamp, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Timestamp, Uuid } from './primitives.ts'
 
 /** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
 export const CallerId = Type.String({

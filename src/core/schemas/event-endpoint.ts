@@ -1,9 +1,8 @@
 // Endpoints that events are pushed to, and the changes of them that humans propose (docs/handbook/events.md).
 import { Type } from 'typebox'
 import { eventTypes } from '../events/types.ts'
-import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
-import { Instant, NonEmptyText, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Uuid } from './primitives.ts'
 
 const url = Type.String({
   pattern: '\\S',

@@ -1,8 +1,7 @@
 // Execution intents and the signed transitions that close them (decisions §8).
 import { Type } from 'typebox'
 import { intentStates, resolutions } from '../intents/states.ts'
-import { closed } from './approval.ts'
-import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 import { ExecutionAuthorization } from './trust-record.ts'
 

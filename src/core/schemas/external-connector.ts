@@ -1,9 +1,8 @@
 // External connectors and the changes of them that humans propose (decisions §7, §8).
 import { Type } from 'typebox'
-import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
 import { CAPABILITY, POLICY_NAME } from './policy.ts'
-import { Instant, NonEmptyText, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Uuid } from './primitives.ts'
 
 const Capability = Type.String({ pattern: CAPABILITY, description: 'a namespace:verb' })
 const Parameter = Type.String({

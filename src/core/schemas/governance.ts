@@ -1,10 +1,10 @@
 // Maker/checker changes and the step-up that resolves one (decisions §7).
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { closed, humanSignature } from './approval.ts'
+import { humanSignature } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
 import { ImpactReport } from './impact-report.ts'
-import { Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
 export const changeKinds = [

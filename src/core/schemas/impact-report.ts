@@ -1,8 +1,7 @@
 // The impact report of a policy change (design notes): what a simulation of it over past decisions found, as the human who resolves the
 // change saw it. It is bounded, since it is kept with the change, and canonical, since the step-up signs its hash.
 import { Type } from 'typebox'
-import { closed } from './approval.ts'
-import { Instant, Sha256, Uuid } from './primitives.ts'
+import { closed, Instant, Sha256, Uuid } from './primitives.ts'
 import { Flip, RefusedByRetirement } from './sandbox.ts'
 
 const count = (description: string) => Type.Integer({ minimum: 0, description: `a number: ${description}` })

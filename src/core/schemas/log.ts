@@ -2,8 +2,7 @@
 import { Type } from 'typebox'
 import type { StreamName } from '../log/entry.ts'
 import { idKinds } from '../log/ids.ts'
-import { closed } from './approval.ts'
-import { Base64, NonEmptyText, Timestamp } from './primitives.ts'
+import { Base64, closed, NonEmptyText, Timestamp } from './primitives.ts'
 
 const LogOfService = Type.Object({
   origin: Type.String({ description: 'Its name, the first line of its checkpoints.' }),

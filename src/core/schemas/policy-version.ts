@@ -1,9 +1,8 @@
 // Policy versions as GET /policies and its neighbours show them (decisions §7).
 import { Type } from 'typebox'
-import { closed } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Reason } from './governance.ts'
-import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { policyStandings } from '../policy/standing.ts'
 import { PolicyDocument, PolicyVersionText, SignalVerifier } from './policy.ts'
 

@@ -1,8 +1,7 @@
 // policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently bind nothing.
 import { Type } from 'typebox'
+import { closed } from './primitives.ts'
 
-const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
-  Type.Object(properties, { additionalProperties: false })
 const words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const POLICY_VERSION = '^(0|[1-9]\\d{0,5})(\\.(0|[1-9]\\d{0,5})){2}$'
 const policyVersion = new RegExp(POLICY_VERSION)

@@ -1,6 +1,10 @@
 // The formats of interface §2. A schema's description completes the sentence "<path> must be …".
 import { Type } from 'typebox'
 
+/** An object of exactly these members: one that nobody reads is one that somebody thinks counts. */
+export const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
+  Type.Object(properties, { additionalProperties: false })
+
 /** UUID version 1 to 5 in any letter case (RFC 9562); TypeBox's own `uuid` format accepts version 7. */
 const UUID_PATTERN =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'

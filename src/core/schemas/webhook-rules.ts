@@ -1,9 +1,8 @@
 // Rules for the deliveries of providers, as a file, a proposal and GET /webhook-rules hold them. Unknown keys are refused: a misspelt
 // `compare` would silently compare nothing.
 import { Type } from 'typebox'
-import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
-import { Instant, Sha256, Uuid } from './primitives.ts'
+import { closed, Instant, Sha256, Uuid } from './primitives.ts'
 import { said } from './provider-confirmation.ts'
 
 const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
