@@ -10,7 +10,7 @@ import {
 import { ml_dsa65 as mlDsa65 } from '@noble/post-quantum/ml-dsa.js'
 import jcs from 'canonicalize'
 import * as serviceEd25519 from '../../src/core/signing/ed25519.ts'
-import * as serviceMlDsa65 from '../../src/core/signing/ml-dsa-65.ts'
+import { mlDsa65 as serviceMlDsa65 } from '../../src/core/signing/ml-dsa.ts'
 import type { Json, Members } from './edit.ts'
 
 type Algorithm = 'ed25519' | 'ml-dsa-65'

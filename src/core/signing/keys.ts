@@ -3,8 +3,7 @@ import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from '
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as ed25519 from './ed25519.ts'
-import * as mlDsa44 from './ml-dsa-44.ts'
-import * as mlDsa65 from './ml-dsa-65.ts'
+import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
 import { writeWholeFile } from './whole-file.ts'
 
 /** Another algorithm is a file beside this one and two rows here. */

@@ -23,7 +23,7 @@ import {
   type PublicKey,
   type SigningKey,
 } from './keys.ts'
-import * as mlDsa44 from './ml-dsa-44.ts'
+import { mlDsa44 } from './ml-dsa.ts'
 import { sha256, sha256Hex } from './sha256.ts'
 
 /** What signs checkpoints: a note's types of signatures have no others. */

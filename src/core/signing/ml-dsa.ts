@@ -14,14 +14,10 @@ interface ParameterSet {
 
 const signOnPool = promisify<null, Buffer, KeyObject, Buffer>(cryptoSign)
 
-/** @returns as many bytes as a signature has, different each time */
-function sign({ message, key }: { message: Buffer; key: KeyObject }): Promise<Buffer> {
-  return signOnPool(null, message, key)
-}
+/** @returns a signer: as many bytes as a signature has, different each time */
+const signer = (key: KeyObject) => (message: Buffer) => signOnPool(null, message, key)
 
-const signer = (key: KeyObject) => (message: Buffer) => sign({ message, key })
-
-export function mlDsa({ alg, pkcs8Prefix, publicKeyBytes, signatureBytes }: ParameterSet) {
+function mlDsa({ alg, pkcs8Prefix, publicKeyBytes, signatureBytes }: ParameterSet) {
   /** RFC 9964 §3. */
   const jwk = (publicKey: Buffer) => ({ kty: 'AKP', alg, pub: publicKey.toString('base64url') })
 
@@ -35,5 +31,21 @@ export function mlDsa({ alg, pkcs8Prefix, publicKeyBytes, signatureBytes }: Para
     (message: Buffer, signature: Buffer) =>
       verify({ message, signature, publicKey: key })
 
-  return { pkcs8Prefix, publicKeyBytes, signatureBytes, jwk, sign, signer, verify, verifier }
+  return { pkcs8Prefix, publicKeyBytes, jwk, signer, verify, verifier }
 }
+
+/** Signs the checkpoints of the evidence log: the post-quantum signature that C2SP's notes have (tlog-cosignature). */
+export const mlDsa44 = mlDsa({
+  alg: 'ML-DSA-44',
+  pkcs8Prefix: '3034020100300b060960864801650304031104228020',
+  publicKeyBytes: 1312,
+  signatureBytes: 2420,
+})
+
+/** Signs records and receipts: 0.7 ms a signature, 0.2 ms a check. */
+export const mlDsa65 = mlDsa({
+  alg: 'ML-DSA-65',
+  pkcs8Prefix: '3034020100300b060960864801650304031204228020',
+  publicKeyBytes: 1952,
+  signatureBytes: 3309,
+})
