@@ -4,7 +4,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
 import { isMissing, parseBody } from './body.ts'
-import { isObject } from './fields.ts'
+import { isObject, memberAt } from './fields.ts'
 import { Failure, failures } from '../errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */
@@ -56,7 +56,7 @@ type SchemaError = ReturnType<typeof Errors>[number]
 
 function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
   const segments = error.instancePath.split('/').slice(1).map(unescaped)
-  if (isRequired(schema, segments) && isMissing(valueAt(value, segments)))
+  if (isRequired(schema, segments) && isMissing(memberAt(value, segments)))
     return `${segments.join('.')} is required.`
   const place = placeOf(schema, segments)
   const member = (name: string | undefined) => [...segments, name].join('.')
@@ -107,10 +107,6 @@ function isRequired(schema: TSchema, segments: readonly string[]): boolean {
   const holder = placeOf(schema, above)
   const { required } = holder.schema as { required?: readonly string[] }
   return holder.path.length === above.length && required?.includes(segments.at(-1) ?? '') === true
-}
-
-function valueAt(value: unknown, segments: readonly string[]): unknown {
-  return segments.reduce((at, segment) => (isObject(at) ? at[segment] : undefined), value)
 }
 
 /** RFC 6901 §4. */

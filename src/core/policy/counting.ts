@@ -5,7 +5,7 @@ import { compileExpression, type Inspection } from '../cel/expression.ts'
 import { canonicalize, type Json } from '../json/canonical.ts'
 import type { SignalVerifier } from '../schemas/policy.ts'
 import { sha256Hex } from '../signing/sha256.ts'
-import { memberAt } from './member-at.ts'
+import { memberAt } from '../json/fields.ts'
 import { factsOf, whereEnvironment, whereVocabulary, type Source } from './facts.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>

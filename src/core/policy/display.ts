@@ -1,6 +1,6 @@
 // The sentence in which a policy says what an action does, for the humans who are asked to approve it.
 import type { PolicyDocument } from '../schemas/policy.ts'
-import { memberAt } from './member-at.ts'
+import { memberAt } from '../json/fields.ts'
 
 /** A piece of the sentence: the policy's own words, or what a request has at a place. */
 type DisplayPiece =

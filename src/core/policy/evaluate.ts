@@ -6,7 +6,7 @@ import type { SignalVerifier } from '../schemas/policy.ts'
 import { cut } from '../text.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
-import { memberAt } from './member-at.ts'
+import { memberAt } from '../json/fields.ts'
 
 /** What a policy sees of a transaction (interface §2.1); its shape has been checked. */
 export interface PolicySubject {
