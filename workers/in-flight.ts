@@ -1,5 +1,5 @@
 // What moves through the stages of an operation: requests in flight, and the answers of those that have ended.
-import { Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
+import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
 import type { StepUpPasskey } from '../src/core/callers.ts'
 import type { BatchReport, PathParams, ThreadReplies } from '../src/core/thread-messages.ts'
 
@@ -38,8 +38,10 @@ export interface Success {
   readonly body: string
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  readonly audit?: Audited
+  readonly audit?: Audited | undefined
 }
+
+type Answered = ReturnType<typeof answerOf>
 
 /** The end of a request: its reply, and what its log line should say. */
 export class Finished {
@@ -55,29 +57,17 @@ export class Finished {
   readonly refusalKind: RefusalKind | undefined
 
   constructor(request: WorkerRequest, reply: Failure | Success) {
-    this.request = request
-    this.audit = reply.audit
     const { businessTransactionId } = request
     const about = businessTransactionId === undefined ? {} : { businessTransactionId }
-    if (reply instanceof Failure) {
-      this.status = reply.status
-      this.headers = reply.headers
-      this.body = reply.body()
-      this.log = {
-        ...about,
-        ...reply.log(),
-        ...(reply.cause === undefined ? {} : { cause: describe(reply.cause) }),
-      }
-      this.code = reply.code
-      this.refusalKind = reply.refusalKind
-    } else {
-      this.status = reply.status ?? 200
-      this.headers = reply.headers ?? {}
-      this.body = reply.body
-      this.log = about
-      this.code = undefined
-      this.refusalKind = undefined
-    }
+    const answer: Success & Partial<Answered> = reply instanceof Failure ? answerOf(reply) : reply
+    this.request = request
+    this.status = answer.status ?? 200
+    this.headers = answer.headers ?? {}
+    this.body = answer.body
+    this.log = { ...about, ...answer.log }
+    this.audit = answer.audit
+    this.code = reply instanceof Failure ? reply.code : undefined
+    this.refusalKind = answer.refusalKind
   }
 }
 
@@ -163,8 +153,4 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
 
 function settle<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Finished {
   return result instanceof Failure ? new Finished(item.request, result) : result
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }

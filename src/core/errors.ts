@@ -59,11 +59,25 @@ export class Failure {
     )
   }
 
-  /** For the log line: code and message. What a caller can write into these neither breaks the line nor fills the log. */
+  /** For the log line: code, message and cause. What a caller can write into these neither breaks the line nor fills the log. */
   log(): Record<string, string> {
-    const reason = printable(this.message.slice(0, LOGGED_MAX))
-    return this.code === undefined ? { reason } : { code: this.code, reason }
+    const { code, cause } = this
+    return {
+      ...(code === undefined ? {} : { code }),
+      reason: printable(this.message.slice(0, LOGGED_MAX)),
+      ...(cause === undefined ? {} : { cause: causeText(cause) }),
+    }
   }
+}
+
+function causeText(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
+
+/** What a failure answers and logs, whichever thread made it. */
+export function answerOf(failure: Failure) {
+  const { status, headers, audit, refusalKind } = failure
+  return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind }
 }
 
 const NOTHING_LACKS = { approvals: false }

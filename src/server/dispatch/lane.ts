@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { failures, type Failure } from '../../core/errors.ts'
+import { answerOf, failures } from '../../core/errors.ts'
 import {
   packTask,
   type Boot,
@@ -183,17 +183,5 @@ function refuseOverBudget(
 
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, cause: string): Answer {
-  const failure = operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause)
-  return { ...answerOf(failure), log: { ...failure.log(), cause } }
-}
-
-function answerOf(failure: Failure): Answer {
-  const { status, headers, audit } = failure
-  return {
-    status,
-    headers,
-    body: failure.body(),
-    log: failure.log(),
-    ...(audit === undefined ? {} : { audit }),
-  }
+  return answerOf(operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause))
 }

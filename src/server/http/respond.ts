@@ -1,5 +1,5 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
-import { Failure } from '../../core/errors.ts'
+import { answerOf, Failure } from '../../core/errors.ts'
 import type { LiveCounts } from '../console/live.ts'
 import { etagOf } from './etag.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
@@ -25,9 +25,9 @@ export function respond(
   { log, watch, spans, live }: Observers,
 ): Reply {
   const ms = performance.now() - exchange.startedMs
-  const times = outcome instanceof Failure ? undefined : outcome.times
-  const { status, cause, ...json } =
-    outcome instanceof Failure ? failureReply(outcome, exchange) : answerReply(outcome, exchange)
+  const answer = outcome instanceof Failure ? failed(outcome, exchange.route) : outcome
+  const { times, texts, sent } = answer
+  const { status, ...json } = cached(answer, exchange)
   const { headers, body } = represented(json, exchange)
   log(
     {
@@ -37,23 +37,21 @@ export function respond(
       status,
       ms: Math.round(ms * 100) / 100,
       ...(exchange.callerId === undefined ? {} : { caller: exchange.callerId }),
-      ...(outcome instanceof Failure ? outcome.log() : outcome.log),
-      ...(cause === undefined ? {} : { cause }),
+      ...answer.log,
     },
-    status >= 500 &&
-      (cause !== undefined || (!(outcome instanceof Failure) && outcome.log?.['cause'] !== undefined)),
+    status >= 500 && answer.log?.['cause'] !== undefined,
   )
   watch?.replied({
     method: exchange.method,
     path: exchange.path,
     route: exchange.route,
-    outcome,
+    answer,
     status,
     // What is not refused when it comes can have used up its budget by the time it would be sent to a thread.
     limit: exchange.refusedBy ?? exchange.route?.cost,
     ms,
   })
-  if (exchange.route?.limit === 'execute') live?.replied(status, ms, outcome.refusalKind !== undefined)
+  if (exchange.route?.limit === 'execute') live?.replied(status, ms, answer.refusalKind !== undefined)
   spans?.record(exchange, { status, ms, times })
   return {
     status,
@@ -68,8 +66,8 @@ export function respond(
       ...(exchange.bySession ? askedAgain(headers) : {}),
     },
     body,
-    ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
-    ...(outcome instanceof Failure || outcome.texts === undefined ? {} : { texts: outcome.texts }),
+    sent,
+    texts,
   }
 }
 
@@ -100,22 +98,19 @@ function represented(json: Representation, { route, page }: Exchange): Represent
   return { headers: { ...headers, ...page.headers }, body: page.body }
 }
 
-function failureReply(failure: Failure, { route }: Exchange) {
-  const cause =
-    failure.cause instanceof Error ? (failure.cause.stack ?? failure.cause.message) : failure.cause
-  const body =
-    route?.failureBody === undefined || failure.status === 401 ? failure.body() : route.failureBody(failure)
-  return { status: failure.status, headers: failure.headers, body, cause }
+function failed(failure: Failure, route: Route | undefined): Answer {
+  const answer = answerOf(failure)
+  if (route?.failureBody === undefined || failure.status === 401) return answer
+  return { ...answer, body: route.failureBody(failure) }
 }
 
-function answerReply(answer: Answer, { ifNoneMatch }: Exchange) {
+/** With the ETag of what may be cached: 304 where the client has it. */
+function cached(answer: Answer, { ifNoneMatch }: Exchange): Representation & { readonly status: number } {
   const { status, body, cache } = answer
-  if (cache === undefined) return { status, headers: answer.headers, body, cause: undefined }
+  if (cache === undefined) return { status, headers: answer.headers, body }
   const { etag = etagOf(body) } = answer
   const headers = { ...answer.headers, ETag: etag, 'Cache-Control': cache }
-  return matches(ifNoneMatch, etag)
-    ? { status: 304, headers, body: '', cause: undefined }
-    : { status, headers, body, cause: undefined }
+  return matches(ifNoneMatch, etag) ? { status: 304, headers, body: '' } : { status, headers, body }
 }
 
 /** RFC 9110 §13.1.2: weak comparison, any of a list, or `*`. */

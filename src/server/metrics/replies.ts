@@ -1,6 +1,5 @@
 // What the front end reports of each reply.
 import { dropReasons, type DropReason } from '../http/listen/listener.ts'
-import { Failure } from '../../core/errors.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -9,7 +8,7 @@ interface Replied {
   readonly path: string
   /** Undefined where no route fits. */
   readonly route: Route | undefined
-  readonly outcome: Answer | Failure
+  readonly answer: Answer
   readonly status: number
   /** The limit that a 429 names. */
   readonly limit: string | undefined
@@ -61,10 +60,9 @@ function providerOf(path: string): string {
 }
 
 /** `replayed` is acknowledged as well, and audited as what it is. */
-function deliveryOutcome({ outcome, status }: Replied): string {
+function deliveryOutcome({ answer, status }: Replied): string {
   if (status >= 500) return 'unavailable'
   if (status !== 200) return 'rejected'
-  if (outcome.audit?.type === 'webhook.replayed') return 'replayed'
-  const body = outcome instanceof Failure ? outcome.body() : outcome.body
-  return Buffer.from(body).includes('"accepted"') ? 'accepted' : 'acknowledged'
+  if (answer.audit?.type === 'webhook.replayed') return 'replayed'
+  return Buffer.from(answer.body).includes('"accepted"') ? 'accepted' : 'acknowledged'
 }

@@ -47,9 +47,9 @@ export interface Reply {
   /** Nothing of it is sent to a HEAD request, or with status 204 or 304. */
   readonly body: string | Uint8Array
   /** Sent in place of the body while it is made, in chunks (RFC 9112 §7.1); where it throws, the connection is cut. */
-  readonly texts?: AsyncIterable<string>
+  readonly texts?: AsyncIterable<string> | undefined
   /** Called once: the reply has left this process, or its client has gone. */
-  readonly sent?: () => void
+  readonly sent?: (() => void) | undefined
 }
 
 /** Never rejects. Undefined where the client went away before its body came: there is nobody to answer. */
