@@ -7,8 +7,15 @@ import { readsEverything } from '../../core/callers.ts'
 import type { Audited } from '../../core/errors.ts'
 import { failures } from '../../core/errors.ts'
 import { endSession } from '../../core/tables/ended-sessions.ts'
-import { waitMsOf } from '../routes/log.ts'
-import { json, type Answer, type Handler, type Route } from '../routes/route.ts'
+import { waitMsOf } from '../routes/preferences.ts'
+import {
+  json,
+  type Answer,
+  type Handler,
+  type Route,
+  type RouteRequest,
+  type Service,
+} from '../routes/route.ts'
 import { routes } from '../routes/index.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'
 
@@ -40,11 +47,6 @@ const own: readonly Route[] = [
     limit: 'public',
     body: { schema: Type.Unknown(), example: {} },
     bodyBytesMax: 4096,
-    fromHead: (params, header) => ({
-      ...params,
-      site: header('sec-fetch-site') ?? '',
-      own: header('x-countersign-console') ?? '',
-    }),
     handle: login,
   },
   {
@@ -63,7 +65,6 @@ const own: readonly Route[] = [
     method: 'GET',
     // Not beside the pages: `/console/live` is one.
     path: '/console/data/live',
-    fromHead: (params, header) => ({ ...params, waitMs: `${waitMsOf(header('prefer'))}` }),
     handle: live,
   },
   { ...page, path: '/console/{page}', tail: true },
@@ -86,9 +87,9 @@ function elsewhere(path: string): Handler {
   }
 }
 
-async function login({ body, params }: Parameters<Handler>[0], service: Parameters<Handler>[1]) {
+async function login({ body, header }: RouteRequest, service: Service) {
   // Without a session there is no cookie to check this by: somebody else's page must not log anybody in.
-  if (params['site'] !== 'same-origin' || params['own'] !== '1')
+  if (header('sec-fetch-site') !== 'same-origin' || header('x-countersign-console') !== '1')
     return failures.consoleRefused('a login comes from the page of the console')
   const given = parsed(body)
   if (!LoginBody.Check(given)) return failures.invalidField('key is required: the text csk_… of your key.')
@@ -108,7 +109,7 @@ async function login({ body, params }: Parameters<Handler>[0], service: Paramete
   )
 }
 
-async function logout({ session }: Parameters<Handler>[0], { pool, console }: Parameters<Handler>[1]) {
+async function logout({ session }: RouteRequest, { pool, console }: Service) {
   if (session === undefined) return failures.authenticationRequired()
   await endSession(pool, session)
   console.sessions.noteEnded(session)
@@ -122,7 +123,7 @@ async function logout({ session }: Parameters<Handler>[0], { pool, console }: Pa
   )
 }
 
-async function me({ session, caller }: Parameters<Handler>[0], { config }: Parameters<Handler>[1]) {
+async function me({ session, caller }: RouteRequest, { config }: Service) {
   if (session === undefined || caller === undefined) return json(null)
   const { callerId, credentialHolderType, readAll, approverId = null, allowedCapabilities } = caller
   const { stepUpPasskey = null } = caller
@@ -139,13 +140,10 @@ async function me({ session, caller }: Parameters<Handler>[0], { config }: Param
 }
 
 /** Complete seconds behind `after`. With `Prefer: wait` the reply waits for the next one. */
-async function live(
-  { query, params }: Parameters<Handler>[0],
-  { console, dispatcher, stopping }: Parameters<Handler>[1],
-) {
-  const after = Number(query.get('after') ?? 0)
+async function live(request: RouteRequest, { console, dispatcher, stopping }: Service) {
+  const after = Number(request.query.get('after') ?? 0)
   if (!Number.isInteger(after)) return failures.invalidQuery('after must be a whole number: Unix time.')
-  const untilMs = Date.now() + Number(params['waitMs'])
+  const untilMs = Date.now() + waitMsOf(request)
   let seconds = console.live.since(after)
   while (seconds.length === 0 && Date.now() < untilMs && !stopping()) {
     await delay(1000 - (Date.now() % 1000))

@@ -45,6 +45,7 @@ interface CheckedHead {
   readonly route: Route
   readonly params: PathParams
   readonly query: URLSearchParams
+  readonly header: HttpRequest['header']
   readonly credential: Credential
   readonly address: string
   /** The name by which queues, shares and budgets are divided. */
@@ -136,9 +137,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     else exchange.callerId = caller.callerId
     if (credential instanceof Failure) return credential
 
-    const { headers } = request
-    const params =
-      route.fromHead?.(matched.params, (name) => request.header(name), { headers, config }) ?? matched.params
+    const params = route.fromHead?.(matched.params, request, config) ?? matched.params
     if (params instanceof Failure) return params
     const notForSessions = credential.session && sessionProblem(route)
     if (notForSessions !== undefined) return notForSessions
@@ -147,7 +146,8 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       return failures.payloadTooLarge()
     }
     const query = new URLSearchParams(request.query)
-    return { route, params, query, credential, address, client: clientNameOf(exchange, config) }
+    const header = (name: string) => request.header(name)
+    return { route, params, query, header, credential, address, client: clientNameOf(exchange, config) }
   }
 
   /** 429 → 403 → 401: the checks that take time, or count the request. */
@@ -243,7 +243,7 @@ function overBudget(
 
 /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
 async function handled(
-  { route, params, query, credential, client }: CheckedHead,
+  { route, params, query, header, credential, client }: CheckedHead,
   body: Uint8Array,
   service: Service,
 ): Promise<Answer | Failure> {
@@ -253,6 +253,7 @@ async function handled(
       {
         params,
         query,
+        header,
         caller: authenticated?.caller,
         callerIndex: authenticated?.index ?? NOBODY,
         client,

@@ -19,8 +19,8 @@ import {
 import example from '../openapi/examples/approval-request.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
-import { waitMsOf } from './log.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
+import { waitMsOf } from './preferences.ts'
 import {
   humanPost,
   post,
@@ -133,10 +133,6 @@ export const approvalRequests = [
     },
     failures: ['approvalRequestNotFound', 'overloaded'],
     readsDatabase: true,
-    fromHead: (given, header) => ({
-      ...given,
-      waitMs: `${waitMsOf(header('prefer'), WAIT_SECONDS_MAX)}`,
-    }),
     handle: readOne,
   },
   {
@@ -206,15 +202,18 @@ async function list({ query, caller }: RouteRequest, { pool }: Service): Promise
 }
 
 async function readOne(
-  { params: { id = '', waitMs }, caller, client }: RouteRequest,
+  request: RouteRequest,
   { pool, approvalRequestWatch }: Service,
 ): Promise<Answer | Failure> {
+  const { params, caller, client } = request
+  const { id = '' } = params
+  const ms = waitMsOf(request, WAIT_SECONDS_MAX)
   const owner = readableOwner(caller)
   const read = () =>
     isUuid(id) ? readApprovalRequest(pool, { requestId: id }, owner) : Promise.resolve(null)
   let found = await read()
-  if (found?.status === 'PENDING' && Number(waitMs) > 0) {
-    await approvalRequestWatch.wait(stateOf(found), { client, ms: Number(waitMs) })
+  if (found?.status === 'PENDING' && ms > 0) {
+    await approvalRequestWatch.wait(stateOf(found), { client, ms })
     found = await read()
   }
   return found === null

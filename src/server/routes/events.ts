@@ -7,9 +7,9 @@ import { ocsfEvent } from '../../core/events/ocsf.ts'
 import { FROM_NOW, readEvents, type FeedPage } from '../../core/events/read.ts'
 import { eventTypes, isEventType, type EventType } from '../../core/events/types.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { lineParams, NDJSON } from './lines.ts'
-import { waitMsOf } from './log.ts'
+import { NDJSON, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
+import { waitMsOf } from './preferences.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
 
 const WAIT_SECONDS_MAX = 30
@@ -74,16 +74,12 @@ export const events = [
     },
     failures: ['invalidQuery', 'noEvents', 'overloaded'],
     readsDatabase: true,
-    fromHead: (params, header) => ({
-      ...lineParams(params, header),
-      waitMs: `${waitMsOf(header('prefer'), WAIT_SECONDS_MAX)}`,
-    }),
     handle: listEvents,
   },
 ] as const satisfies readonly Route[]
 
 async function listEvents(request: RouteRequest, service: Service): Promise<Answer | Failure> {
-  const { params, query, caller, client } = request
+  const { query, caller, client } = request
   const { pool, config, eventWatch } = service
   if (config.evidenceLog === undefined) return failures.noEvents()
   const limit = readLimit(query)
@@ -93,7 +89,7 @@ async function listEvents(request: RouteRequest, service: Service): Promise<Answ
   const format = readChoice(query, 'format', ['ocsf'])
   if (format instanceof Failure) return format
   const scope = { callerId: readableOwner(caller), types }
-  const untilMs = performance.now() + Number(params['waitMs'])
+  const untilMs = performance.now() + waitMsOf(request, WAIT_SECONDS_MAX)
   let after = query.get('after') ?? undefined
   for (;;) {
     const page = await eventWatch.read(() => readEvents(pool, { after, limit, scope }))
@@ -108,9 +104,10 @@ async function listEvents(request: RouteRequest, service: Service): Promise<Answ
 
 function answered(
   { events: found, next, origin }: FeedPage,
-  { params, query }: RouteRequest,
+  request: RouteRequest,
   { config }: Service,
 ): Answer {
+  const { query } = request
   const logName = origin.slice(0, origin.lastIndexOf('/log/'))
   const shown =
     query.get('format') === 'ocsf'
@@ -119,7 +116,7 @@ function answered(
   const continued = new URLSearchParams(query)
   continued.set('after', next)
   const headers = { Link: `</events?${continued}>; rel="next"`, Vary: 'Accept' }
-  if (params['lines'] === 'yes') {
+  if (wantsLines(request)) {
     const lines = shown.map((event) => `${JSON.stringify(event)}\n`)
     return { status: 200, headers: { ...headers, 'Content-Type': NDJSON }, body: lines.join('') }
   }

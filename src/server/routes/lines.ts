@@ -4,17 +4,15 @@ import { Type } from 'typebox'
 import { Failure, failures } from '../../core/errors.ts'
 import type { Page, PageRange } from '../../core/tables/page.ts'
 import { readTimes } from './paging.ts'
-import type { Answer } from './route.ts'
-import type { PathParams } from '../../core/thread-messages.ts'
+import { acceptsType } from './preferences.ts'
+import type { Answer, RouteRequest } from './route.ts'
 
 export const NDJSON = 'application/x-ndjson'
-const ACCEPTS = /(?:^|,)[ \t]*application\/x-ndjson[ \t]*(?:[,;]|$)/i
 /** A page is read and rendered on the main thread: this many records of the usual size take it five milliseconds. */
 const PAGE_ROWS = 100
 
-/** The `fromHead` of a route that answers lines too: adds `lines`, 'yes' or 'no'. */
-export function lineParams(params: PathParams, header: (name: string) => string | undefined): PathParams {
-  return { ...params, lines: ACCEPTS.test(header('accept') ?? '') ? 'yes' : 'no' }
+export function wantsLines(request: RouteRequest): boolean {
+  return acceptsType(request, NDJSON)
 }
 
 type Exported = 'trust-record' | 'refusal-record'

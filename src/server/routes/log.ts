@@ -21,6 +21,7 @@ import type { PathParams } from '../../core/thread-messages.ts'
 import { proofKinds } from '../../core/log/ids.ts'
 import { isProofKind, proofText } from '../evidence/log-proofs.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { acceptsGzip, acceptsType, waitMsOf } from './preferences.ts'
 import { json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 /** What every route of the log has in common. */
@@ -120,10 +121,6 @@ export const evidenceLog = [
       },
     },
     failures: ['pathNotFound', 'nonHumanCaller', 'noCheckpoint', 'tileNotFound'],
-    fromHead: (params, header) => ({
-      ...params,
-      gzip: acceptsGzip(header('accept-encoding')) ? 'yes' : 'no',
-    }),
     handle: entries,
   },
   {
@@ -225,11 +222,6 @@ export const evidenceLog = [
       },
     },
     failures: ['pathNotFound', 'artifactNotFound', 'notLogged'],
-    fromHead: (params, header) => ({
-      ...params,
-      waitMs: `${waitMsOf(header('prefer'))}`,
-      cose: /(?:^|,)[ \t]*application\/cose[ \t]*(?:[,;]|$)/i.test(header('accept') ?? '') ? 'yes' : 'no',
-    }),
     handle: proof,
   },
 ] as const satisfies readonly Route[]
@@ -287,7 +279,7 @@ async function entries(request: RouteRequest, service: Service): Promise<Answer 
   const answer = { status: 200, cache: cacheOf(request, service) }
   const headers = { ...BYTES, Vary: 'Accept-Encoding' }
   if (encoding === 'identity') return { ...answer, headers, body: bytes }
-  if (request.params['gzip'] === 'yes')
+  if (acceptsGzip(request))
     return { ...answer, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: bytes }
   return { ...answer, headers, body: gunzipSync(bytes) }
 }
@@ -339,21 +331,16 @@ async function consistency(
   return json({ from, to, hashes: hashes.map((hash) => Buffer.from(hash).toString('base64')) })
 }
 
-async function proof(
-  { params, caller }: RouteRequest,
-  { logProofs, issueReceipt }: Service,
-): Promise<Answer | Failure> {
-  const { kind = '', id = '', waitMs } = params
+async function proof(request: RouteRequest, { logProofs, issueReceipt }: Service): Promise<Answer | Failure> {
+  const { kind = '', id = '' } = request.params
   if (!isProofKind(kind)) return failures.pathNotFound()
-  const [proven] = await logProofs.prove([{ kind, id }], {
-    owner: readableOwner(caller),
-    waitMs: Number(waitMs),
-  })
+  const given = { owner: readableOwner(request.caller), waitMs: waitMsOf(request) }
+  const [proven] = await logProofs.prove([{ kind, id }], given)
   if (proven === undefined) return failures.artifactNotFound(kind)
   if (proven.state === 'not logged') return failures.notLogged()
   if (proven.state === 'queued') return { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
   const vary = { Vary: 'Accept' }
-  if (params['cose'] === 'yes')
+  if (acceptsType(request, 'application/cose'))
     return { status: 200, headers: { ...COSE, ...vary }, body: await issueReceipt(proven.proof) }
   return { status: 200, headers: { ...TEXT, ...vary }, body: proofText(proven.proof) }
 }
@@ -366,22 +353,4 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined |
   return Number.isSafeInteger(value)
     ? value
     : failures.invalidQuery(`${name} must be a whole number, 1 or more.`)
-}
-
-const WAIT_SECONDS_MAX = 10
-
-/** @param prefer the header of RFC 7240: `wait=<seconds>` */
-export function waitMsOf(prefer: string | undefined, secondsMax = WAIT_SECONDS_MAX): number {
-  const [, seconds = '0'] =
-    /(?:^|,)[ \t]*wait[ \t]*=[ \t]*"?([0-9]{1,9})"?[ \t]*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
-  return Math.min(Number(seconds), secondsMax) * 1000
-}
-
-/** RFC 9110 §12.5.3. */
-function acceptsGzip(acceptEncoding: string | undefined): boolean {
-  const codings = (acceptEncoding ?? '').toLowerCase().split(',')
-  return codings.some((coding) => {
-    const [name, weight = ''] = coding.split(';').map((part) => part.trim())
-    return (name === 'gzip' || name === '*') && !/^q=0(\.0*)?$/.test(weight)
-  })
 }

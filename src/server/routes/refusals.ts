@@ -8,7 +8,7 @@ import { listRefusals, readRefusal } from '../../core/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
 import type { PageRange } from '../../core/tables/page.ts'
-import { exportLines, lineParams, linesShape, type TimeRange } from './lines.ts'
+import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
 import { post, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
@@ -35,10 +35,10 @@ export const refusals = [
     },
     failures: listFailures,
     readsDatabase: true,
-    fromHead: lineParams,
-    async handle({ params, query, caller }, { pool, exportPool }) {
+    async handle(request, { pool, exportPool }) {
+      const { query, caller } = request
       const callerId = readableOwner(caller)
-      const isExport = params['lines'] === 'yes'
+      const isExport = wantsLines(request)
       const list = (range: PageRange, times: TimeRange) =>
         listRefusals(isExport ? exportPool : pool, range, { callerId, ...times })
       if (isExport) return exportLines(query, { kind: 'refusal-record', callerId, list, textOf: sealedText })

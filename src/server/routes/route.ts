@@ -75,6 +75,7 @@ export interface RouteRequest {
   /** Path parameters, percent-decoded; on a route with `fromHead` its result. */
   readonly params: PathParams
   readonly query: URLSearchParams
+  readonly header: Head['header']
   /** Undefined on open routes and where authentication is disabled. */
   readonly caller: Caller | undefined
   /** The key, as in `CallerKey`; -1 where there is no caller. */
@@ -88,11 +89,6 @@ export interface RouteRequest {
 }
 
 export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
-
-/** What `fromHead` may use beside single headers. */
-export interface HeadContext extends Pick<Head, 'headers'> {
-  readonly config: Config
-}
 
 /** One row of the route table. */
 export interface Route extends OpenApiOperation {
@@ -121,11 +117,11 @@ export interface Route extends OpenApiOperation {
   readonly bodyBytesMax?: number
   /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
   readonly mounted?: (params: PathParams, config: Config) => boolean
-  /** Replaces the params by what the handler needs of path and headers, or refuses before the body is read. Header names are lower case. */
+  /** Replaces the params by what a thread needs of path and headers, or refuses before the body is read. */
   readonly fromHead?: (
     params: PathParams,
-    header: (name: string) => string | undefined,
-    more: HeadContext,
+    head: Pick<Head, 'header' | 'headers'>,
+    config: Config,
   ) => PathParams | Failure
   /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string

@@ -12,9 +12,9 @@ import { listTrustRecords } from '../../core/tables/trust-records.ts'
 import { readBundle } from '../evidence/bundle.ts'
 import example from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
-import { waitMsOf } from './log.ts'
-import { exportLines, lineParams, linesShape, type TimeRange } from './lines.ts'
+import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
+import { waitMsOf } from './preferences.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
 
 /** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
@@ -51,14 +51,14 @@ export const trustRecords = [
     },
     failures: listFailures,
     readsDatabase: true,
-    fromHead: lineParams,
-    async handle({ params, query, caller }, { exportPool }) {
+    async handle(request, { exportPool }) {
+      const { query, caller } = request
       const callerId = readOwner(query, caller)
       const list = async (range: PageRange, times: TimeRange) =>
         callerId === undefined
           ? { rows: [], next: null }
           : listTrustRecords(exportPool, range, { callerId, ...times })
-      if (params['lines'] === 'yes')
+      if (wantsLines(request))
         return exportLines(query, {
           kind: 'trust-record',
           callerId: callerId === undefined ? query.get('callerId') : callerId,
@@ -111,7 +111,6 @@ export const trustRecords = [
     },
     failures: ['trustRecordNotFound', 'noBundle', 'invalidQuery', 'overloaded'],
     readsDatabase: true,
-    fromHead: ({ id = '' }, header) => ({ id, waitMs: `${waitMsOf(header('prefer'))}` }),
     async handle(request, service) {
       const { params, caller, query } = request
       if (query.has('bundle')) return bundle(request, service)
@@ -125,12 +124,13 @@ export const trustRecords = [
 ] as const satisfies readonly Route[]
 
 async function bundle(
-  { params, query, caller }: RouteRequest,
+  request: RouteRequest,
   { config, pool, logProofs }: Service,
 ): Promise<Answer | Failure> {
+  const { params, query, caller } = request
   if (query.get('bundle') !== '') return failures.invalidQuery('bundle must be empty.')
   if (config.evidenceLog === undefined) return failures.noBundle('the evidence log is off')
-  const waitMs = Number(params['waitMs'])
+  const waitMs = waitMsOf(request)
   const text = await readBundle(params['id'] ?? '', { caller, waitMs }, { pool, logProofs })
   if (text instanceof Failure) return text
   if (text === undefined)

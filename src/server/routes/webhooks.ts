@@ -1,12 +1,14 @@
 // Deliveries of providers (interface §6, decisions §10). The signature is the authentication, so the route is open. A valid delivery
 // has no rate limit, because a provider that is slowed down sends the same again; an invalid one is charged to its address.
 import { Type } from 'typebox'
+import type { Config } from '../../core/config.ts'
 import { failures, type Failure } from '../../core/errors.ts'
 import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
 import { missingHeaderText, schemeOf } from '../../core/webhooks/providers.ts'
 import { storedHeaders } from '../../core/webhooks/stored-headers.ts'
 import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
-import { post, type HeadContext, type Route } from './route.ts'
+import type { Head } from '../http/listen/listener.ts'
+import { post, type Route } from './route.ts'
 
 /** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
 const captured = {
@@ -66,21 +68,21 @@ or whose very bytes were received before is acknowledged and not stored again. A
  */
 function deliveryHead(
   { provider = '' }: PathParams,
-  header: (name: string) => string | undefined,
-  { headers, config }: HeadContext,
+  head: Pick<Head, 'header' | 'headers'>,
+  { webhookProviders }: Config,
 ): PathParams | Failure {
-  const configured = config.webhookProviders[provider]
+  const configured = webhookProviders[provider]
   if (configured === undefined) return failures.pathNotFound()
   const scheme = schemeOf(configured)
   const name = scheme.signatureHeader(provider)
-  const signature = header(name) ?? ''
+  const signature = head.header(name) ?? ''
   if (signature === '')
     return failures.missingSignature(
       provider,
-      missingHeaderText(provider, configured.scheme, (other) => header(other) !== undefined),
+      missingHeaderText(provider, configured.scheme, (other) => head.header(other) !== undefined),
     )
   if (!scheme.looksSigned(signature))
     return failures.invalidSignature(provider, `${name} is not of the form of scheme ${configured.scheme}`)
   const first = scheme.headers(provider)
-  return { provider, signature, headers: storedHeaders(headers, { signature: name, first }) }
+  return { provider, signature, headers: storedHeaders(head.headers, { signature: name, first }) }
 }
