@@ -42,34 +42,30 @@ function isOfRecord({ members, recordHash, recordSeal }: Item): boolean {
 }
 
 export const verifications = tableCheck<Row, Item>({
+  table: 'verifications',
   text: `
     SELECT v.business_transaction_id AS id, v.ordinal, v.body, ${RECORD}
     FROM $table AS v LEFT JOIN trust_records AS r USING (business_transaction_id)`,
   read: read('verifications'),
-  groups: [
-    {
-      table: 'verifications',
-      rules: [
-        ofItsRecord,
-        [
-          'does not match its schema',
-          ({ members }) => {
-            const { verificationId, status, message, verifiedAt } = members()
-            const texts = [verificationId, message, verifiedAt].every((member) => typeof member === 'string')
-            return texts && (status === 'VERIFIED' || status === 'FAILED')
-          },
-        ],
-        [
-          'is the first verification, but not VERIFIED',
-          ({ ordinal, members }) => ordinal !== 1 || members()['status'] === 'VERIFIED',
-        ],
-        [
-          "is VERIFIED, but its hash differs from the trust record's",
-          // One that FAILED may have seen other bytes than stand there now.
-          (item) => item.members()['status'] !== 'VERIFIED' || isOfRecord(item),
-        ],
-      ],
-    },
+  rules: [
+    ofItsRecord,
+    [
+      'does not match its schema',
+      ({ members }) => {
+        const { verificationId, status, message, verifiedAt } = members()
+        const texts = [verificationId, message, verifiedAt].every((member) => typeof member === 'string')
+        return texts && (status === 'VERIFIED' || status === 'FAILED')
+      },
+    ],
+    [
+      'is the first verification, but not VERIFIED',
+      ({ ordinal, members }) => ordinal !== 1 || members()['status'] === 'VERIFIED',
+    ],
+    [
+      "is VERIFIED, but its hash differs from the trust record's",
+      // One that FAILED may have seen other bytes than stand there now.
+      (item) => item.members()['status'] !== 'VERIFIED' || isOfRecord(item),
+    ],
   ],
 })
 
@@ -87,6 +83,7 @@ async function withSignatures(rows: readonly ReceiptRow[], { sql }: Tools): Prom
 }
 
 export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
+  table: 'receipts',
   // By text, not as JSON: a body that was damaged would end the run.
   text: `
     SELECT c.business_transaction_id AS id, c.ordinal, c.body, ${RECORD}, v.body AS verification
@@ -98,22 +95,17 @@ export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
     ) AS v ON true`,
   complete: withSignatures,
   read: read('receipts'),
-  groups: [
-    {
-      table: 'receipts',
-      rules: [
-        ofItsRecord,
-        ['does not verify', ({ members }, { crypto }) => mustHold(checkReceipt(members(), crypto))],
-        ["hash differs from the trust record's", isOfRecord],
-        [
-          'names a verification that is missing or not VERIFIED',
-          ({ members, verification }) => {
-            if (verification === null) return false
-            const { verificationId, status } = lazyMembers(verification, 'verifications')()
-            return status === 'VERIFIED' && verificationId === members()['verificationId']
-          },
-        ],
-      ],
-    },
+  rules: [
+    ofItsRecord,
+    ['does not verify', ({ members }, { crypto }) => mustHold(checkReceipt(members(), crypto))],
+    ["hash differs from the trust record's", isOfRecord],
+    [
+      'names a verification that is missing or not VERIFIED',
+      ({ members, verification }) => {
+        if (verification === null) return false
+        const { verificationId, status } = lazyMembers(verification, 'verifications')()
+        return status === 'VERIFIED' && verificationId === members()['verificationId']
+      },
+    ],
   ],
 })

@@ -30,6 +30,7 @@ interface RequestItem extends RequestRow {
 }
 
 export const approvalRequests = tableCheck<RequestRow, RequestItem>({
+  table: 'approval_requests',
   text: `
     SELECT r.request_id AS key, r.request_hash AS "requestHash", r.asked_hash AS "askedHash",
       json_build_object('requestId', r.request_id, 'requestedBy', r.requested_by, 'principalId', r.principal_id,
@@ -41,36 +42,31 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
       EXISTS (SELECT FROM approvals AS a WHERE a.request_hash = r.request_hash AND a.consumed_by IS NOT NULL) AS used
     FROM $table AS r`,
   read: (row) => ({ ...row, signed: lazyMembers(row.body, 'approval_requests') }),
-  groups: [
-    {
-      table: 'approval_requests',
-      rules: [
-        ['does not verify', ({ body, seal }, tools) => isSigned('approval-request', { body, seal }, tools)],
-        [
-          'columns differ from the body',
-          ({ columns, policy, requestHash, askedHash, createdAt, expiresAt, body, signed }) => {
-            const { requestId: _id, createdAt: signedAt, expiresAt: end, ...asked } = signed()
-            const { name, version } = members(asked['policy'])
-            return (
-              Object.entries(columns).every(([column, value]) => signed()[column] === value) &&
-              (policy.name ?? name) === name &&
-              (policy.version ?? version) === version &&
-              requestHash === sha256Hex(body) &&
-              askedHash === sha256Hex(canonicalize(asked)) &&
-              sameTime(createdAt, signedAt) &&
-              sameTime(expiresAt, end)
-            )
-          },
-        ],
-        [
-          'status differs from how it was closed',
-          ({ status, closedAs }) =>
-            closedAs === null ? status !== 'DECLINED' && status !== 'WITHDRAWN' : status === closedAs,
-        ],
-        ['status differs from its approvals', ({ status, used }) => (status === 'USED') === used],
-        ['audit event approval_request.opened is missing', ({ audited }) => audited],
-      ],
-    },
+  rules: [
+    ['does not verify', ({ body, seal }, tools) => isSigned('approval-request', { body, seal }, tools)],
+    [
+      'columns differ from the body',
+      ({ columns, policy, requestHash, askedHash, createdAt, expiresAt, body, signed }) => {
+        const { requestId: _id, createdAt: signedAt, expiresAt: end, ...asked } = signed()
+        const { name, version } = members(asked['policy'])
+        return (
+          Object.entries(columns).every(([column, value]) => signed()[column] === value) &&
+          (policy.name ?? name) === name &&
+          (policy.version ?? version) === version &&
+          requestHash === sha256Hex(body) &&
+          askedHash === sha256Hex(canonicalize(asked)) &&
+          sameTime(createdAt, signedAt) &&
+          sameTime(expiresAt, end)
+        )
+      },
+    ],
+    [
+      'status differs from how it was closed',
+      ({ status, closedAs }) =>
+        closedAs === null ? status !== 'DECLINED' && status !== 'WITHDRAWN' : status === closedAs,
+    ],
+    ['status differs from its approvals', ({ status, used }) => (status === 'USED') === used],
+    ['audit event approval_request.opened is missing', ({ audited }) => audited],
   ],
 })
 
@@ -86,6 +82,7 @@ interface CloseRow {
 }
 
 export const approvalRequestCloses = tableCheck<CloseRow, CloseRow & { signed: () => Members }>({
+  table: 'approval_request_closes',
   text: `
     SELECT c.close_id AS key, c.request_id AS "requestId", c.closed_at AS "closedAt", c.body, c.seal,
       r.request_hash AS "requestHash",
@@ -94,29 +91,21 @@ export const approvalRequestCloses = tableCheck<CloseRow, CloseRow & { signed: (
           AND strpos(e.body, c.close_id::text) > 0) AS audited
     FROM $table AS c LEFT JOIN approval_requests AS r USING (request_id)`,
   read: (row) => ({ ...row, signed: lazyMembers(row.body, 'approval_request_closes') }),
-  groups: [
-    {
-      table: 'approval_request_closes',
-      rules: [
-        [
-          'does not verify',
-          ({ body, seal }, tools) => isSigned('approval-request-close', { body, seal }, tools),
-        ],
-        [
-          'columns differ from the body',
-          ({ key, requestId, closedAt, signed }) => {
-            const { closeId, requestId: of, closedAt: at } = signed()
-            return closeId === key && of === requestId && sameTime(closedAt, at)
-          },
-        ],
-        ['approval request is missing', ({ requestHash }) => requestHash !== null],
-        [
-          'is of another content of the approval request',
-          ({ requestHash, signed }) => requestHash === null || signed()['requestHash'] === requestHash,
-        ],
-        ['audit event is missing', ({ audited }) => audited],
-      ],
-    },
+  rules: [
+    ['does not verify', ({ body, seal }, tools) => isSigned('approval-request-close', { body, seal }, tools)],
+    [
+      'columns differ from the body',
+      ({ key, requestId, closedAt, signed }) => {
+        const { closeId, requestId: of, closedAt: at } = signed()
+        return closeId === key && of === requestId && sameTime(closedAt, at)
+      },
+    ],
+    ['approval request is missing', ({ requestHash }) => requestHash !== null],
+    [
+      'is of another content of the approval request',
+      ({ requestHash, signed }) => requestHash === null || signed()['requestHash'] === requestHash,
+    ],
+    ['audit event is missing', ({ audited }) => audited],
   ],
 })
 

@@ -44,6 +44,7 @@ async function withExecutions(rows: readonly Selected[], { sql }: Tools): Promis
 }
 
 export const approvals = tableCheck<Selected, Item, Row>({
+  table: 'approvals',
   text: `
     SELECT a.approval_id AS key,
       json_build_object('approvalId', a.approval_id, 'nonce', a.nonce, 'approverId', a.approver_id, 'keyId', a.key_id,
@@ -59,52 +60,47 @@ export const approvals = tableCheck<Selected, Item, Row>({
     const signed = lazyMembers(row.body, 'approvals')
     return { ...row, payload: lazy(() => members(signed()['payload'])) }
   },
-  groups: [
-    {
-      table: 'approvals',
-      rules: [
-        [
-          "signature is not the approver's",
-          ({ body, payload }, { crypto }) => {
-            const { algorithm, signature, webauthn } = lazyMembers(body, 'approvals')()
-            const { approverId, keyId } = payload()
-            const carried = {
-              algorithm: string(algorithm),
-              keyId: `${string(approverId)}:${string(keyId)}`,
-              value: string(signature),
-              webauthn,
-            }
-            return crypto.verifySignature('approval', canonicalize(payload()), carried)
-          },
-        ],
-        [
-          'columns differ from the body',
-          ({ columns, parametersHash, requestHash, issuedAt, expiresAt, payload }) => {
-            const signed = payload()
-            return (
-              Object.entries(columns).every(([name, value]) => signed[name] === value) &&
-              hashIn(signed['scope']) === parametersHash &&
-              (signed['requestHash'] ?? null) === requestHash &&
-              issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
-              expiresAt.getTime() === instantMs(string(signed['expiresAt']))
-            )
-          },
-        ],
-        [
-          'consumed_by and consumed_at contradict each other',
-          ({ consumedBy, consumedAt }) => (consumedBy === null) === (consumedAt === null),
-        ],
-        [
-          'is consumed by an execution that was never released',
-          ({ consumedBy, released }) => consumedBy === null || released,
-        ],
-        [
-          'is not in the trust record of the execution that consumed it',
-          ({ consumedBy, held }) => consumedBy === null || held !== false,
-        ],
-        ['audit event approval.delivered is missing', ({ audited }) => audited],
-      ],
-    },
+  rules: [
+    [
+      "signature is not the approver's",
+      ({ body, payload }, { crypto }) => {
+        const { algorithm, signature, webauthn } = lazyMembers(body, 'approvals')()
+        const { approverId, keyId } = payload()
+        const carried = {
+          algorithm: string(algorithm),
+          keyId: `${string(approverId)}:${string(keyId)}`,
+          value: string(signature),
+          webauthn,
+        }
+        return crypto.verifySignature('approval', canonicalize(payload()), carried)
+      },
+    ],
+    [
+      'columns differ from the body',
+      ({ columns, parametersHash, requestHash, issuedAt, expiresAt, payload }) => {
+        const signed = payload()
+        return (
+          Object.entries(columns).every(([name, value]) => signed[name] === value) &&
+          hashIn(signed['scope']) === parametersHash &&
+          (signed['requestHash'] ?? null) === requestHash &&
+          issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
+          expiresAt.getTime() === instantMs(string(signed['expiresAt']))
+        )
+      },
+    ],
+    [
+      'consumed_by and consumed_at contradict each other',
+      ({ consumedBy, consumedAt }) => (consumedBy === null) === (consumedAt === null),
+    ],
+    [
+      'is consumed by an execution that was never released',
+      ({ consumedBy, released }) => consumedBy === null || released,
+    ],
+    [
+      'is not in the trust record of the execution that consumed it',
+      ({ consumedBy, held }) => consumedBy === null || held !== false,
+    ],
+    ['audit event approval.delivered is missing', ({ audited }) => audited],
   ],
 })
 

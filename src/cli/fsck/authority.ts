@@ -49,40 +49,35 @@ interface ApproverRow extends Revocable {
   readonly enrolment: string | null
 }
 
-export const approvers = tableCheck<ApproverRow, ApproverRow>({
+export const approvers = tableCheck<ApproverRow>({
+  table: 'approvers',
   text: `
     SELECT k.approver_id || ':' || k.key_id AS key, k.approver_id AS "approverId", k.key_id AS "keyId",
       k.public_key_pem AS "publicKeyPem", k.passkey, k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
       k.revoked_by_change AS "revokedByChange", e.resolved_body AS enrolment, r.resolved_body AS revocation
     FROM $table AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'approvers',
-      rules: [
-        [
-          'fingerprint does not match the public key',
-          ({ publicKeyPem, fingerprint }) =>
-            sha256Hex(createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })) === fingerprint,
-        ],
-        [
-          'differs from what the change enrolled',
-          ({ key, approverId, keyId, publicKeyPem, passkey, enrolledAt, enrolment }) => {
-            const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
-            const due = canonicalize({
-              action: 'add',
-              approverId,
-              keyId,
-              publicKeyPem,
-              ...(passkey === null ? {} : { passkey: JSON.parse(passkey) as Json }),
-            })
-            return canonicalize(withoutProof(proposed as Members)) === due && sameTime(enrolledAt, resolvedAt)
-          },
-        ],
-        revocationRule('approver', ({ key, approverId, keyId }) => [key, { approverId, keyId }]),
-      ],
-    },
+  rules: [
+    [
+      'fingerprint does not match the public key',
+      ({ publicKeyPem, fingerprint }) =>
+        sha256Hex(createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })) === fingerprint,
+    ],
+    [
+      'differs from what the change enrolled',
+      ({ key, approverId, keyId, publicKeyPem, passkey, enrolledAt, enrolment }) => {
+        const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
+        const due = canonicalize({
+          action: 'add',
+          approverId,
+          keyId,
+          publicKeyPem,
+          ...(passkey === null ? {} : { passkey: JSON.parse(passkey) as Json }),
+        })
+        return canonicalize(withoutProof(proposed as Members)) === due && sameTime(enrolledAt, resolvedAt)
+      },
+    ],
+    revocationRule('approver', ({ key, approverId, keyId }) => [key, { approverId, keyId }]),
   ],
 })
 
@@ -97,7 +92,8 @@ interface ConnectorRow extends Revocable {
   readonly change: string | null
 }
 
-export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
+export const externalConnectors = tableCheck<ConnectorRow>({
+  table: 'external_connectors',
   text: `
     SELECT e.change_id AS key, e.capability,
       json_build_object('endpointUrl', e.endpoint_url, 'policy', e.policy, 'timeoutMs', e.timeout_ms) AS registration,
@@ -106,29 +102,23 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
       e.revoked_by_change AS "revokedByChange", c.resolved_body AS change, r.resolved_body AS revocation
     FROM $table AS e LEFT JOIN pending_changes AS c USING (change_id)
     LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'external_connectors',
-      rules: [
-        [
-          'differs from what the change registered',
-          ({ capability, registration, readBack, allowedParameters, registeredAt, change }) => {
-            const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
-            const parameters = JSON.parse(allowedParameters) as Json
-            const due = {
-              action: 'register',
-              capability,
-              ...registration,
-              ...(readBack ? { readBack } : {}),
-              allowedParameters: parameters,
-            }
-            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
-          },
-        ],
-        revocationRule('external-connector', ({ capability }) => [capability, { capability }]),
-      ],
-    },
+  rules: [
+    [
+      'differs from what the change registered',
+      ({ capability, registration, readBack, allowedParameters, registeredAt, change }) => {
+        const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
+        const parameters = JSON.parse(allowedParameters) as Json
+        const due = {
+          action: 'register',
+          capability,
+          ...registration,
+          ...(readBack ? { readBack } : {}),
+          allowedParameters: parameters,
+        }
+        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
+      },
+    ],
+    revocationRule('external-connector', ({ capability }) => [capability, { capability }]),
   ],
 })
 
@@ -143,35 +133,30 @@ interface EndpointRow extends Revocable {
   readonly change: string | null
 }
 
-export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
+export const eventEndpoints = tableCheck<EndpointRow>({
+  table: 'event_endpoints',
   text: `
     SELECT e.endpoint_id AS key, e.url, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds",
       e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt", e.revoked_by_change AS "revokedByChange",
       c.resolved_body AS change, r.resolved_body AS revocation
     FROM $table AS e LEFT JOIN pending_changes AS c ON c.change_id = e.endpoint_id
     LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'event_endpoints',
-      rules: [
-        [
-          'differs from what the change registered',
-          ({ url, types, withParameters, callerIds, registeredAt, change }) => {
-            const { proposed, resolvedAt } = approvedChange(change, 'event-endpoint', url)
-            const due = {
-              action: 'register',
-              url,
-              types: JSON.parse(types) as Json,
-              withParameters,
-              ...(callerIds === null ? {} : { callerIds: JSON.parse(callerIds) as Json }),
-            }
-            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
-          },
-        ],
-        revocationRule('event-endpoint', ({ url }) => [url, { url }]),
-      ],
-    },
+  rules: [
+    [
+      'differs from what the change registered',
+      ({ url, types, withParameters, callerIds, registeredAt, change }) => {
+        const { proposed, resolvedAt } = approvedChange(change, 'event-endpoint', url)
+        const due = {
+          action: 'register',
+          url,
+          types: JSON.parse(types) as Json,
+          withParameters,
+          ...(callerIds === null ? {} : { callerIds: JSON.parse(callerIds) as Json }),
+        }
+        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
+      },
+    ],
+    revocationRule('event-endpoint', ({ url }) => [url, { url }]),
   ],
 })
 
@@ -187,7 +172,8 @@ interface CallerKeyRow extends Revocable {
   readonly change: string | null
 }
 
-export const callerKeys = tableCheck<CallerKeyRow, CallerKeyRow>({
+export const callerKeys = tableCheck<CallerKeyRow>({
+  table: 'caller_keys',
   text: `
     SELECT k.caller_id || ':' || left(k.key_hash, 16) AS key, k.caller_id AS "callerId", k.key_hash AS "keyHash", k.scope,
       k.expires_at AS "expiresAt", k.issued_at AS "issuedAt", k.issued_by_change AS "issuedByChange",
@@ -195,30 +181,24 @@ export const callerKeys = tableCheck<CallerKeyRow, CallerKeyRow>({
       c.resolved_body AS change, r.resolved_body AS revocation
     FROM $table AS k LEFT JOIN pending_changes AS c ON c.change_id = k.issued_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'caller_keys',
-      rules: [
-        [
-          'differs from what the change issued',
-          ({ key, callerId, keyHash, scope, expiresAt, issuedAt, issuedByChange, change }) => {
-            if (issuedByChange === null || scope === null || issuedAt === null)
-              return [issuedByChange, scope, issuedAt, expiresAt].every((value) => value === null)
-            const { proposed, resolvedAt } = approvedChange(change, 'caller-key', key)
-            const due = {
-              ...lazyMembers(scope, 'caller_keys', 'scope')(),
-              action: 'issue',
-              callerId,
-              keyHash,
-              ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
-            }
-            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(issuedAt, resolvedAt)
-          },
-        ],
-        revocationRule('caller-key', ({ key, callerId, keyHash }) => [key, { callerId, keyHash }]),
-      ],
-    },
+  rules: [
+    [
+      'differs from what the change issued',
+      ({ key, callerId, keyHash, scope, expiresAt, issuedAt, issuedByChange, change }) => {
+        if (issuedByChange === null || scope === null || issuedAt === null)
+          return [issuedByChange, scope, issuedAt, expiresAt].every((value) => value === null)
+        const { proposed, resolvedAt } = approvedChange(change, 'caller-key', key)
+        const due = {
+          ...lazyMembers(scope, 'caller_keys', 'scope')(),
+          action: 'issue',
+          callerId,
+          keyHash,
+          ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
+        }
+        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(issuedAt, resolvedAt)
+      },
+    ],
+    revocationRule('caller-key', ({ key, callerId, keyHash }) => [key, { callerId, keyHash }]),
   ],
 })
 

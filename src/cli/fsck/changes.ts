@@ -91,6 +91,7 @@ const audited = (types: string) => `EXISTS (
   WHERE a.type IN (${types}) AND a.occurred_at >= c.proposed_at AND strpos(a.body, c.change_id::text) > 0)`
 
 export const pendingChanges = tableCheck<ChangeRow, Change>({
+  table: 'pending_changes',
   text: `
     SELECT c.change_id AS key, c.kind, c.target, c.proposed_at AS "proposedAt", c.status, c.body, c.seal,
       c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
@@ -109,5 +110,5 @@ export const pendingChanges = tableCheck<ChangeRow, Change>({
     proposed: lazyMembers(row.body, 'pending_changes'),
     resolved: lazyMembers(row.resolvedBody, 'pending_changes', 'resolved_body'),
   }),
-  groups: [{ table: 'pending_changes', rules: CHANGES }],
+  rules: CHANGES,
 })

@@ -17,10 +17,11 @@ export interface Finding {
  */
 export type Rule<Item> = readonly [problem: string, holds: (item: Item, tools: Tools) => boolean]
 
-interface Group<Item> {
+/** The rules of a table whose rows the statement joins. */
+interface Joined<Item> {
   readonly table: string
-  /** Whether the joined row is there at all; left out: always. */
-  readonly when?: (item: Item) => boolean
+  /** Whether the joined row is there at all. */
+  readonly when: (item: Item) => boolean
   readonly rules: readonly Rule<Item>[]
 }
 
@@ -39,35 +40,46 @@ interface Examined {
 }
 
 /**
+ * @param table whose rows the statement walks through
  * @param text the statement; on Citus it cannot join a distributed table with one of the coordinator
  * @param complete adds to the rows of a page what stands in tables that the statement cannot join
  * @param read makes a row ready for the rules: what several of them read is parsed once (`lazy`)
- * @param groups the tables that a row of the statement holds rows of, each with its rules
+ * @param rules of the table
+ * @param beside tables whose rows the statement joins, and which have no check of their own
  * @param page looks up what is to be said of many rows at once
  */
-export function tableCheck<Selected, Item extends { readonly key: string }, Row = Selected>({
+export function tableCheck<
+  Selected,
+  Item extends { readonly key: string } = Selected & { readonly key: string },
+  Row = Selected,
+>({
+  table,
   text,
   complete = (rows) => Promise.resolve(rows as unknown as readonly Row[]),
-  read,
-  groups,
+  read = (row) => row as unknown as Item,
+  rules,
+  beside = [],
   page = () => Promise.resolve([]),
 }: {
+  readonly table: string
   readonly text: string
   readonly complete?: (rows: readonly Selected[], tools: Tools) => Promise<readonly Row[]>
-  readonly read: (row: Row, tools: Tools) => Item
-  readonly groups: readonly [Group<Item>, ...Group<Item>[]]
+  readonly read?: (row: Row, tools: Tools) => Item
+  readonly rules: readonly Rule<Item>[]
+  readonly beside?: readonly Joined<Item>[]
   readonly page?: (items: readonly Item[], tools: Tools) => Promise<readonly Finding[]>
 }): Check {
+  const groups = [{ table, rules, when: () => true }, ...beside]
   return {
-    table: groups[0].table,
+    table,
     text,
     async examine(rows, tools) {
       const items = (await complete(rows as readonly Selected[], tools)).map((row) => read(row, tools))
       const counted: Record<string, number> = {}
       const findings: Finding[] = []
       for (const item of items) {
-        const present = groups.filter(({ when }) => when === undefined || when(item))
-        for (const { table } of present) counted[table] = (counted[table] ?? 0) + 1
+        const present = groups.filter(({ when }) => when(item))
+        for (const one of present) counted[one.table] = (counted[one.table] ?? 0) + 1
         findings.push(...broken(item, present, tools))
       }
       return { counted, findings: [...findings, ...(await page(items, tools))] }
@@ -78,7 +90,7 @@ export function tableCheck<Selected, Item extends { readonly key: string }, Row 
 /** Each finding once: what cannot be read fails every rule that reads it. */
 function broken<Item extends { readonly key: string }>(
   item: Item,
-  groups: readonly Group<Item>[],
+  groups: readonly Pick<Joined<Item>, 'table' | 'rules'>[],
   tools: Tools,
 ): Finding[] {
   const found = new Map<string, Finding>()

@@ -41,6 +41,7 @@ async function withTransactions(rows: readonly Selected[], { sql }: Tools): Prom
 }
 
 export const providerConfirmations = tableCheck<Selected, Item, Row>({
+  table: 'provider_confirmations',
   text: `
     SELECT c.confirmation_id AS key, c.business_transaction_id AS "transactionId", c.provider, c.event_key AS "eventKey",
       c.rules_hash AS "rulesHash", c.body, c.seal, w.provider AS "eventProvider", w.event_id AS "eventId",
@@ -52,43 +53,38 @@ export const providerConfirmations = tableCheck<Selected, Item, Row>({
     signed: lazyMembers(row.body, 'provider_confirmations'),
     signature: lazyMembers(row.seal, 'provider_confirmations', 'seal'),
   }),
-  groups: [
-    {
-      table: 'provider_confirmations',
-      rules: [
-        [
-          'does not verify',
-          ({ signed, signature }, { crypto }) =>
-            mustHold(checkProviderConfirmation({ confirmation: signed(), signature: signature() }, crypto)),
-        ],
-        [
-          'columns differ from the body',
-          ({ key, transactionId, provider, rulesHash, signed }) => {
-            const of = signed()
-            return (
-              of['confirmationId'] === key &&
-              of['businessTransactionId'] === transactionId &&
-              of['provider'] === provider &&
-              of['rulesHash'] === rulesHash
-            )
-          },
-        ],
-        ['transaction is missing', ({ hasTransaction }) => hasTransaction],
-        ['delivery is missing', ({ eventProvider }) => eventProvider !== null],
-        [
-          'differs from its delivery',
-          ({ eventProvider, eventId, bodySha256, receivedAt, signed }) => {
-            if (eventProvider === null) return true
-            const of = signed()
-            return (
-              of['provider'] === eventProvider &&
-              of['eventId'] === eventId &&
-              of['deliveryHash'] === bodySha256 &&
-              sameTime(receivedAt, of['receivedAt'])
-            )
-          },
-        ],
-      ],
-    },
+  rules: [
+    [
+      'does not verify',
+      ({ signed, signature }, { crypto }) =>
+        mustHold(checkProviderConfirmation({ confirmation: signed(), signature: signature() }, crypto)),
+    ],
+    [
+      'columns differ from the body',
+      ({ key, transactionId, provider, rulesHash, signed }) => {
+        const of = signed()
+        return (
+          of['confirmationId'] === key &&
+          of['businessTransactionId'] === transactionId &&
+          of['provider'] === provider &&
+          of['rulesHash'] === rulesHash
+        )
+      },
+    ],
+    ['transaction is missing', ({ hasTransaction }) => hasTransaction],
+    ['delivery is missing', ({ eventProvider }) => eventProvider !== null],
+    [
+      'differs from its delivery',
+      ({ eventProvider, eventId, bodySha256, receivedAt, signed }) => {
+        if (eventProvider === null) return true
+        const of = signed()
+        return (
+          of['provider'] === eventProvider &&
+          of['eventId'] === eventId &&
+          of['deliveryHash'] === bodySha256 &&
+          sameTime(receivedAt, of['receivedAt'])
+        )
+      },
+    ],
   ],
 })

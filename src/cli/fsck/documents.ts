@@ -59,6 +59,7 @@ interface PolicyRow extends DocumentRow {
 }
 
 export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () => Members }>({
+  table: 'policy_versions',
   text: `
     SELECT p.name || '/' || p.version AS key, p.name || '/' || p.version AS target, p.name, p.version, p.content,
       p.content_hash AS "contentHash", p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy",
@@ -68,52 +69,42 @@ export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () =
     FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = p.retired_by_change`,
   read: (row) => ({ ...row, document: lazyMembers(row.content, 'policy_versions', 'content') }),
-  groups: [
-    {
-      table: 'policy_versions',
-      rules: [
-        ...documentRules('policy', withoutRetirement),
-        [
-          'retirement differs from what the changes say',
-          ({ name, version, retiredBy, retiredAt, retiredByChange, retirement }) => {
-            if (retiredAt === null || retiredByChange === null)
-              return retiredBy === null && retiredAt === null
-            const { target, proposed, resolvedBy, resolvedAt } = approvedChange(retirement, 'policy')
-            const { action, retires = [] } = members(proposed)
-            const isNamed =
-              action === 'retire'
-                ? target === `${name}/${version}`
-                : string(target).startsWith(`${name}/`) && list(retires).includes(version)
-            return isNamed && resolvedBy === retiredBy && sameTime(retiredAt, resolvedAt)
-          },
-        ],
-        [
-          'content is of another policy',
-          ({ name, version, document }) => {
-            const { policyId, policyVersion } = document()
-            return policyId === name && policyVersion === version
-          },
-        ],
-      ],
-    },
+  rules: [
+    ...documentRules('policy', withoutRetirement),
+    [
+      'retirement differs from what the changes say',
+      ({ name, version, retiredBy, retiredAt, retiredByChange, retirement }) => {
+        if (retiredAt === null || retiredByChange === null) return retiredBy === null && retiredAt === null
+        const { target, proposed, resolvedBy, resolvedAt } = approvedChange(retirement, 'policy')
+        const { action, retires = [] } = members(proposed)
+        const isNamed =
+          action === 'retire'
+            ? target === `${name}/${version}`
+            : string(target).startsWith(`${name}/`) && list(retires).includes(version)
+        return isNamed && resolvedBy === retiredBy && sameTime(retiredAt, resolvedAt)
+      },
+    ],
+    [
+      'content is of another policy',
+      ({ name, version, document }) => {
+        const { policyId, policyVersion } = document()
+        return policyId === name && policyVersion === version
+      },
+    ],
   ],
 })
 
 export const webhookRules = tableCheck<DocumentRow, DocumentRow & { document: () => Members }>({
+  table: 'webhook_rules',
   text: `
     SELECT w.provider || '/' || w.version_id AS key, w.provider AS target, w.content, w.rules_hash AS "contentHash",
       w.loaded_at AS "loadedAt", w.approved_by AS "approvedBy", w.approved_at AS "approvedAt",
       w.approved_by_change AS "byChange", c.resolved_body AS change
     FROM $table AS w LEFT JOIN pending_changes AS c ON c.change_id = w.approved_by_change`,
   read: (row) => ({ ...row, document: lazyMembers(row.content, 'webhook_rules', 'content') }),
-  groups: [
-    {
-      table: 'webhook_rules',
-      rules: [
-        ...documentRules('webhook-rules'),
-        ['content is of another provider', ({ target, document }) => document()['provider'] === target],
-      ],
-    },
+  rules: [
+    ...documentRules('webhook-rules'),
+    ['content is of another provider', ({ target, document }) => document()['provider'] === target],
   ],
 })
 

@@ -279,11 +279,12 @@ const OF_RECORDS: readonly Rule<Item>[] = [
 ]
 
 export const executions = tableCheck<Selected, Item, Row>({
+  table: 'business_transactions',
   text,
   complete: withTransitionsAndSignatures,
   read,
-  groups: [
-    { table: 'business_transactions', rules: OF_TRANSACTIONS },
+  rules: OF_TRANSACTIONS,
+  beside: [
     { table: 'execution_intents', when: ({ state }) => state !== null, rules: OF_INTENTS },
     { table: 'trust_records', when: hasRecord, rules: OF_RECORDS },
   ],

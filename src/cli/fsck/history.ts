@@ -19,43 +19,33 @@ const releasedWhenAuthorized: Rule<Pick<HistoryRow, 'releasedAt' | 'authorizatio
     authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
 ]
 
-export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
+export const historyEntries = tableCheck<HistoryRow>({
+  table: 'history_entries',
   text: `
     SELECT h.business_transaction_id AS key, h.caller_id AS "callerId", h.policy, h.released_at AS "releasedAt",
       t.caller_id AS "transactionCallerId", t.body, t.execution_authorization AS "authorization"
     FROM $table AS h LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'history_entries',
-      rules: [
-        [
-          "caller or policy differs from the transaction's",
-          ({ callerId, policy, transactionCallerId, body }) =>
-            body === null ||
-            (callerId === transactionCallerId &&
-              members(lazyMembers(body, 'business_transactions')()['policy'])['name'] === policy),
-        ],
-        releasedWhenAuthorized,
-      ],
-    },
+  rules: [
+    [
+      "caller or policy differs from the transaction's",
+      ({ callerId, policy, transactionCallerId, body }) =>
+        body === null ||
+        (callerId === transactionCallerId &&
+          members(lazyMembers(body, 'business_transactions')()['policy'])['name'] === policy),
+    ],
+    releasedWhenAuthorized,
   ],
 })
 
 type HistoryGroupRow = Pick<HistoryRow, 'key' | 'releasedAt' | 'authorization'>
 
-export const historyGroups = tableCheck<HistoryGroupRow, HistoryGroupRow>({
+export const historyGroups = tableCheck<HistoryGroupRow>({
+  table: 'history_groups',
   text: `
     SELECT g.business_transaction_id || ' ' || left(g.group_hash, 16) AS key, g.released_at AS "releasedAt",
       t.execution_authorization AS "authorization"
     FROM $table AS g LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'history_groups',
-      rules: [releasedWhenAuthorized],
-    },
-  ],
+  rules: [releasedWhenAuthorized],
 })
 
 function authorizedAt(authorization: string): Members[string] | undefined {

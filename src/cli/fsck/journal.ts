@@ -33,26 +33,22 @@ interface EventRow extends SignedRow {
 }
 
 export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
+  table: 'audit_events',
   text: `SELECT event_id AS key, occurred_at AS at, type, body, seal FROM $table AS e`,
   read: signedOf('audit_events'),
-  groups: [
-    {
-      table: 'audit_events',
-      rules: [
-        [
-          'does not verify',
-          ({ signed, signature }, { crypto }) =>
-            mustHold(checkAuditEvent({ event: signed(), signature: signature() }, crypto)),
-        ],
-        [
-          'columns differ from the body',
-          ({ key, at, type, signed }) => {
-            const event = signed()
-            return event['eventId'] === key && event['type'] === type && sameTime(at, event['occurredAt'])
-          },
-        ],
-      ],
-    },
+  rules: [
+    [
+      'does not verify',
+      ({ signed, signature }, { crypto }) =>
+        mustHold(checkAuditEvent({ event: signed(), signature: signature() }, crypto)),
+    ],
+    [
+      'columns differ from the body',
+      ({ key, at, type, signed }) => {
+        const event = signed()
+        return event['eventId'] === key && event['type'] === type && sameTime(at, event['occurredAt'])
+      },
+    ],
   ],
   page: (items, tools) => missingSubjects(items.flatMap(readable), tools),
 })
@@ -142,6 +138,7 @@ async function withIntents(
 }
 
 export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & Signed, TransitionRow>({
+  table: 'intent_transitions',
   text: `
     SELECT x.transition_id AS key, x.business_transaction_id AS "transactionId", x.at, x.body, x.seal,
       EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
@@ -149,79 +146,72 @@ export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & 
     FROM $table AS x`,
   complete: withIntents,
   read: signedOf('intent_transitions'),
-  groups: [
-    {
-      table: 'intent_transitions',
-      rules: [
-        ['execution intent is missing', ({ intent }) => intent !== undefined],
-        [
-          'does not verify',
-          ({ signed, signature }, { crypto }) =>
-            mustHold(checkIntentTransition({ transition: signed(), signature: signature() }, crypto)),
-        ],
-        [
-          'columns differ from the body',
-          ({ key, transactionId, at, signed }) => {
-            const { transitionId, businessTransactionId, at: signedAt } = signed()
-            return transitionId === key && businessTransactionId === transactionId && sameTime(at, signedAt)
-          },
-        ],
-        [
-          'execution intent is not in the state that this transition led to',
-          ({ at, intent, signed }) => {
-            if (intent === undefined) return true
-            const { to, resolution = null } = signed()
-            return (
-              to === intent.state &&
-              resolution === intent.resolution &&
-              intent.closedAt?.getTime() === at.getTime()
-            )
-          },
-        ],
-        [
-          'names a trust record that is missing or differs',
-          ({ recordHash, signed }) => {
-            const { trustRecordHash } = signed()
-            return trustRecordHash === undefined || trustRecordHash === recordHash
-          },
-        ],
-        [
-          'names a confirmation that is missing',
-          ({ confirmations, signed }) => {
-            const { confirmationId } = signed()
-            return (
-              confirmationId === undefined ||
-              (typeof confirmationId === 'string' && confirmations.has(confirmationId))
-            )
-          },
-        ],
-        [
-          'is by a connector that was not registered to be asked',
-          ({ at, askable, signed }) => {
-            const { by } = signed()
-            if (typeof by !== 'string' || !by.startsWith(BY_CONNECTOR)) return true
-            const since = askable.get(by.slice(BY_CONNECTOR.length))
-            return since !== undefined && since.getTime() <= at.getTime()
-          },
-        ],
-        [
-          'names a human who did not say the same',
-          ({ transactionId, firstWords, signed }) => {
-            const { agreedWith, resolution } = signed()
-            if (agreedWith === undefined) return true
-            return firstWords
-              .map((body) => lazyMembers(body, 'audit_events')())
-              .some(({ callerId, detail }) => {
-                const { businessTransactionId, resolution: first } = members(detail)
-                return (
-                  callerId === agreedWith && businessTransactionId === transactionId && first === resolution
-                )
-              })
-          },
-        ],
-        ['audit event is missing', ({ audited }) => audited],
-      ],
-    },
+  rules: [
+    ['execution intent is missing', ({ intent }) => intent !== undefined],
+    [
+      'does not verify',
+      ({ signed, signature }, { crypto }) =>
+        mustHold(checkIntentTransition({ transition: signed(), signature: signature() }, crypto)),
+    ],
+    [
+      'columns differ from the body',
+      ({ key, transactionId, at, signed }) => {
+        const { transitionId, businessTransactionId, at: signedAt } = signed()
+        return transitionId === key && businessTransactionId === transactionId && sameTime(at, signedAt)
+      },
+    ],
+    [
+      'execution intent is not in the state that this transition led to',
+      ({ at, intent, signed }) => {
+        if (intent === undefined) return true
+        const { to, resolution = null } = signed()
+        return (
+          to === intent.state &&
+          resolution === intent.resolution &&
+          intent.closedAt?.getTime() === at.getTime()
+        )
+      },
+    ],
+    [
+      'names a trust record that is missing or differs',
+      ({ recordHash, signed }) => {
+        const { trustRecordHash } = signed()
+        return trustRecordHash === undefined || trustRecordHash === recordHash
+      },
+    ],
+    [
+      'names a confirmation that is missing',
+      ({ confirmations, signed }) => {
+        const { confirmationId } = signed()
+        return (
+          confirmationId === undefined ||
+          (typeof confirmationId === 'string' && confirmations.has(confirmationId))
+        )
+      },
+    ],
+    [
+      'is by a connector that was not registered to be asked',
+      ({ at, askable, signed }) => {
+        const { by } = signed()
+        if (typeof by !== 'string' || !by.startsWith(BY_CONNECTOR)) return true
+        const since = askable.get(by.slice(BY_CONNECTOR.length))
+        return since !== undefined && since.getTime() <= at.getTime()
+      },
+    ],
+    [
+      'names a human who did not say the same',
+      ({ transactionId, firstWords, signed }) => {
+        const { agreedWith, resolution } = signed()
+        if (agreedWith === undefined) return true
+        return firstWords
+          .map((body) => lazyMembers(body, 'audit_events')())
+          .some(({ callerId, detail }) => {
+            const { businessTransactionId, resolution: first } = members(detail)
+            return callerId === agreedWith && businessTransactionId === transactionId && first === resolution
+          })
+      },
+    ],
+    ['audit event is missing', ({ audited }) => audited],
   ],
 })
 
@@ -241,7 +231,8 @@ interface DeliveryRow {
 const EMPTIED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 /** The body's hash is computed where it lies: a delivery can be as large as any request. */
-export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
+export const webhookEvents = tableCheck<DeliveryRow>({
+  table: 'webhook_events',
   text: `
     SELECT w.event_key AS key, w.body_sha256 AS "bodySha256", encode(sha256(w.body), 'hex') AS computed,
       w.processed_at IS NOT NULL AS "isProcessed", w.reruns, a.event_id IS NOT NULL AS audited,
@@ -250,26 +241,17 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
         || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS "inAudit"
     FROM $table AS w
     LEFT JOIN audit_events AS a ON a.event_id = w.event_key AND a.type = 'webhook.processed'`,
-  read: (row) => row,
-  groups: [
-    {
-      table: 'webhook_events',
-      rules: [
-        [
-          'body does not match its hash',
-          ({ bodySha256, computed, isProcessed }) =>
-            bodySha256 === computed || (isProcessed && computed === EMPTIED),
-        ],
-        [
-          'is processed, but its audit event is missing',
-          ({ isProcessed, audited }) => !isProcessed || audited,
-        ],
-        [
-          'is not processed, but an audit event says that it is',
-          ({ isProcessed, audited, reruns }) => isProcessed || !audited || reruns > 0,
-        ],
-        ['differs from the delivery in its audit event', ({ inAudit }) => inAudit !== false],
-      ],
-    },
+  rules: [
+    [
+      'body does not match its hash',
+      ({ bodySha256, computed, isProcessed }) =>
+        bodySha256 === computed || (isProcessed && computed === EMPTIED),
+    ],
+    ['is processed, but its audit event is missing', ({ isProcessed, audited }) => !isProcessed || audited],
+    [
+      'is not processed, but an audit event says that it is',
+      ({ isProcessed, audited, reruns }) => isProcessed || !audited || reruns > 0,
+    ],
+    ['differs from the delivery in its audit event', ({ inAudit }) => inAudit !== false],
   ],
 })

@@ -19,45 +19,41 @@ interface Item extends Row {
 }
 
 export const refusals = tableCheck<Row, Item>({
+  table: 'refusal_records',
   text: `
     SELECT f.business_transaction_id AS id, f.caller_id AS "callerId", f.created_at AS "createdAt", f.body, f.seal,
       t.body AS transaction
     FROM $table AS f LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
   read: (row) => ({ ...row, key: row.id, signed: lazyMembers(row.body, 'refusal_records') }),
-  groups: [
-    {
-      table: 'refusal_records',
-      rules: [
-        [
-          'does not verify',
-          ({ body, seal, signed }, { crypto }) => {
-            signed()
-            lazyMembers(seal, 'refusal_records', 'seal')()
-            return mustHold(checkRefusalRecord(JSON.parse(sealedText({ body, seal })) as Members, crypto))
-          },
-        ],
-        ['names another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
-        [
-          'caller differs from submittedBy in the body',
-          ({ callerId, signed }) => signed()['submittedBy'] === callerId,
-        ],
-        ['time differs from the body', ({ createdAt, signed }) => sameTime(createdAt, signed()['createdAt'])],
-        [
-          'does not refuse what the transaction asks for',
-          ({ transaction, signed }) => {
-            if (transaction === null) return true
-            const { intent, policy, signals } = lazyMembers(transaction, 'business_transactions')()
-            const { evaluatedIntent, decision } = signed()
-            const decided = members(decision)
-            return (
-              same(evaluatedIntent, intent) &&
-              same(decided['policy'], policy) &&
-              same(decided['signals'], signals)
-            )
-          },
-        ],
-      ],
-    },
+  rules: [
+    [
+      'does not verify',
+      ({ body, seal, signed }, { crypto }) => {
+        signed()
+        lazyMembers(seal, 'refusal_records', 'seal')()
+        return mustHold(checkRefusalRecord(JSON.parse(sealedText({ body, seal })) as Members, crypto))
+      },
+    ],
+    ['names another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
+    [
+      'caller differs from submittedBy in the body',
+      ({ callerId, signed }) => signed()['submittedBy'] === callerId,
+    ],
+    ['time differs from the body', ({ createdAt, signed }) => sameTime(createdAt, signed()['createdAt'])],
+    [
+      'does not refuse what the transaction asks for',
+      ({ transaction, signed }) => {
+        if (transaction === null) return true
+        const { intent, policy, signals } = lazyMembers(transaction, 'business_transactions')()
+        const { evaluatedIntent, decision } = signed()
+        const decided = members(decision)
+        return (
+          same(evaluatedIntent, intent) &&
+          same(decided['policy'], policy) &&
+          same(decided['signals'], signals)
+        )
+      },
+    ],
   ],
 })
 
