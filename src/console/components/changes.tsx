@@ -1,27 +1,8 @@
 // Changes that one human proposes and another resolves, of every kind.
-import type { ImpactReport } from '../../core/schemas/impact-report.ts'
+import type { ProposedPolicy } from '../../core/impact-report.ts'
+import type { Change } from '../../core/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
-
-/** A change as its routes answer it. */
-export interface ChangeRow {
-  readonly changeId: string
-  readonly kind: string
-  readonly target: string
-  readonly proposed: unknown
-  readonly reason: string
-  readonly proposedBy: string
-  readonly proposedAt: string
-  readonly changeHash: string
-  readonly status: string
-  readonly resolvedBy?: string
-  readonly resolvedAt?: string
-  readonly rejectionReason?: string
-  readonly stepUpAuthorization?: { readonly payload: { readonly impactHash?: string } }
-  readonly impactReport?: ImpactReport
-  readonly warnings: readonly string[]
-  readonly diff?: object
-}
 
 /** Where a change of each kind is read and resolved. */
 export const changePaths: Readonly<Record<string, string>> = {
@@ -33,12 +14,17 @@ export const changePaths: Readonly<Record<string, string>> = {
   'caller-key': '/caller-keys/changes',
 }
 
+/** What the change of a policy proposes. */
+export function policyIn({ proposed }: Change): ProposedPolicy {
+  return proposed as unknown as ProposedPolicy
+}
+
 export function ChangeTable({
   caption,
   changes,
 }: {
   readonly caption: string
-  readonly changes: readonly ChangeRow[]
+  readonly changes: readonly Change[]
 }) {
   return (
     <Table

@@ -1,17 +1,8 @@
 // What payment providers have said of an execution, each by a signed confirmation.
+import type { ProviderConfirmation } from '../../core/schemas/provider-confirmation.ts'
 import { useLoaded } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import { Badge, Empty, Panel, Problem, Said, Time } from './basic.tsx'
-
-interface Confirmation {
-  readonly confirmationId: string
-  readonly provider: string
-  readonly eventId: string
-  readonly ruleId: string
-  readonly says: 'executed' | 'not_executed' | 'pending'
-  readonly comparisons: readonly { readonly expression: string; readonly holds: boolean }[]
-  readonly receivedAt: string
-}
 
 const WORDS = { executed: 'it was executed', not_executed: 'it was not executed', pending: 'it is under way' }
 
@@ -28,7 +19,7 @@ export function Confirmations({
   readonly everyMs?: number
   readonly awaited?: boolean
 }) {
-  const { data, problem } = useLoaded<{ confirmations: { confirmation: Confirmation }[] }>(
+  const { data, problem } = useLoaded<{ confirmations: { confirmation: ProviderConfirmation }[] }>(
     `/confirmations/${encodeURIComponent(id)}?pageSize=100`,
     everyMs,
   )
@@ -55,7 +46,7 @@ export function Confirmations({
 function Word({
   of: { provider, eventId, ruleId, says, comparisons, receivedAt },
 }: {
-  readonly of: Confirmation
+  readonly of: ProviderConfirmation
 }) {
   const differing = comparisons.filter(({ holds }) => !holds)
   return (

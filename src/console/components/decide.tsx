@@ -1,6 +1,7 @@
 // How a human signs an approval request, and how they say no.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import type { Approver } from '../../core/schemas/approver.ts'
 import { ApiProblem, post, problemText, type Me } from '../api.ts'
 import { fieldOf } from '../forms.ts'
 import { useLoaded } from '../hooks.ts'
@@ -8,24 +9,11 @@ import { algorithmOfPem, approvalBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
 import { Command, Panel, Problem } from './basic.tsx'
 
-/** An enrolled key of the human who looks, that this page can ask. */
-interface OwnKey {
-  readonly approverId: string
-  readonly keyId: string
-  readonly publicKeyPem: string
-  readonly passkey?: {
-    readonly rpId: string
-    readonly origins: readonly string[]
-    readonly credentialId: string
-  }
-  readonly revokedAt?: string
-}
-
 export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
   const { requestId, requestedBy } = asked.request
   const [closing, setClosing] = useState<'decline' | 'withdraw'>()
   const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
-  const { data } = useLoaded<{ approvers: OwnKey[] }>(
+  const { data } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
   )
   const passkeys = (data?.approvers ?? []).filter(
@@ -126,7 +114,7 @@ function Elsewhere({
 }
 
 /** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
-function SignWith({ own, asked }: { readonly own: OwnKey; readonly asked: ApprovalRequest }) {
+function SignWith({ own, asked }: { readonly own: Approver; readonly asked: ApprovalRequest }) {
   const { approverId, keyId, publicKeyPem, passkey } = own
   const { waits, done, problem, run } = useSigning()
   if (passkey === undefined) return null

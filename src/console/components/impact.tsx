@@ -1,21 +1,16 @@
 // What a proposed policy would have decided of the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import {
-  addChunk,
-  impactReport,
-  simulationOf,
-  type Found,
-  type ProposedPolicy,
-} from '../../core/impact-report.ts'
+import { addChunk, impactReport, simulationOf, type Found } from '../../core/impact-report.ts'
 import { canonicalize } from '../../core/json/canonical.ts'
+import type { Change } from '../../core/schemas/governance.ts'
 import type { ImpactReport } from '../../core/schemas/impact-report.ts'
 import { counted } from '../../core/text.ts'
 import { ApiProblem, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
 import { absolute } from '../text.ts'
 import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
-import type { ChangeRow } from './changes.tsx'
+import { policyIn } from './changes.tsx'
 import { Table, type Column } from './list.tsx'
 
 const DAY_MS = 86_400_000
@@ -38,7 +33,7 @@ export function Impact({
   change,
   onReport,
 }: {
-  readonly change: ChangeRow
+  readonly change: Change
   readonly onReport: (report: ImpactReport | undefined) => void
 }) {
   const [rangeMs, setRangeMs] = useState<number | undefined>(30 * DAY_MS)
@@ -57,7 +52,7 @@ export function Impact({
     onReport(undefined)
     try {
       const since = rangeMs === undefined ? {} : { since: new Date(Date.now() - rangeMs).toISOString() }
-      const simulated = simulationOf(change.proposed as ProposedPolicy)
+      const simulated = simulationOf(policyIn(change))
       let all: Found | undefined
       let cursor: string | undefined
       do {
@@ -148,7 +143,7 @@ const placeOf = {
 }
 
 interface FindingsOf {
-  readonly change: ChangeRow
+  readonly change: Change
   readonly of: Omit<Found, 'share' | 'complete'>
 }
 
@@ -156,7 +151,7 @@ interface FindingsOf {
 function Findings({ change, of }: FindingsOf) {
   const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, skipped, flips, retired } = of
   const flipped = approvedToRejected + rejectedToApproved
-  const { action, retires } = change.proposed as ProposedPolicy
+  const { action, retires } = policyIn(change)
   return (
     <>
       {action !== 'retire' && (
@@ -220,7 +215,7 @@ function Newest({ listed, all }: { readonly listed: number; readonly all: number
 }
 
 /** The report that the step-up of whoever resolved the change covers. */
-export function SeenImpact({ change }: { readonly change: ChangeRow }) {
+export function SeenImpact({ change }: { readonly change: Change }) {
   const { impactReport: report, resolvedBy, stepUpAuthorization } = change
   if (report === undefined) return null
   const hash = impactHashOf(report)

@@ -1,22 +1,10 @@
 // What a caller has executed before that is like what it asks for now.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { counted } from '../../core/text.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import { Badge, Panel, Problem, Said, Time } from './basic.tsx'
-
-interface Past {
-  readonly businessTransactionId: string
-  readonly createdAt: string
-  readonly transaction: {
-    readonly intent: {
-      readonly action: string
-      readonly target: string
-      readonly parameters: Readonly<Record<string, unknown>>
-    }
-  }
-  readonly executions: readonly { readonly status: string }[]
-}
 
 /** How many of the caller's executions are looked through. */
 const PAST = 50
@@ -26,7 +14,7 @@ const SHOWN = 5
 export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
   const { requestedBy, capability, target } = to
   const query = new URLSearchParams({ callerId: requestedBy, pageSize: String(PAST) }).toString()
-  const { data, problem } = useLoaded<Past[]>(`/trust-records?${query}`)
+  const { data, problem } = useLoaded<ExecutionTrustRecord[]>(`/trust-records?${query}`)
   const similar = (data ?? []).filter(({ transaction }) => transaction.intent.action === capability)
   const same = similar.filter(({ transaction }) => transaction.intent.target === target)
   return (
@@ -55,7 +43,7 @@ export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
 }
 
 /** Where the request's numbers stand among those of before. */
-function Ranges({ of, among }: { readonly of: object; readonly among: readonly Past[] }) {
+function Ranges({ of, among }: { readonly of: object; readonly among: readonly ExecutionTrustRecord[] }) {
   const ranges = Object.entries(of).flatMap(([name, value]: [string, unknown]) => {
     const before = among
       .map(({ transaction }) => transaction.intent.parameters[name])

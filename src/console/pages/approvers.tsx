@@ -1,45 +1,16 @@
 // Whose signatures count, whose keys open what, and which keys the service signs with.
+import type { Approver } from '../../core/schemas/approver.ts'
+import type { CallerKey } from '../../core/schemas/caller-key.ts'
+import type { PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, Table } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-interface ApproverKey {
-  readonly approverId: string
-  readonly keyId: string
-  readonly publicKeyPem: string
-  readonly passkey?: object
-  readonly enrolledAt: string
-  readonly revokedAt?: string
-}
-
-interface CallerKeyRow {
-  readonly callerId: string
-  readonly keyId: string
-  readonly source: string
-  readonly status: string
-  readonly credentialHolderType?: string
-  readonly readAll?: boolean
-  readonly allowedCapabilities?: readonly string[]
-  readonly allowedPrincipalIds?: readonly string[]
-  readonly issuedBy?: string
-  readonly issuedByChange?: string
-  readonly revokedBy?: string
-  readonly revokedByChange?: string
-  readonly expiresAt?: string
-}
-
-interface ServiceKey {
-  readonly keyId: string
-  readonly algorithm: string
-  readonly use: string
-  readonly pem: string
-}
-
 export function Approvers({ me }: PageProps) {
-  const approvers = useLoaded<{ approvers: ApproverKey[] }>('/approvers', 30_000)
-  const callerKeys = useLoaded<{ callerKeys: CallerKeyRow[] }>('/caller-keys', 30_000)
-  const own = useLoaded<{ keys: ServiceKey[] }>('/.well-known/jwks.json', 30_000)
+  const approvers = useLoaded<{ approvers: Approver[] }>('/approvers', 30_000)
+  const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
+  const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
   return (
     <>
       <h1>Approvers and keys</h1>
@@ -123,12 +94,7 @@ export function Approvers({ me }: PageProps) {
   )
 }
 
-function scopeText({
-  credentialHolderType,
-  readAll,
-  allowedCapabilities = [],
-  ...row
-}: CallerKeyRow): string {
+function scopeText({ credentialHolderType, readAll, allowedCapabilities = [], ...row }: CallerKey): string {
   const { callerId, allowedPrincipalIds = [], expiresAt } = row
   const others = allowedPrincipalIds.filter((id) => id !== callerId)
   return [
@@ -141,7 +107,7 @@ function scopeText({
 }
 
 /** Who approved what last happened to it. */
-function ByWhom({ row }: { readonly row: CallerKeyRow }) {
+function ByWhom({ row }: { readonly row: CallerKey }) {
   const { source, issuedBy, issuedByChange, revokedBy, revokedByChange } = row
   const changeId = revokedByChange ?? issuedByChange
   if (changeId === undefined) return <>{source}</>

@@ -1,21 +1,9 @@
 // Signed audit events: what was refused, and what humans did.
+import type { AuditEventWithSignature } from '../../core/schemas/audit-event.ts'
 import { Badge, Members, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-
-interface AuditRow {
-  readonly event: {
-    readonly eventId: string
-    readonly type: string
-    readonly occurredAt: string
-    readonly route: string
-    readonly callerId?: string
-    readonly reason?: string
-    readonly severity: string
-    readonly detail?: object
-  }
-}
 
 /** Of a login, which comes before there is a caller. */
 function callerIn(detail: object | undefined): string | undefined {
@@ -24,7 +12,7 @@ function callerIn(detail: object | undefined): string | undefined {
 }
 
 export function Audit({ query }: PageProps) {
-  const loaded = useLoaded<{ events: AuditRow[] }>(
+  const loaded = useLoaded<{ events: AuditEventWithSignature[] }>(
     listPath('/audit/events', query, ['type', 'since', 'until', 'cursor']),
     5_000,
   )

@@ -13,11 +13,11 @@ import {
   Said,
   Time,
 } from '../components/basic.tsx'
-import { changePaths, ChangeTable, type ChangeRow } from '../components/changes.tsx'
+import { changePaths, ChangeTable, policyIn } from '../components/changes.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { canonicalize } from '../../core/json/canonical.ts'
-import type { ProposedPolicy } from '../../core/impact-report.ts'
+import type { Change as ChangeRow } from '../../core/schemas/governance.ts'
 import type { ImpactReport } from '../../core/schemas/impact-report.ts'
 import { shownOf } from '../../core/verifier/governance-change.ts'
 import type { Members as JsonMembers } from '../../core/verifier/evidence.ts'
@@ -136,7 +136,7 @@ export function Change({ params, me }: PageProps) {
             </Panel>
           )}
           <Panel title="Proposed, whole">
-            <Members of={data.proposed as object} />
+            <Members of={data.proposed} />
             <p>
               Hash that a step-up signs: <Hash value={data.changeHash} />
             </p>
@@ -148,7 +148,7 @@ export function Change({ params, me }: PageProps) {
 }
 
 function Retires({ change }: { readonly change: ChangeRow }) {
-  const { action, policyVersion, retires = [] } = change.proposed as ProposedPolicy
+  const { action, policyVersion, retires = [] } = policyIn(change)
   const versions = action === 'retire' ? [policyVersion] : retires
   if (versions.length === 0) return null
   return (

@@ -1,31 +1,11 @@
 // What providers have sent, and where events are pushed to.
+import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
+import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
 import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import type { PageProps } from '../page.ts'
-
-interface DeliveryRow {
-  readonly webhookEventId: string
-  readonly provider: string
-  readonly eventId: string
-  readonly bodySha256: string
-  readonly receivedAt: string
-  readonly processedAt?: string
-  readonly outcome?: string
-  readonly businessTransactionId?: string
-  readonly detail?: string
-}
-
-interface EndpointRow {
-  readonly endpointId: string
-  readonly url: string
-  readonly types: readonly string[]
-  readonly state: string
-  readonly lastSuccessAt?: string
-  readonly lastFailure?: string
-  readonly nextAttemptAt?: string
-}
 
 const OUTCOMES = [
   'no-rules',
@@ -39,11 +19,11 @@ const OUTCOMES = [
 ]
 
 export function Deliveries({ query }: PageProps) {
-  const deliveries = useLoaded<{ events: DeliveryRow[] }>(
+  const deliveries = useLoaded<{ events: WebhookEvent[] }>(
     listPath('/webhook-events', query, ['provider', 'outcome', 'cursor']),
     5_000,
   )
-  const endpoints = useLoaded<{ eventEndpoints: EndpointRow[] }>('/event-endpoints', 10_000)
+  const endpoints = useLoaded<{ eventEndpoints: EventEndpoint[] }>('/event-endpoints', 10_000)
   return (
     <>
       <h1>Deliveries</h1>
@@ -117,14 +97,8 @@ function Execution({ id }: { readonly id: string | undefined }) {
   return id === undefined ? null : <a href={`/console/executions/${id}`}>{id.slice(0, 8)}…</a>
 }
 
-interface WholeDelivery extends DeliveryRow {
-  readonly headers: object
-  readonly bodyEncoding: string
-  readonly body: string
-}
-
 export function Delivery({ params }: PageProps) {
-  const { data, problem } = useLoaded<WholeDelivery>(
+  const { data, problem } = useLoaded<WebhookEventWithBody>(
     `/webhook-events/${encodeURIComponent(params['id'] ?? '')}`,
   )
   if (data === undefined) return <NotLoaded title="Delivery" problem={problem} />

@@ -1,5 +1,8 @@
 // One execution with its evidence, which this page verifies itself.
 import { useEffect, useState } from 'preact/hooks'
+import type { SignedApproval } from '../../core/schemas/approval.ts'
+import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
+import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
 import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
@@ -8,67 +11,10 @@ import { Verification } from '../components/verification.tsx'
 import { useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { oneLine } from '../text.ts'
-import type { Transaction } from './executions.tsx'
 import { WithoutRecord } from './without-record.tsx'
 
-interface Approval {
-  readonly payload: { readonly approverId: string; readonly keyId: string; readonly issuedAt: string }
-}
-
-interface TrustRecord {
-  readonly createdAt: string
-  readonly transaction: Transaction
-  readonly trustRecordHash: string
-  readonly authorization: {
-    readonly payload: {
-      readonly authorizedAt: string
-      readonly policyName: string
-      readonly policyVersion: string
-    }
-  }
-  readonly executions: readonly {
-    readonly decision: {
-      readonly outcome: string
-      readonly reason: string
-      readonly matchedRuleId: string | null
-      readonly evaluatedRules: readonly string[]
-      readonly evaluatedAt: string
-      readonly signals: object
-      readonly verifiedSignals: Readonly<
-        Record<
-          string,
-          {
-            readonly by: string
-            readonly approvals?: readonly Approval[]
-          }
-        >
-      >
-    }
-    readonly status: string
-    readonly startedAt: string
-    readonly completedAt: string
-    readonly evidence: {
-      readonly connector: object
-      readonly executedAt: string
-      readonly success: boolean
-      readonly result: object
-    }
-  }[]
-  readonly verifications: readonly {
-    readonly status: string
-    readonly verifiedAt: string
-    readonly message: string
-  }[]
-  readonly receipts: readonly {
-    readonly receiptId: string
-    readonly receiptHash: string
-    readonly issuedAt?: string
-    readonly signedAt?: string
-  }[]
-}
-
 type Found =
-  | { readonly text: string; readonly record: TrustRecord }
+  | { readonly text: string; readonly record: ExecutionTrustRecord }
   | { readonly problem: string; readonly missing: boolean }
 
 export function Execution({ params }: PageProps) {
@@ -81,7 +27,7 @@ export function Execution({ params }: PageProps) {
     const load = async () => {
       try {
         const text = await getText(`/trust-records/${encodeURIComponent(id)}`)
-        setFound({ text, record: JSON.parse(text) as TrustRecord })
+        setFound({ text, record: JSON.parse(text) as ExecutionTrustRecord })
       } catch (error) {
         if (!isAborted(error))
           setFound({
@@ -101,14 +47,14 @@ interface Kept {
   readonly id: string
   /** The record's bytes, as they were loaded. */
   readonly text: string
-  readonly record: TrustRecord
+  readonly record: ExecutionTrustRecord
 }
 
 function Shown({ id, text, record }: Kept) {
   const { transaction } = record
   const [execution] = record.executions
   const approvals = Object.values(execution?.decision.verifiedSignals ?? {}).flatMap(
-    (signal) => signal.approvals ?? [],
+    (signal) => (signal.approvals ?? []) as SignedApproval[],
   )
   return (
     <>
@@ -140,7 +86,7 @@ function Shown({ id, text, record }: Kept) {
           </Panel>
           {execution !== undefined && (
             <Panel title="What the connector reported">
-              <Members of={execution.evidence.result} />
+              <Members of={execution.evidence.result as object} />
               <Members of={execution.evidence.connector} />
             </Panel>
           )}
@@ -151,7 +97,7 @@ function Shown({ id, text, record }: Kept) {
   )
 }
 
-function Done({ by: transaction }: { readonly by: Transaction }) {
+function Done({ by: transaction }: { readonly by: BusinessTransaction }) {
   return (
     <Panel title="What was done">
       <p class="sentence">
@@ -174,8 +120,8 @@ function Course({
   of: record,
   approvals,
 }: {
-  readonly of: TrustRecord
-  readonly approvals: readonly Approval[]
+  readonly of: ExecutionTrustRecord
+  readonly approvals: readonly SignedApproval[]
 }) {
   const { transaction } = record
   const [execution] = record.executions
@@ -219,11 +165,7 @@ function Course({
           </Step>
         ))}
         {record.receipts.map((receipt) => (
-          <Step
-            key={receipt.receiptId}
-            name="Receipt"
-            at={receipt.issuedAt ?? receipt.signedAt ?? record.createdAt}
-          >
+          <Step key={receipt.receiptId} name="Receipt" at={receipt.issuedAt}>
             <Hash value={receipt.receiptHash} />
           </Step>
         ))}

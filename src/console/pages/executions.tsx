@@ -1,23 +1,14 @@
 // Executions, newest first.
+import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
 import { Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-export interface Transaction {
-  readonly businessTransactionId: string
-  readonly createdAt: string
-  readonly metadata: { readonly submittedBy: string; readonly correlationId?: string }
-  readonly authority: { readonly principalId: string }
-  readonly intent: { readonly action: string; readonly target: string; readonly parameters: object }
-  readonly policy: { readonly name: string; readonly version: string }
-  readonly signals: object
-}
-
 export function Executions({ query }: PageProps) {
   const wanted = (query.get('contains') ?? '').toLowerCase()
   const path = listPath('/transactions', query, ['callerId', 'cursor'])
-  const loaded = useLoaded<Transaction[]>(wanted === '' ? path : largest(path), 10_000)
+  const loaded = useLoaded<BusinessTransaction[]>(wanted === '' ? path : largest(path), 10_000)
   return (
     <>
       <h1>Executions</h1>
@@ -67,7 +58,7 @@ function largest(path: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}pageSize=100`
 }
 
-function textOf({ intent, metadata, policy, businessTransactionId }: Transaction): string {
+function textOf({ intent, metadata, policy, businessTransactionId }: BusinessTransaction): string {
   return [
     intent.action,
     intent.target,

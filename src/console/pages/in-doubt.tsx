@@ -1,11 +1,12 @@
 // Executions that were released and have no record yet.
-import { IntentTable, type IntentRow } from '../components/intents.tsx'
+import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
+import { IntentTable } from '../components/intents.tsx'
 import { Listed, listPath } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
 export function InDoubt({ query }: PageProps) {
-  const loaded = useLoaded<{ intents: IntentRow[] }>(
+  const loaded = useLoaded<{ intents: ExecutionIntent[] }>(
     listPath('/execution-intents/unfinalized', query, ['cursor']),
     5_000,
   )

@@ -1,8 +1,10 @@
 // What waits for whoever looks, what ends first on top.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
+import type { Change } from '../../core/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
-import { ChangeTable, type ChangeRow } from '../components/changes.tsx'
-import { IntentTable, type IntentRow } from '../components/intents.tsx'
+import { ChangeTable } from '../components/changes.tsx'
+import { IntentTable } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'
@@ -18,8 +20,8 @@ const REST_EVERY_MS = 120_000
 export function Inbox({ me }: PageProps) {
   const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
   const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${mine}`, REQUESTS_EVERY_MS)
-  const changes = useLoaded<{ changes: ChangeRow[] }>('/changes?status=PENDING_APPROVAL', REST_EVERY_MS)
-  const inDoubt = useLoaded<{ intents: IntentRow[] }>('/execution-intents/unfinalized', REST_EVERY_MS)
+  const changes = useLoaded<{ changes: Change[] }>('/changes?status=PENDING_APPROVAL', REST_EVERY_MS)
+  const inDoubt = useLoaded<{ intents: ExecutionIntent[] }>('/execution-intents/unfinalized', REST_EVERY_MS)
   return (
     <>
       <h1>Inbox</h1>

@@ -1,33 +1,17 @@
 // Policies: which are in effect for what, and one version with its rules.
+import type { PolicyDetail, PolicySummary } from '../../core/schemas/policy-version.ts'
 import { Badge, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, Table } from '../components/list.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
-interface PolicyRow {
-  readonly name: string
-  readonly version: string
-  readonly status: string
-  readonly contentHash: string
-  readonly approvedBy?: string
-  readonly approvedAt?: string
-  readonly approvedByChange?: string
-  readonly retiredBy?: string
-  readonly retiredAt?: string
-  readonly retiredByChange?: string
-  readonly replacedBy?: string
-  readonly replaces?: readonly string[]
-  readonly description: string
-  readonly capabilities: readonly string[]
-}
-
 const hrefOf = ({ name, version }: { readonly name: string; readonly version: string }) =>
   `/console/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
 
 export function Policies({ query }: PageProps) {
   const shown = query.get('shown') === 'all' ? '/policies' : '/policies/in-effect'
-  const loaded = useLoaded<{ policies: PolicyRow[] }>(`${shown}?pageSize=100`)
+  const loaded = useLoaded<{ policies: PolicySummary[] }>(`${shown}?pageSize=100`)
   return (
     <>
       <h1>Policies</h1>
@@ -72,25 +56,9 @@ export function Policies({ query }: PageProps) {
   )
 }
 
-interface Rule {
-  readonly id: string
-  readonly when: string
-  readonly outcome: string
-  readonly reason: string
-}
-
-interface PolicyVersion extends PolicyRow {
-  readonly document: {
-    readonly signals: object
-    readonly bindings?: object
-    readonly verify?: object
-    readonly rules: readonly Rule[]
-  }
-}
-
 export function Policy({ params }: PageProps) {
   const { name = '', version = '' } = params
-  const { data, problem } = useLoaded<PolicyVersion>(
+  const { data, problem } = useLoaded<PolicyDetail>(
     `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`,
   )
   useTitle(oneLine(`${name} ${version}`))

@@ -1,31 +1,10 @@
 // What was refused, and why.
+import type { RefusalRecord } from '../../core/schemas/refusal-record.ts'
 import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
-
-interface RefusalRecord {
-  readonly businessTransactionId: string
-  readonly decision: {
-    readonly policy: { readonly name: string; readonly version: string }
-    readonly reason: string
-    readonly matchedRuleId: string | null
-    readonly signals: object
-    readonly verifiedSignals: object
-    readonly evaluatedAt: string
-  }
-  readonly evaluatedIntent: { readonly action: string; readonly target: string; readonly parameters: object }
-  readonly mismatches: readonly {
-    readonly signal: string
-    readonly declared: unknown
-    readonly verified: unknown
-    readonly source: string
-  }[]
-  readonly submittedBy: string
-  readonly createdAt: string
-  readonly refusalRecordHash: string
-}
 
 export function Refusals({ query }: PageProps) {
   const loaded = useLoaded<{ refusals: RefusalRecord[] }>(listPath('/refusals', query, ['cursor']), 10_000)

@@ -1,20 +1,16 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
+import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
+import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
 import { Badge, Command, Countdown, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
-import type { IntentRow } from '../components/intents.tsx'
 import { Step } from '../components/timeline.tsx'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 
 const EVERY_MS = 5_000
 
-interface Submitted {
-  readonly intent: { readonly parameters: object }
-  readonly policy: { readonly name: string; readonly version: string }
-}
-
 export function WithoutRecord({ id }: { readonly id: string }) {
-  const { data: intent, problem } = useLoaded<IntentRow>(
+  const { data: intent, problem } = useLoaded<ExecutionIntent>(
     `/execution-intents/${encodeURIComponent(id)}`,
     EVERY_MS,
   )
@@ -38,9 +34,9 @@ export function WithoutRecord({ id }: { readonly id: string }) {
   return <Released intent={intent} />
 }
 
-function Released({ intent }: { readonly intent: IntentRow }) {
+function Released({ intent }: { readonly intent: ExecutionIntent }) {
   const { businessTransactionId: id, action, target, inDoubt } = intent
-  const { data: submitted } = useLoaded<Submitted>(`/transactions/${id}`)
+  const { data: submitted } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
   return (
     <>
       <header class="heading">
@@ -98,7 +94,7 @@ function Released({ intent }: { readonly intent: IntentRow }) {
   )
 }
 
-function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: IntentRow }) {
+function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: ExecutionIntent }) {
   if (inDoubt)
     return (
       <>
@@ -116,7 +112,7 @@ function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: Intent
   )
 }
 
-function outcomeOf({ from, to, resolution }: IntentRow['transitions'][number]['transition']): string {
+function outcomeOf({ from, to, resolution }: ExecutionIntent['transitions'][number]['transition']): string {
   return resolution === undefined
     ? `${from} → ${to}`
     : `Closed as ${resolution.replace('_', ' ').toLowerCase()}`
@@ -127,7 +123,7 @@ function LookUp({
   intent,
   parameters,
 }: {
-  readonly intent: IntentRow
+  readonly intent: ExecutionIntent
   readonly parameters: object | undefined
 }) {
   const { businessTransactionId: id, action, target } = intent
@@ -179,7 +175,7 @@ function identifying(parameters: object | undefined): [string, unknown][] {
     .slice(0, 8)
 }
 
-function Close({ id, firstWord }: { readonly id: string; readonly firstWord: IntentRow['firstWord'] }) {
+function Close({ id, firstWord }: { readonly id: string; readonly firstWord: ExecutionIntent['firstWord'] }) {
   const at = `${location.origin}/execution-intents/${id}`
   const curl = `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d`
   return (

@@ -49,6 +49,7 @@ export const Approver = Type.Object({
   enrolledAt: Instant,
   revokedAt: Type.Optional(Instant),
 })
+export type Approver = Type.Static<typeof Approver>
 
 export const ApproverList = Type.Object({ approvers: Type.Array(Approver) })
 

@@ -55,6 +55,7 @@ export const AuditEvent = Type.Object({
 })
 
 export const AuditEventWithSignature = Type.Object({ event: AuditEvent, signature: Signature })
+export type AuditEventWithSignature = Type.Static<typeof AuditEventWithSignature>
 
 export const AuditEventPage = Type.Object({ events: Type.Array(AuditEventWithSignature) })
 

@@ -83,6 +83,7 @@ export const BusinessTransaction = Type.Object({
   status: Type.Enum(['RECEIVED'], { description: 'RECEIVED, the only value assigned on acceptance' }),
   createdAt: Instant,
 })
+export type BusinessTransaction = Type.Static<typeof BusinessTransaction>
 
 /** The nested objects whose absence is the contract's 500 (interface §7). */
 export const NESTED_OBJECTS = ['metadata', 'authority', 'authorization', 'intent', 'policy'] as const

@@ -89,5 +89,6 @@ export const CallerKey = Type.Object({
   ),
   revokedByChange: Type.Optional(Uuid),
 })
+export type CallerKey = Type.Static<typeof CallerKey>
 
 export const CallerKeyList = Type.Object({ callerKeys: Type.Array(CallerKey) })

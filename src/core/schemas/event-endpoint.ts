@@ -45,6 +45,7 @@ export const EventEndpoint = Type.Object({
   failingSince: Type.Optional(Instant),
   nextAttemptAt: Type.Optional(Instant),
 })
+export type EventEndpoint = Type.Static<typeof EventEndpoint>
 
 export const EventEndpointList = Type.Object({
   publicKeys: Type.Array(Type.String({ pattern: '^whpk_' }), {

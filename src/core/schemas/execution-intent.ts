@@ -57,6 +57,7 @@ export const ExecutionIntent = Type.Object({
   authorization: ExecutionAuthorization,
   transitions: Type.Array(IntentTransitionWithSignature),
 })
+export type ExecutionIntent = Type.Static<typeof ExecutionIntent>
 
 export const ExecutionIntentPage = Type.Object({ intents: Type.Array(ExecutionIntent) })
 

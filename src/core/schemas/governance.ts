@@ -87,6 +87,7 @@ export const Change = Type.Object({
   diff: Type.Optional(Members),
   signature: Signature,
 })
+export type Change = Type.Static<typeof Change>
 
 export const ChangePage = Type.Object({ changes: Type.Array(Change) })
 

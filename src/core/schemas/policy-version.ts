@@ -30,6 +30,7 @@ const summary = {
 }
 
 export const PolicySummary = Type.Object(summary)
+export type PolicySummary = Type.Static<typeof PolicySummary>
 
 export const PolicyPage = Type.Object({ policies: Type.Array(PolicySummary) })
 
@@ -49,6 +50,7 @@ export const PolicyDetail = Type.Object({
   }),
   document: PolicyDocument,
 })
+export type PolicyDetail = Type.Static<typeof PolicyDetail>
 
 const proposal = {
   action: Type.Optional(

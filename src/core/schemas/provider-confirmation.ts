@@ -18,6 +18,7 @@ export const ProviderConfirmation = Type.Object({
   comparisons: Type.Array(Type.Object({ expression: NonEmptyText, holds: Type.Boolean() })),
   receivedAt: Instant,
 })
+export type ProviderConfirmation = Type.Static<typeof ProviderConfirmation>
 
 export const ProviderConfirmationWithSignature = Type.Object({
   confirmation: ProviderConfirmation,

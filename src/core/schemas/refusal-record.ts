@@ -28,6 +28,7 @@ export const RefusalRecord = Type.Object({
   refusalRecordHash: Sha256,
   signature: Signature,
 })
+export type RefusalRecord = Type.Static<typeof RefusalRecord>
 
 export const RefusalPage = Type.Object({ refusals: Type.Array(RefusalRecord) })
 

@@ -39,5 +39,6 @@ export const PublicSigningKey = Type.Object({
     Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),
   ),
 })
+export type PublicSigningKey = Type.Static<typeof PublicSigningKey>
 
 export const KeySet = Type.Object({ keys: Type.Array(PublicSigningKey) })

@@ -83,3 +83,4 @@ export const ExecutionTrustRecord = Type.Object({
   signature: Signature,
   ...hybridMembers,
 })
+export type ExecutionTrustRecord = Type.Static<typeof ExecutionTrustRecord>

@@ -36,6 +36,7 @@ const listed = {
 }
 
 export const WebhookEvent = Type.Object(listed)
+export type WebhookEvent = Type.Static<typeof WebhookEvent>
 
 export const WebhookEventPage = Type.Object({ events: Type.Array(WebhookEvent) })
 
@@ -49,3 +50,4 @@ export const WebhookEventWithBody = Type.Object({
   }),
   body: Type.String({ description: 'as it was received' }),
 })
+export type WebhookEventWithBody = Type.Static<typeof WebhookEventWithBody>
