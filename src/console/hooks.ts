@@ -85,6 +85,52 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number): Loaded
   }
 }
 
+/** After a request that failed. */
+const FOLLOW_AGAIN_MS = 3_000
+
+/**
+ * Repeats a request that the service holds until something changes, for as long as the component is there.
+ * @param begin called for each `id`; returns what sends one request, and then in how many milliseconds the next one follows, or undefined
+ * @returns why the last one failed
+ */
+export function useFollowed(
+  begin: () => (signal: AbortSignal) => Promise<number | undefined>,
+  id = '',
+): string | undefined {
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const follow = async () => {
+      const ask = begin()
+      for (let waitMs: number | undefined = 0; waitMs !== undefined && !signal.aborted;) {
+        try {
+          waitMs = await ask(signal)
+          setProblem(undefined)
+        } catch (error) {
+          if (isAborted(error)) return
+          setProblem(problemText(error))
+          waitMs = FOLLOW_AGAIN_MS
+        }
+        if (waitMs) await pause(waitMs, signal)
+      }
+    }
+    void follow()
+    return () => leaving.abort()
+  }, [id])
+  return problem
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
 /** The time, renewed so that countdowns go on. */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(Date.now())

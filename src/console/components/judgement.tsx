@@ -12,24 +12,22 @@ import { useLoaded } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
 import { Badge, Hash, NotLoaded, Panel, Problem, Said } from './basic.tsx'
 import { Table } from './list.tsx'
+import { PolicyLink, policyPath } from './policy.tsx'
 
 type Content = ApprovalRequest['request']
 
 /** The policy of a request as the service shows it. */
 interface ShownPolicy {
-  readonly path: string
   /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
   readonly document: PolicyDocument | undefined
   readonly problem: string | undefined
 }
 
-export function usePolicyOf({ policy: { name, version, contentHash } }: Content): ShownPolicy {
-  const path = `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
-  const { data, problem } = useLoaded<{ document: PolicyDocument }>(path)
-  if (data === undefined || sha256Hex(canonicalize(data.document)) === contentHash)
-    return { path, document: data?.document, problem }
+export function usePolicyOf({ policy }: Content): ShownPolicy {
+  const { data, problem } = useLoaded<{ document: PolicyDocument }>(policyPath(policy))
+  if (data === undefined || sha256Hex(canonicalize(data.document)) === policy.contentHash)
+    return { document: data?.document, problem }
   return {
-    path,
     document: undefined,
     problem:
       'The service shows another content of this policy than the request names. Do not sign before you know why.',
@@ -56,17 +54,13 @@ export function InWords({ of: { document }, asked }: { readonly of: ShownPolicy;
 }
 
 export function Judgement({ of: request, by: policy }: { readonly of: Content; readonly by: ShownPolicy }) {
-  const { name, version, contentHash } = request.policy
-  const { path, document, problem } = policy
+  const { contentHash } = request.policy
+  const { document, problem } = policy
   return (
     <>
       <Panel title="What the policy says">
         <p>
-          Policy{' '}
-          <a href={`/console${path}`}>
-            <Said text={`${name} ${version}`} />
-          </a>
-          , content <Hash value={contentHash} />
+          Policy <PolicyLink to={request.policy} />, content <Hash value={contentHash} />
         </p>
         <Problem text={problem} />
         {document !== undefined && <Rules of={document} judging={request} />}

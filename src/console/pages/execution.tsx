@@ -6,6 +6,7 @@ import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
 import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
+import { PolicyLink } from '../components/policy.tsx'
 import { Step } from '../components/timeline.tsx'
 import { Verification } from '../components/verification.tsx'
 import { useTitle } from '../hooks.ts'
@@ -136,12 +137,7 @@ function Course({
             <Step name="Decided" at={execution.decision.evaluatedAt}>
               {execution.decision.outcome.toLowerCase()} by rule{' '}
               <code>{execution.decision.matchedRuleId ?? 'none'}</code> of{' '}
-              <a
-                href={`/console/policies/${encodeURIComponent(transaction.policy.name)}/${encodeURIComponent(transaction.policy.version)}`}
-              >
-                <Said text={`${transaction.policy.name} ${transaction.policy.version}`} />
-              </a>
-              : <Said text={execution.decision.reason} />
+              <PolicyLink to={transaction.policy} />: <Said text={execution.decision.reason} />
             </Step>
             {approvals.map(({ payload }) => (
               <Step key={`${payload.approverId}:${payload.keyId}`} name="Approved" at={payload.issuedAt}>

@@ -1,8 +1,9 @@
 // What this instance does at this moment.
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { get, isAborted, problemText } from '../api.ts'
+import { useRef, useState } from 'preact/hooks'
+import { get } from '../api.ts'
 import { Chart, type Second } from '../components/chart.tsx'
 import { Panel, Problem } from '../components/basic.tsx'
+import { useFollowed } from '../hooks.ts'
 
 interface LiveReply {
   readonly seconds: readonly Second[]
@@ -15,33 +16,20 @@ const SECONDS_SHOWN = 120
 
 export function Live() {
   const [live, setLive] = useState<LiveReply>()
-  const [problem, setProblem] = useState<string>()
   const [paused, setPaused] = useState(false)
   const isPaused = useRef(false)
   isPaused.current = paused
-  useEffect(() => {
-    const leaving = new AbortController()
-    const { signal } = leaving
-    const follow = async () => {
-      let after = 0
-      let seconds: Second[] = []
-      while (!signal.aborted) {
-        try {
-          const { data } = await get<LiveReply>(`/console/data/live?after=${after}`, { signal, wait: 5 })
-          seconds = [...seconds, ...data.seconds].slice(-SECONDS_SHOWN)
-          after = seconds.at(-1)?.at ?? after
-          setProblem(undefined)
-          if (!isPaused.current) setLive({ ...data, seconds })
-        } catch (error) {
-          if (isAborted(error)) return
-          setProblem(problemText(error))
-          await new Promise((resolve) => setTimeout(resolve, 3_000))
-        }
-      }
+  const problem = useFollowed(() => {
+    let after = 0
+    let seconds: readonly Second[] = []
+    return async (signal) => {
+      const { data } = await get<LiveReply>(`/console/data/live?after=${after}`, { signal, wait: 5 })
+      seconds = [...seconds, ...data.seconds].slice(-SECONDS_SHOWN)
+      after = seconds.at(-1)?.at ?? after
+      if (!isPaused.current) setLive({ ...data, seconds })
+      return 0
     }
-    void follow()
-    return () => leaving.abort()
-  }, [])
+  })
   const last = live?.seconds.at(-1)
   return (
     <>

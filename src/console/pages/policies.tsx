@@ -2,12 +2,10 @@
 import type { PolicyDetail, PolicySummary } from '../../core/schemas/policy-version.ts'
 import { Badge, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, Table } from '../components/list.tsx'
+import { policyPath } from '../components/policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
-
-const hrefOf = ({ name, version }: { readonly name: string; readonly version: string }) =>
-  `/console/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
 
 export function Policies({ query }: PageProps) {
   const shown = query.get('shown') === 'all' ? '/policies' : '/policies/in-effect'
@@ -28,7 +26,7 @@ export function Policies({ query }: PageProps) {
             caption="Policies"
             rows={rows}
             keyOf={({ name, version }) => `${name} ${version}`}
-            hrefOf={hrefOf}
+            hrefOf={(row) => `/console${policyPath(row)}`}
             columns={[
               { title: 'Policy', cell: ({ name, version }) => <Said text={`${name} ${version}`} /> },
               { title: 'For', cell: ({ capabilities }) => <Said text={capabilities.join(', ')} /> },
@@ -58,9 +56,7 @@ export function Policies({ query }: PageProps) {
 
 export function Policy({ params }: PageProps) {
   const { name = '', version = '' } = params
-  const { data, problem } = useLoaded<PolicyDetail>(
-    `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`,
-  )
+  const { data, problem } = useLoaded<PolicyDetail>(policyPath({ name, version }))
   useTitle(oneLine(`${name} ${version}`))
   if (data === undefined) return <NotLoaded title={<Said text={`${name} ${version}`} />} problem={problem} />
   const { document, approvedBy, approvedAt, approvedByChange } = data
@@ -126,8 +122,11 @@ export function Policy({ params }: PageProps) {
                 <a href={`/console/changes/policy/${retiredByChange}`}>this change</a>
                 {replacedBy !== undefined && (
                   <>
-                    ; <a href={hrefOf({ name, version: replacedBy })}>version {oneLine(replacedBy)}</a> took
-                    its place
+                    ;{' '}
+                    <a href={`/console${policyPath({ name, version: replacedBy })}`}>
+                      version {oneLine(replacedBy)}
+                    </a>{' '}
+                    took its place
                   </>
                 )}
                 . It rejects every execution.

@@ -2,6 +2,7 @@
 import type { RefusalRecord } from '../../core/schemas/refusal-record.ts'
 import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
+import { PolicyLink } from '../components/policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
@@ -67,12 +68,7 @@ export function Refusal({ params }: PageProps) {
               <Said text={decision.reason} />
             </p>
             <p>
-              Rule <code>{decision.matchedRuleId ?? 'none'}</code> of{' '}
-              <a
-                href={`/console/policies/${encodeURIComponent(decision.policy.name)}/${encodeURIComponent(decision.policy.version)}`}
-              >
-                <Said text={`${decision.policy.name} ${decision.policy.version}`} />
-              </a>
+              Rule <code>{decision.matchedRuleId ?? 'none'}</code> of <PolicyLink to={decision.policy} />
             </p>
             {mismatches.length > 0 && (
               <Table

@@ -1,10 +1,10 @@
 // One approval request, as an approver must see it before they sign.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { actionCode } from '../../core/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import { counted } from '../../core/text.ts'
-import { get, isAborted, problemText, type Me } from '../api.ts'
+import { get, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
 import {
   Badge,
@@ -22,52 +22,26 @@ import { Decide } from '../components/decide.tsx'
 import { InWords, Judgement, usePolicyOf } from '../components/judgement.tsx'
 import { Similar } from '../components/similar.tsx'
 import { sha256Hex } from '../hashing.ts'
-import { useTitle } from '../hooks.ts'
+import { useFollowed, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { oneLine } from '../text.ts'
 
 /** Holds the request until it changes, for as long as the page is open. */
 function useRequest(id: string) {
   const [request, setRequest] = useState<ApprovalRequest>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const leaving = new AbortController()
-    const { signal } = leaving
-    const follow = async () => {
-      let wait = 0
-      while (!signal.aborted) {
-        try {
-          const { data } = await get<ApprovalRequest>(`/approval-requests/${encodeURIComponent(id)}`, {
-            signal,
-            wait,
-          })
-          setRequest(data)
-          setProblem(undefined)
-          if (data.status !== 'PENDING' && data.status !== 'APPROVED') return
-          // The reply of an approved one is not held.
-          if (data.status === 'APPROVED') await pause(5_000, signal)
-          wait = 20
-        } catch (error) {
-          if (isAborted(error)) return
-          setProblem(problemText(error))
-          await pause(3_000, signal)
-        }
-      }
+  const problem = useFollowed(() => {
+    let wait = 0
+    return async (signal) => {
+      const path = `/approval-requests/${encodeURIComponent(id)}`
+      const { data } = await get<ApprovalRequest>(path, { signal, wait })
+      setRequest(data)
+      wait = 20
+      if (!isOpen(data)) return undefined
+      // The reply of an approved one is not held.
+      return data.status === 'APPROVED' ? 5_000 : 0
     }
-    void follow()
-    return () => leaving.abort()
-  }, [id])
+  }, id)
   return { request, problem }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }
 
 export function Request({ params, me }: PageProps) {

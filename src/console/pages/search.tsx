@@ -5,6 +5,7 @@ import { counted } from '../../core/text.ts'
 import { ApiProblem, get, isAborted, problemText } from '../api.ts'
 import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'
+import { policyPath } from '../components/policy.tsx'
 import { navigate } from '../router.ts'
 import type { PageProps } from '../page.ts'
 
@@ -125,7 +126,7 @@ async function byActionCode(code: string, look: Look): Promise<readonly Hit[]> {
 
 const policyHit = (why: string) => (policy: { name: string; version: string }) => ({
   what: `${why} ${policy.name} ${policy.version}`,
-  href: `/console/policies/${encodeURIComponent(policy.name)}/${encodeURIComponent(policy.version)}`,
+  href: `/console${policyPath(policy)}`,
 })
 
 async function byName(name: string, look: Look): Promise<readonly Hit[]> {
