@@ -17,9 +17,6 @@ import { show, signedApproval } from './approver-command.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
 const PAGE_SIZE = 100
-/** A page of the service has at most 4 MiB. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-
 const LOOK_AGAIN_MS = 1_000
 
 const page = shapeOf(ApprovalRequestPage)
@@ -50,7 +47,7 @@ async function pending(
   { all }: { readonly all: boolean },
 ): Promise<readonly ApprovalRequest[]> {
   const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
-  const answer = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
+  const answer = await get(service, `/approval-requests?${query}`)
   return shapedAnswer(page, answer).requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
 }
 
@@ -76,8 +73,7 @@ export async function nextRequest(service: ServiceAt): Promise<string> {
  */
 export async function declineRequest(service: ServiceAt, id: string, reason: string): Promise<void> {
   requireId(id)
-  const path = `/approval-requests/${id}/decline`
-  await post(service, path, { json: { reason }, maxBytes: ANSWER_BYTES_MAX })
+  await post(service, `/approval-requests/${id}/decline`, { json: { reason } })
   console.error(`Declined ${id.toLowerCase()}.`)
 }
 
@@ -101,8 +97,7 @@ export async function signRequest(
 ): Promise<boolean> {
   requireId(id)
   const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
-  const path = `/approval-requests/${id}`
-  const answer = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
+  const answer = await get(service, `/approval-requests/${id}`)
   const asked = readOpen(shapedAnswer(approvalRequest, answer), id)
   const { request } = asked
   showRequest(asked)
@@ -113,7 +108,7 @@ export async function signRequest(
   const by = { approverId: approver, keyId, approvalId: randomUUID(), now: new Date() }
   const payload = approvalPayload(request, { ...by, nonce: randomBytes(16).toString('hex') }, sha256Hex)
   const approval = signedApproval(payload, key)
-  await post(service, '/approvals', { json: approval, accept: [201], maxBytes: ANSWER_BYTES_MAX })
+  await post(service, '/approvals', { json: approval, accept: [201] })
   console.log(JSON.stringify(approval, undefined, 2))
   console.error(`Signed and delivered as approval ${payload.approvalId}.`)
   return true

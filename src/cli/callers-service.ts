@@ -3,26 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { isObject } from '../core/json/fields.ts'
 import { printable } from '../core/printable.ts'
+import type { CallerKey } from '../core/schemas/caller-key.ts'
 import { get, jsonOf, post, type ServiceAt } from './service.ts'
-
-/** A page of the service has at most 4 MiB. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-
-interface ShownKey {
-  readonly callerId: string
-  readonly keyId: string
-  readonly source: string
-  readonly status: string
-  readonly credentialHolderType?: string
-  readonly allowedCapabilities?: readonly string[]
-  readonly readAll?: boolean
-  readonly approverId?: string
-  readonly stepUpPublicKey?: string
-  readonly stepUpPasskey?: object
-  readonly issuedBy?: string
-  readonly revokedBy?: string
-  readonly expiresAt?: string
-}
 
 /**
  * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, and what else it may; who approved.
@@ -31,8 +13,8 @@ interface ShownKey {
  */
 export async function listCallerKeys(service: ServiceAt, { all }: { all: boolean }): Promise<void> {
   for (let path: string | undefined = '/caller-keys'; path !== undefined;) {
-    const answer = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
-    const { callerKeys } = jsonOf(answer) as { callerKeys: readonly ShownKey[] }
+    const answer = await get(service, path)
+    const { callerKeys } = jsonOf(answer) as { callerKeys: readonly CallerKey[] }
     for (const key of callerKeys) {
       if (!all && key.status !== 'IN_EFFECT' && key.status !== 'REFUSED') continue
       const parts = [
@@ -89,8 +71,7 @@ export async function proposeRevocation(
 }
 
 async function propose(service: ServiceAt, body: object): Promise<void> {
-  const asked = { json: body, accept: [201], maxBytes: ANSWER_BYTES_MAX }
-  const answer = jsonOf(await post(service, '/caller-keys/changes', asked))
+  const answer = jsonOf(await post(service, '/caller-keys/changes', { json: body, accept: [201] }))
   console.log(JSON.stringify(answer))
   const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)

@@ -2,9 +2,10 @@
 // beside running services.
 import { readIntentText } from '../core/intents/shown.ts'
 import { printable } from '../core/printable.ts'
+import type { ExecutionIntent } from '../core/schemas/execution-intent.ts'
 import { isUuid } from '../core/schemas/primitives.ts'
+import type { ProviderConfirmation } from '../core/schemas/provider-confirmation.ts'
 import { listInDoubt } from '../core/tables/execution-intents.ts'
-import type { FirstWord } from '../core/tables/in-doubt-intents.ts'
 import { listConfirmations } from '../core/tables/provider-confirmations.ts'
 import { onDatabase, type Env } from './database.ts'
 
@@ -23,37 +24,7 @@ export async function listIntents(env: Env, { limit }: { readonly limit: number 
   )
 }
 
-/** As `GET /execution-intents/{id}` shows it. */
-interface ShownIntent {
-  readonly state: string
-  readonly inDoubt: boolean
-  readonly callerId: string
-  readonly action: string
-  readonly target: string
-  readonly releasedAt: string
-  readonly deadline: string
-  readonly closedAt?: string
-  readonly firstWord?: FirstWord
-  readonly transitions: readonly { readonly transition: ShownTransition }[]
-}
-
-interface ShownTransition {
-  readonly at: string
-  readonly by: string
-  readonly agreedWith?: string
-  readonly to: string
-  readonly resolution?: string
-  readonly note?: string
-}
-
-interface ShownConfirmation {
-  readonly receivedAt: string
-  readonly provider: string
-  readonly eventId: string
-  readonly ruleId: string
-  readonly says: string
-  readonly comparisons: readonly { readonly expression: string; readonly holds: boolean | null }[]
-}
+type IntentTransition = ExecutionIntent['transitions'][number]['transition']
 
 /** A line of the story: when, and what. */
 type Line = readonly [at: string, what: string]
@@ -69,11 +40,11 @@ export async function showIntent(env: Env, id: string): Promise<void> {
     confirmations: await listConfirmations(pool, id, { limit: CONFIRMATIONS_SHOWN, offset: 0, after: null }),
   }))
   if (text === null) throw new Error(`No execution ${id} was released.`)
-  const intent = JSON.parse(text) as ShownIntent
+  const intent = JSON.parse(text) as ExecutionIntent
   const state = intent.inDoubt ? `in doubt since ${intent.deadline}` : intent.state
   const lines: Line[] = [
     [intent.releasedAt, 'RELEASED'],
-    ...confirmations.rows.map(({ body }) => confirmed(JSON.parse(body) as ShownConfirmation)),
+    ...confirmations.rows.map(({ body }) => confirmed(JSON.parse(body) as ProviderConfirmation)),
     ...(intent.firstWord === undefined ? [] : [said(intent.firstWord)]),
     ...intent.transitions.map(({ transition }) => closed(transition)),
   ]
@@ -89,17 +60,17 @@ export async function showIntent(env: Env, id: string): Promise<void> {
 
 const CONFIRMATIONS_SHOWN = 100
 
-function confirmed({ receivedAt, provider, eventId, ruleId, says, comparisons }: ShownConfirmation): Line {
-  const failed = comparisons.filter(({ holds }) => holds !== true).map(({ expression }) => expression)
+function confirmed({ receivedAt, provider, eventId, ruleId, says, comparisons }: ProviderConfirmation): Line {
+  const failed = comparisons.filter(({ holds }) => !holds).map(({ expression }) => expression)
   const but = failed.length === 0 ? '' : `, and does not hold: ${failed.join('; ')}`
   return [receivedAt, `${provider} says ${says} (delivery ${eventId}, rule ${ruleId})${but}`]
 }
 
-function said({ at, by, resolution, note }: FirstWord): Line {
+function said({ at, by, resolution, note }: NonNullable<ExecutionIntent['firstWord']>): Line {
   return [at, `${by} says ${resolution}, and a second human must say the same: ${note}`]
 }
 
-function closed({ at, by, agreedWith, to, resolution, note }: ShownTransition): Line {
+function closed({ at, by, agreedWith, to, resolution, note }: IntentTransition): Line {
   return [
     at,
     [

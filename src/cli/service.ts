@@ -15,10 +15,12 @@ export interface ServiceAt {
 const ATTEMPTS = 10
 const RETRY_AFTER_MAX_SECONDS = 60
 const ANSWER_MAX_MS = 60_000
+/** A page of the service has at most 4 MiB, and a thousand receipts of one id are less. */
+const ANSWER_MAX_BYTES = 8 * 1024 * 1024
 
 interface Asked {
-  /** Of the answer's body, uncompressed. */
-  readonly maxBytes: number
+  /** Of the answer's body, uncompressed; left out: 8 MiB. */
+  readonly maxBytes?: number
   /** Further statuses that are an answer. */
   readonly accept?: readonly number[]
   readonly headers?: Readonly<Record<string, string>>
@@ -36,7 +38,7 @@ interface Answered {
  * @param path after the base address, with its slash
  * @throws Error that names the path, with what the service says
  */
-export function get(service: ServiceAt, path: string, asked: Asked): Promise<Answered> {
+export function get(service: ServiceAt, path: string, asked: Asked = {}): Promise<Answered> {
   return ask(service, path, asked, {})
 }
 
@@ -53,7 +55,7 @@ export function post(
 async function ask(
   { url, key }: ServiceAt,
   path: string,
-  { maxBytes, accept = [], headers: others }: Asked,
+  { maxBytes = ANSWER_MAX_BYTES, accept = [], headers: others }: Asked,
   sent: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string },
 ): Promise<Answered> {
   if (!/^https?:\/\//i.test(url))

@@ -34,9 +34,6 @@ export interface SimulateRequest extends ServiceAt {
   readonly until?: string | undefined
 }
 
-/** The service answers with 4 MiB at most. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-
 const simulation = shapeOf(PolicySimulation)
 
 /**
@@ -95,8 +92,7 @@ async function simulate(request: SimulateRequest, simulated: Simulated): Promise
   let cursor: string | undefined
   do {
     const json = { ...simulated, since, until, cursor }
-    const asked = { json, maxBytes: ANSWER_BYTES_MAX }
-    const chunk = shapedAnswer(simulation, await post(request, '/sandbox/policies/simulate', asked))
+    const chunk = shapedAnswer(simulation, await post(request, '/sandbox/policies/simulate', { json }))
     found = addChunk(found, chunk)
     progress.clear()
     for (const flip of chunk.flips) {

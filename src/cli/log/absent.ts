@@ -9,9 +9,6 @@ import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 
-/** A thousand receipts of one id, and an answer has hardly more than a hundred runs. */
-const ANSWER_MAX_BYTES = 8 * 1024 * 1024
-
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
   readonly id: string
@@ -39,7 +36,7 @@ export async function absentCommand({
     trusted = readLogTrust(readFileSync(trust, 'utf8'), noteCrypto.sha256)
     const log = number === undefined ? '/log' : `/log/${number}`
     const path = `${log}/absence/${kind}/${encodeURIComponent(id)}`
-    answer = jsonOf(await get(service, path, { maxBytes: ANSWER_MAX_BYTES }))
+    answer = jsonOf(await get(service, path))
   } catch (error) {
     return sayCannotCheck(error)
   }

@@ -5,8 +5,6 @@ import { openChange, stepUpFor } from '../approver-command.ts'
 import { get, jsonOf, post } from '../service.ts'
 import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
 
-const ANSWER_BYTES_MAX = 1024 * 1024
-
 interface Registered {
   readonly capability: string
   readonly policy: string
@@ -35,7 +33,7 @@ interface TwoHumans {
 
 /** @throws Error where somebody's signature counts already: then this is no trial that begins */
 export async function requireNobody(url: string, human: Person): Promise<void> {
-  const answer = await get({ url, key: human.rawKey }, '/approvers', { maxBytes: ANSWER_BYTES_MAX })
+  const answer = await get({ url, key: human.rawKey }, '/approvers')
   const { approvers } = jsonOf(answer) as { approvers: { approverId: string }[] }
   if (approvers.length > 0)
     throw new Error(
@@ -64,11 +62,10 @@ async function decide(
   { proposer, checker }: TwoHumans,
   proposal: object,
 ): Promise<void> {
-  const asked = { accept: [201], maxBytes: ANSWER_BYTES_MAX }
-  const proposed = await post({ url, key: proposer.rawKey }, path, { ...asked, json: proposal })
+  const proposed = await post({ url, key: proposer.rawKey }, path, { json: proposal, accept: [201] })
   const { changeId } = openChange(jsonOf(proposed))
   const asChecker = { url, key: checker.rawKey }
-  const change = openChange(jsonOf(await get(asChecker, `${path}/${changeId}`, asked)))
+  const change = openChange(jsonOf(await get(asChecker, `${path}/${changeId}`)))
   const stepUpAuthorization = stepUpFor(change, { action: 'approve', key: checker.stepUp, now: new Date() })
-  await post(asChecker, `${path}/${changeId}/approve`, { ...asked, json: { stepUpAuthorization } })
+  await post(asChecker, `${path}/${changeId}/approve`, { json: { stepUpAuthorization } })
 }
