@@ -33,7 +33,9 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const describing = (...logs: OtherLog[]) => ({ logs: logs.map(({ origin, vkeys }) => ({ origin, vkeys })) })
 
 /** What the service answers, by path; 404 for every other one. */
-type Script = Readonly<Record<string, string | object | number | Error>>
+type Script = Readonly<Record<string, string | object | number | Error | Blob>>
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 const newest = (note: string): Script => ({ '/log/checkpoint': note })
 
@@ -59,7 +61,8 @@ function aWitness(options: Partial<LogWitnessOptions> = {}) {
       const answer = script[path] ?? 404
       if (answer instanceof Error) throw answer
       if (typeof answer === 'number') return new Response('{"error":"?"}', { status: answer })
-      return new Response(typeof answer === 'string' ? answer : JSON.stringify(answer))
+      if (typeof answer === 'string' || answer instanceof Blob) return new Response(answer)
+      return new Response(JSON.stringify(answer))
     })
   return { check, asked, warnings }
 }
@@ -133,6 +136,27 @@ describe('what is remembered', () => {
   })
 })
 
+const rootOf5 = (of: OtherLog) => Buffer.from(of.checkpoint(5).root).toString('base64')
+
+describe('a file that was edited', () => {
+  const edits: [string, (note: string) => string][] = [
+    ['more entries', (note) => note.replace('\n5\n', '\n9\n')],
+    ['no entries', (note) => note.replace('\n5\n', '\n0\n')],
+    ['another root', (note) => note.replace(rootOf5(log), rootOf5(fork))],
+    ['no signature of its keys', () => anOtherLog(ORIGIN).note(5)],
+  ]
+  test.each(edits)('with %s is not what the log signed, and accuses nobody', async (_, edit) => {
+    await aWitness().check(newest(log.note(5)))
+    writeFileSync(file, JSON.stringify({ ...remembered(), checkpoint: edit(log.note(5)) }))
+    const before = readFileSync(file, 'utf8')
+    const { check, asked } = aWitness()
+    await expect(check({ ...newest(log.note(8)), ...consistent(5, 8) })).rejects.toThrow(
+      /log\.json does not hold the checkpoint of a log \(.*\): move it away to begin anew/,
+    )
+    expect([asked, contradictions(), readFileSync(file, 'utf8')]).toEqual([[], [], before])
+  })
+})
+
 describe('what passes', () => {
   test.each<[string, Script]>([
     ['no log', {}],
@@ -199,6 +223,30 @@ describe('what does not', () => {
       /not shown to begin/,
       log.note(8),
     ],
+    [
+      'an answer that is nested so deeply that nobody can write it again',
+      { ...newest(log.note(8)), '/log/consistency?from=5&to=8': nested(20_000) },
+      /not shown to begin .*: deeper than 64/,
+      log.note(8),
+    ],
+    [
+      'a proof beside something that is nested deeply',
+      { ...newest(fork.note(8)), '/log/consistency?from=5&to=8': `{"hashes":[],"more":${nested(20_000)}}` },
+      /not shown to begin .*: deeper than 64/,
+      fork.note(8),
+    ],
+    [
+      'an answer that is not text',
+      { ...newest(log.note(8)), '/log/consistency?from=5&to=8': new Blob([new Uint8Array([0xff, 0xfe])]) },
+      /not shown to begin .*: not UTF-8/,
+      log.note(8),
+    ],
+    [
+      'an answer that is longer than any proof',
+      { ...newest(log.note(8)), '/log/consistency?from=5&to=8': 'x'.repeat(300_000) },
+      /not shown to begin .*: the answer to GET .* has more than 262144 bytes/,
+      log.note(8),
+    ],
   ])('%s is a contradiction, whose two sides are kept', async (_, script, reason, received) => {
     await aWitness().check(newest(log.note(5)))
     const { check } = aWitness()
@@ -213,7 +261,8 @@ describe('what does not', () => {
       expect(contradiction).toMatchObject({ seen: log.note(5), received })
       expect(JSON.parse(readFileSync(kept!, 'utf8'))).toEqual(contradiction)
       const proofAsked = Object.keys(script).some((path) => path.startsWith('/log/consistency'))
-      expect(contradiction.consistency === null).toBe(!proofAsked)
+      const isKept = proofAsked && !message.includes('more than')
+      expect(contradiction.consistency === null).toBe(!isKept)
       await until(
         () => new Date().getMilliseconds() !== Number(/\.(\d{3})Z/.exec(kept!)![1]),
         'another millisecond',

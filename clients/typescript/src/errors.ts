@@ -91,7 +91,7 @@ export interface Contradiction {
   readonly seen: string
   /** The signed note that the service shows now. */
   readonly received: string
-  /** The service's answer that does not join them; null where none was asked for. */
+  /** The service's answer that does not join them, as text where it is no JSON; null where none was asked for, or it was too long. */
   readonly consistency: unknown
   /** A sentence. */
   readonly reason: string

@@ -4,6 +4,7 @@ import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { parseJsonText } from '../../../src/core/json/text.ts'
 import {
   openCheckpoint,
   parseCheckpoint,
@@ -50,12 +51,17 @@ interface Remembered {
 /** The service did not answer, or has no log: nothing can be said of it. */
 class Skipped extends Error {}
 
+/** An answer that is longer than any that is true. */
+class TooLarge extends Skipped {}
+
 type Get = Parameters<LogWitness['check']>[0]
 
 /** A caller that goes on after a contradiction would fill the disk with it. */
 const CONTRADICTIONS_MAX = 100
 /** A checkpoint with 32 signatures has 110 KB. */
 const ANSWER_BYTES_MAX = 256 * 1024
+/** A proof has two. What is deeper is kept as its text: it could not be written as JSON again. */
+const ANSWER_DEPTH_MAX = 64
 
 /**
  * Makes a client a witness of the evidence log: `createCountersign({ …, logWitness: openLogWitness({ … }) })`. Before an execution is sent
@@ -188,13 +194,16 @@ async function assertGrown({ seen, received, note, get, file }: Comparison, path
   }
   // Every log begins with no entries.
   if (size === 0) return
-  const text = await textOf(get, `${path}/consistency?from=${size}&to=${received.size}`)
-  let answer: unknown = text
+  let answer: unknown = null
   try {
-    answer = JSON.parse(text)
+    const bytes = await bytesOf(get, `${path}/consistency?from=${size}&to=${received.size}`)
+    answer = Buffer.from(bytes).toString()
+    answer = parseJsonText(textFrom(bytes), ANSWER_DEPTH_MAX)
     const range = { start: 0, end: size, size: received.size }
     assertConsistent({ ...range, partRoot: root, root: received.root, path: hashesOf(answer) }, sha256)
   } catch (error) {
+    // Without an answer nothing is known. Any other answer than the proof is one that hides what the log held.
+    if (error instanceof Skipped && !(error instanceof TooLarge)) throw error
     throw await contradict(
       `The log '${origin}' is not shown to begin with the ${size} entries that it had: ${messageOf(error)}.`,
       answer,
@@ -227,7 +236,10 @@ async function contradiction(file: string, held: Contradiction): Promise<LogCont
 
 // The file
 
-/** @throws Error for a file that holds something else: what was seen is lost, and nobody must overlook that */
+/**
+ * @throws Error for a file that holds something else: what was seen is lost, and nobody must overlook that. Also where its own keys did not
+ *   sign its checkpoint: what was edited or damaged here would accuse an honest log
+ */
 function readRemembered(file: string): Remembered | undefined {
   let text: string
   try {
@@ -238,11 +250,8 @@ function readRemembered(file: string): Remembered | undefined {
   }
   try {
     const { vkeys, checkpoint: note } = JSON.parse(text) as { vkeys: string[]; checkpoint: string }
-    return {
-      keys: usable(vkeys.map((vkey) => parseVkey(vkey, sha256))),
-      note,
-      checkpoint: parseCheckpoint(parseNote(note).text),
-    }
+    const keys = usable(vkeys.map((vkey) => parseVkey(vkey, sha256)))
+    return { keys, note, checkpoint: openCheckpoint(note, { logs: keys, witnesses: [] }, crypto) }
   } catch (error) {
     throw new Error(
       `${file} does not hold the checkpoint of a log (${messageOf(error)}): move it away to begin anew.`,
@@ -274,9 +283,17 @@ async function replaceFile(file: string, value: object): Promise<void> {
 async function textOf(get: Get, path: string): Promise<string> {
   const bytes = await bytesOf(get, path)
   try {
+    return textFrom(bytes)
+  } catch (error) {
+    throw new Error(`the answer to GET ${path} is ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function textFrom(bytes: Uint8Array): string {
+  try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new Error(`the answer to GET ${path} is not UTF-8 text`)
+  } catch (error) {
+    throw new Error('not UTF-8 text', { cause: error })
   }
 }
 
@@ -288,7 +305,8 @@ async function bytesOf(get: Get, path: string): Promise<Uint8Array> {
     let size = 0
     for await (const chunk of answer.body ?? []) {
       size += chunk.length
-      if (size > ANSWER_BYTES_MAX) throw new Skipped(`the answer to GET ${path} is too large`)
+      if (size > ANSWER_BYTES_MAX)
+        throw new TooLarge(`the answer to GET ${path} has more than ${ANSWER_BYTES_MAX} bytes`)
       chunks.push(chunk)
     }
     return Buffer.concat(chunks)
