@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Tuple
+from threading import Event, Timer
+from typing import Any, Dict, Iterator, Mapping, Optional, Tuple
 from urllib.parse import urlencode, urlsplit
 
 from . import canonical
@@ -37,6 +40,35 @@ class Answer:
         return CountersignError(self.status, code, message, self.headers.get("x-request-id"), self.headers)
 
 
+class TooLong(ConnectionLost):
+    """The answer is longer than any that is true."""
+
+
+@contextmanager
+def _ended_after(seconds: float, connected: socket.socket) -> Iterator[None]:
+    """Ends the connection after so many seconds. The timeout of a socket begins anew with each byte, and a service may send bytes forever.
+
+    Raises TimeoutError where the time was over, whatever was made of what had arrived by then.
+    """
+    over = Event()
+
+    def end() -> None:
+        over.set()
+        # Of the socket below TLS: whoever reads meanwhile sees the end of the connection, and nothing else changes under it.
+        with suppress(OSError):
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if over.is_set():
+            raise TimeoutError(f"no whole answer within {seconds:g} seconds")
+
+
 class Exchange:
     """Where requests go and what they carry. A connection per request, so that threads may share it."""
 
@@ -61,7 +93,10 @@ class Exchange:
         prefer: Optional[str] = None,
         bytes_max: Optional[int] = None,
     ) -> Answer:
-        """Raises ConnectionLost where no whole answer arrived, or one of more than ``bytes_max``; any status is an answer."""
+        """Any status is an answer. With ``bytes_max`` the timeout is for the whole answer, and otherwise for each wait within it.
+
+        Raises ConnectionLost where no whole answer arrived, and TooLong for one of more than ``bytes_max``.
+        """
         asked = {name: value for name, value in query.items() if value is not None}
         target = self._prefix + path + (f"?{urlencode(asked)}" if asked else "")
         headers = {"Accept": "application/json, */*"}
@@ -76,15 +111,25 @@ class Exchange:
             headers["Content-Type"] = "application/json"
         connection = self._connect()
         try:
-            connection.request(method, target, body=content, headers=headers)
-            response = connection.getresponse()
-            received = response.read() if bytes_max is None else response.read(bytes_max + 1)
+            if bytes_max is None:
+                connection.request(method, target, body=content, headers=headers)
+                response = connection.getresponse()
+                received = response.read()
+            else:
+                connection.connect()
+                with _ended_after(self._timeout_seconds, connection.sock):
+                    connection.request(method, target, body=content, headers=headers)
+                    response = connection.getresponse()
+                    received = response.read(bytes_max + 1)
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionLost(f"{method} {path}: {type(error).__name__} {error}") from error
         finally:
             connection.close()
         if bytes_max is not None and len(received) > bytes_max:
-            raise ConnectionLost(f"{method} {path}: the answer has more than {bytes_max} bytes")
+            raise TooLong(f"{method} {path}: the answer has more than {bytes_max} bytes")
+        # Where less arrives than was announced, `read` with a size says nothing.
+        if response.length:
+            raise ConnectionLost(f"{method} {path}: the connection ended {response.length} bytes before the answer did")
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
 
     def _connect(self) -> http.client.HTTPConnection:

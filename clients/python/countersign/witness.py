@@ -18,7 +18,7 @@ from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple, Unio
 from .canonical import NotCanonical, parse
 from .base64_text import from_base64
 from .errors import ConnectionLost, LogContradiction
-from .http import Exchange
+from .http import Exchange, TooLong
 from .instant import Unreadable
 from .log.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
 from .log.note import LogError, VerifierKey, format_vkey, parse_note, parse_vkey, verifier_key
@@ -46,6 +46,10 @@ class _Remembered:
 
 class _Skipped(Exception):
     """The service did not answer, or has no log: nothing can be said of it."""
+
+
+class _TooLong(_Skipped):
+    """An answer that is longer than any that is true."""
 
 
 class LogWitness:
@@ -145,8 +149,11 @@ class LogWitness:
         # All logs begin with no entries.
         if before.size == 0:
             return
-        answer = self._value(f"{path}/consistency?from={before.size}&to={received.size}")
+        answer: Any = None
         try:
+            content = self._content(f"{path}/consistency?from={before.size}&to={received.size}")
+            answer = content.decode("utf-8", "replace")
+            answer = parse(content)
             require_consistent(
                 end=before.size,
                 size=received.size,
@@ -154,7 +161,8 @@ class LogWitness:
                 root=received.root,
                 path=_hashes_of(answer),
             )
-        except Unreadable as error:
+        except (_TooLong, NotCanonical, Unreadable) as error:
+            # Without an answer nothing is known. Any other answer than the proof is one that hides what the log held.
             reason = f"The log '{before.origin}' is not shown to begin with the {before.size} entries that it had: {error}."
             self._contradict(seen, note, reason, answer)
 
@@ -179,7 +187,8 @@ class LogWitness:
     # What is remembered
 
     def _read(self) -> Optional[_Remembered]:
-        """Raises LogError for a file that holds something else: what was seen is lost, and nobody must overlook that."""
+        """Raises LogError for a file that holds something else: what was seen is lost, and nobody must overlook that. Also where its own
+        keys did not sign its checkpoint: what was edited or damaged here would accuse an honest log."""
         try:
             content = self._file.read_bytes()
         except FileNotFoundError:
@@ -187,9 +196,8 @@ class LogWitness:
         try:
             value = parse(content)
             vkeys, note = tuple(value["vkeys"]), value["checkpoint"]
-            for vkey in vkeys:
-                parse_vkey(vkey)
-            return _Remembered(vkeys, note, parse_checkpoint(parse_note(note).text))
+            signed = open_checkpoint(note, logs=[parse_vkey(vkey) for vkey in vkeys])
+            return _Remembered(vkeys, note, Checkpoint(signed.origin, signed.size, signed.root))
         except (NotCanonical, Unreadable, KeyError, TypeError, AttributeError) as error:
             raise LogError(f"{self._file} does not hold the checkpoint of a log ({error}): move it away to begin anew") from None
 
@@ -226,6 +234,8 @@ class LogWitness:
     def _content(self, target: str) -> bytes:
         try:
             answer = self._exchange.send("GET", target, query={}, body=None, open_route=True, bytes_max=_ANSWER_BYTES_MAX)
+        except TooLong as error:
+            raise _TooLong(str(error)) from None
         except ConnectionLost as error:
             raise _Skipped(str(error)) from None
         if answer.status != 200:

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional
 from countersign import Client, CountersignError, LogContradiction
 from countersign.log import LogError
 from logs import Log, NoteSigner, text
-from stub_service import Scripted, StubService
+from stub_service import DrippingService, Scripted, StubService
 
 LOG = Log()
 FORK = Log(fork=" of another history")
@@ -258,6 +258,21 @@ class Contradictions(WitnessCase):
                 held = self.assert_contradicted(reason, FORK.checkpoint(8), newest(8, FORK), answer)
                 self.assertEqual(held["consistency"], answer.body)
 
+    def test_an_answer_that_is_no_proof_is_one_and_is_kept_as_text(self) -> None:
+        for body, why in (
+            (b"<html>", "not JSON"),
+            (b"\xff", "not JSON"),
+            (b"[" * 20_000 + b"]" * 20_000, "deeper than 80"),
+            (b'{"hashes":["\\ud800"]}', "a string holds a lone surrogate"),
+        ):
+            with self.subTest(body[:10]):
+                answer = Scripted("GET /log/consistency?from=5&to=8", 200, body)
+                held = self.assert_contradicted(why, FORK.checkpoint(8), newest(8, FORK), answer)
+                self.assertEqual(held["consistency"], body.decode("utf-8", "replace"))
+        endless = Scripted("GET /log/consistency?from=5&to=8", 200, b"x" * (256 * 1024 + 1))
+        held = self.assert_contradicted("has more than 262144 bytes", FORK.checkpoint(8), newest(8, FORK), endless)
+        self.assertIsNone(held["consistency"])
+
     def test_the_next_log_is_followed_when_the_closed_one_holds_what_was_seen(self) -> None:
         closed, grown = newest(8, path="/log/1"), consistency(5, 8, path="/log/1")
         for log in (None, LOG.description(), {"logs": [*LOG.description()["logs"], *SECOND.description()["logs"]]}):
@@ -307,6 +322,24 @@ class Passing(WitnessCase):
             self.assert_executed(client)
         self.assertIn("the answer has more than 262144 bytes", logged.output[0])
 
+    def test_an_answer_that_is_cut_short_stops_no_execution_and_accuses_nobody(self) -> None:
+        for cut in (newest(9), consistency(5, 9)):
+            with self.subTest(cut.asked):
+                self.remember(5)
+                client = self.against(*([] if cut.asked == CHECKPOINT else [newest(9)]), cut._replace(cut_at=30), EXECUTED)
+                with self.assertLogs("countersign", "WARNING") as logged:
+                    self.assert_executed(client)
+                self.assertRegex(logged.output[0], "the connection ended [0-9]+ bytes before the answer did")
+                self.assertEqual((self.remembered(), self.contradictions()), (LOG.checkpoint(5), []))
+
+    def test_an_answer_that_comes_byte_by_byte_stops_no_execution_for_longer_than_the_timeout(self) -> None:
+        for part in ("headers", "body"):
+            with self.subTest(part), DrippingService(part) as dripping:
+                client = Client(dripping.url, log_checkpoint_file=self.file, log_check_interval=0, timeout_seconds=0.3)
+                with self.assertLogs("countersign", "WARNING") as logged:
+                    self.assertEqual(client.version(), {"api": "v1"})
+                self.assertIn("TimeoutError no whole answer within 0.3 seconds", logged.output[0])
+
     def test_a_proof_that_is_not_answered_stops_no_execution_and_nothing_unproven_is_remembered(self) -> None:
         for first, asked in ((True, DESCRIBED.asked), (False, "GET /log/consistency?from=5&to=9")):
             with self.subTest(asked), self.assertLogs("countersign", "WARNING"):
@@ -322,6 +355,23 @@ class Passing(WitnessCase):
 
 
 class Refused(WitnessCase):
+    def test_a_file_that_was_edited_is_an_error_and_accuses_nobody(self) -> None:
+        note = LOG.checkpoint(5)
+        for edited in (
+            note.replace("\n5\n", "\n9\n"),
+            note.replace("\n5\n", "\n0\n"),
+            note.replace(text(LOG.root(5)), text(FORK.root(5))),
+            Log(seed=9).checkpoint(5),
+        ):
+            for log in (None, LOG.description()):
+                with self.subTest(edited, log=log):
+                    self.file.write_text(
+                        json.dumps({"origin": LOG.origin, "vkeys": [LOG.signer.vkey], "checkpoint": edited}), "utf-8"
+                    )
+                    with self.assertRaisesRegex(LogError, "log.json does not hold the checkpoint of a log .*: move it away"):
+                        self.against(newest(8), consistency(5, 8), log=log).execute(TRANSACTION)
+                    self.assertEqual((self.service.asked(), self.contradictions()), ([], []))
+
     def test_a_checkpoint_that_is_none_or_that_no_trusted_key_signed_is_an_error(self) -> None:
         note = LOG.checkpoint(9)
         broken = note.replace(text(LOG.root(9)), text(FORK.root(9)))
