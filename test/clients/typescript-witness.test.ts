@@ -307,6 +307,28 @@ describe('the next log', () => {
     )
   })
 
+  test('is followed from then on, and the one after it too, by a client that was given the keys of the first alone', async () => {
+    const numbered = (number: number) => {
+      const origin = `a.example/log/${number}`
+      return anOtherLog(origin, { signers: log.signers.map(({ renamed }) => renamed(origin)) })
+    }
+    const [next, last] = [numbered(2), numbered(3)]
+    await aWitness().check(newest(log.note(5)))
+    await aWitness().check({ ...newest(next.note(1)), ...closed(log.note(8)), ...grown })
+    await aWitness().check(newest(next.note(1)))
+    await aWitness().check({ ...newest(next.note(4)), ...consistent(1, 4) })
+    expect(remembered()).toEqual({ origin: next.origin, vkeys: next.vkeys, checkpoint: next.note(4) })
+    await expect(aWitness().check(newest(second.note(4)))).rejects.toThrow('not signed by a trusted key')
+    await expect(aWitness().check(newest(log.note(9)))).rejects.toThrow(`and was '${next.origin}'`)
+    await aWitness().check({
+      ...newest(last.note(1)),
+      '/log/2/checkpoint': next.note(6),
+      '/log/2/consistency?from=4&to=6': Object.values(consistent(4, 6))[0]!,
+    })
+    await aWitness().check(newest(last.note(1)))
+    expect(remembered()).toEqual({ origin: last.origin, vkeys: last.vkeys, checkpoint: last.note(1) })
+  })
+
   test('is not where the closed one is smaller, or another one is shown for it', async () => {
     await aWitness({ log: both }).check(newest(log.note(5)))
     const { check } = aWitness({ log: both })

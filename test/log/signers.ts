@@ -33,11 +33,15 @@ export interface TestSigner {
   readonly line: (checkpoint: Checkpoint, timeSeconds?: number) => string
   /** The line of an Ed25519 signature over any text. */
   readonly textLine: (text: string) => string
+  /** The same key under another name. */
+  readonly renamed: (name: string) => TestSigner
 }
 
-export function aSigner(name: string, type: SignatureType): TestSigner {
-  const { publicKey, privateKey } =
-    type === 'ml-dsa-44-cosignature' ? generateKeyPairSync('ml-dsa-44') : generateKeyPairSync('ed25519')
+const aKeyPair = (type: SignatureType) =>
+  type === 'ml-dsa-44-cosignature' ? generateKeyPairSync('ml-dsa-44') : generateKeyPairSync('ed25519')
+
+export function aSigner(name: string, type: SignatureType, pair = aKeyPair(type)): TestSigner {
+  const { publicKey, privateKey } = pair
   const spki = publicKey.export({ type: 'spki', format: 'der' })
   const bytes = spki.subarray(type === 'ml-dsa-44-cosignature' ? -1312 : -32)
   const key = verifierKey({ name, type, publicKey: new Uint8Array(bytes) }, sha256)
@@ -51,7 +55,7 @@ export function aSigner(name: string, type: SignatureType): TestSigner {
         : cosignedMessage({ cosigner: name, timeSeconds, ...treeOf(checkpoint) })
     return signatureLine(key, timestampedSignature(timeSeconds, sign(null, message, privateKey)))
   }
-  return { key, line, textLine }
+  return { key, line, textLine, renamed: (other) => aSigner(other, type, pair) }
 }
 
 export function signed(checkpoint: Checkpoint, signers: readonly TestSigner[]): string {

@@ -106,7 +106,7 @@ class LogWitness:
 
     def _keys_of(self, note: str, seen: Optional[_Remembered]) -> List[VerifierKey]:
         """The keys that may sign it: those that were given or else remembered, and on first use those that the service names. They sign
-        for a log that continues a closed one too, before a description names it."""
+        for the logs that continue a closed one too, of which a description that was saved before them does not know."""
         origin = parse_checkpoint(parse_note(note).text).origin
         if self._pinned is not None:
             keys = self._pinned
@@ -114,10 +114,14 @@ class LogWitness:
             keys = [parse_vkey(vkey) for vkey in seen.vkeys]
         else:
             return [one.key for one in read_log_trust(self._value("/.well-known/countersign-log")).policy.logs]
-        if seen is None or not is_successor(origin, seen.checkpoint.origin) or any(key.name == origin for key in keys):
+        if seen is None:
             return keys
-        of_seen = [key for key in keys if key.name == seen.checkpoint.origin]
-        return keys + [verifier_key(origin, key.type, key.public_key) for key in of_seen]
+        before = seen.checkpoint.origin
+        if origin == before:
+            return keys + _inherited_keys(before, keys)
+        if is_successor(origin, before):
+            return keys + _inherited_keys(before, keys) + _inherited_keys(origin, keys)
+        return keys
 
     def _compare(self, seen: _Remembered, note: str, received: Checkpoint, keys: List[VerifierKey]) -> None:
         """Raises LogContradiction where the newest checkpoint is not of the log that was seen, grown."""
@@ -241,6 +245,15 @@ class LogWitness:
         if answer.status != 200:
             raise _Skipped(f"GET {target} was answered {answer.status}")
         return answer.content
+
+
+def _inherited_keys(origin: str, keys: List[VerifierKey]) -> List[VerifierKey]:
+    """The keys of the newest log before it, under its name; none where it has keys of its own."""
+    if any(key.name == origin for key in keys):
+        return []
+    earlier = [key.name for key in keys if is_successor(origin, key.name)]
+    closed = max(earlier, key=lambda name: (numbered(name) or ("", 0))[1], default=None)
+    return [verifier_key(origin, key.type, key.public_key) for key in keys if key.name == closed]
 
 
 def _hashes_of(answer: Any) -> List[bytes]:

@@ -288,6 +288,23 @@ class Contradictions(WitnessCase):
             "is shown in place of the closed log", SECOND.checkpoint(1), newest(1, SECOND), newest(1, SECOND, "/log/1")
         )
 
+    def test_the_next_logs_are_followed_by_a_client_that_was_given_the_keys_of_the_first_alone(self) -> None:
+        third, options = Log("countersign.example/log/3"), {"log": LOG.description()}
+        steps = (
+            ([newest(1, SECOND), newest(8, path="/log/1"), consistency(5, 8, path="/log/1")], SECOND.checkpoint(1)),
+            ([newest(1, SECOND)], SECOND.checkpoint(1)),
+            ([newest(4, SECOND), consistency(1, 4)], SECOND.checkpoint(4)),
+            ([newest(1, third), newest(6, SECOND, "/log/2"), consistency(4, 6, path="/log/2")], third.checkpoint(1)),
+            ([newest(1, third)], third.checkpoint(1)),
+        )
+        for script, remembered in steps:
+            self.assert_executed(self.against(*script, EXECUTED, **options))
+            self.assertEqual(self.remembered(), remembered)
+        with self.assertRaisesRegex(LogError, "is not signed by a trusted key"):
+            self.against(newest(2, Log(third.origin, seed=9)), **options).execute(TRANSACTION)
+        with self.assertRaisesRegex(LogContradiction, f"and was '{third.origin}'"):
+            self.against(newest(9), **options).execute(TRANSACTION)
+
     def test_a_log_before_the_one_that_was_seen_is_one(self) -> None:
         self.remember(3, SECOND)
         both = {"logs": [*LOG.description()["logs"], *SECOND.description()["logs"]]}

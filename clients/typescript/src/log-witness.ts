@@ -133,8 +133,8 @@ async function compareNewest({ get, file, given, onWarning }: Checking): Promise
 }
 
 /**
- * The keys that may sign it: those that were given or else remembered, and on first use those that the service names. They sign for a log
- * that continues a closed one too, before a description names it.
+ * The keys that may sign it: those that were given or else remembered, and on first use those that the service names. They sign for the logs
+ * that continue a closed one too, of which a description that was saved before them does not know.
  */
 async function keysFor(
   note: string,
@@ -143,13 +143,22 @@ async function keysFor(
   const { origin } = parseCheckpoint(parseNote(note).text)
   const keys = given ?? seen?.keys ?? trustedKeys(await textOf(get, '/.well-known/countersign-log'))
   const before = seen?.checkpoint.origin
-  if (before === undefined || !isSuccessor(origin, before) || keys.some(({ name }) => name === origin))
-    return keys
-  const ofSeen = keys.filter(({ name }) => name === before)
-  return [
-    ...keys,
-    ...ofSeen.map(({ type, publicKey }) => verifierKey({ name: origin, type, publicKey }, sha256)),
-  ]
+  if (before === undefined) return keys
+  if (origin === before) return [...keys, ...inheritedKeys(before, keys)]
+  if (!isSuccessor(origin, before)) return keys
+  return [...keys, ...inheritedKeys(before, keys), ...inheritedKeys(origin, keys)]
+}
+
+/** The keys of the newest log before it, under its name; none where it has keys of its own. */
+function inheritedKeys(origin: string, keys: readonly VerifierKey[]): VerifierKey[] {
+  if (keys.some(({ name }) => name === origin)) return []
+  const closed = keys
+    .map(({ name }) => name)
+    .filter((name) => isSuccessor(origin, name))
+    .reduce((newest, name) => (newest === '' || isSuccessor(name, newest) ? name : newest), '')
+  return keys
+    .filter(({ name }) => name === closed)
+    .map(({ type, publicKey }) => verifierKey({ name: origin, type, publicKey }, sha256))
 }
 
 interface Comparison extends Omit<Checking, 'given'> {
