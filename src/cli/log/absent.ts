@@ -8,6 +8,7 @@ import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
+import { otherLogs } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
@@ -50,7 +51,7 @@ export async function absentCommand({
       )
       return 2
     }
-    for (const line of described(asked, found)) console.log(printable(line))
+    for (const line of described({ ...asked, number }, found)) console.log(printable(line))
     return found.indexes.length === 0 ? 0 : 1
   } catch (error) {
     if (error instanceof LogKeyNotGiven) return sayCannotCheck(error)
@@ -60,15 +61,17 @@ export async function absentCommand({
 }
 
 function described(
-  { kind, id }: Pick<AbsentRequest, 'kind' | 'id'>,
+  { kind, id, number }: Pick<AbsentRequest, 'kind' | 'id' | 'number'>,
   { checkpoint: { origin, size }, indexes, coveredTo }: IdFindings,
 ): string[] {
+  const others = otherLogs(origin, number)
   const times = indexes.length === 1 ? 'once' : `${indexes.length} times`
   return [
     indexes.length === 0
       ? `No ${kind} ${id} is among the first ${coveredTo} entries of ${origin}.`
       : `The ${kind} ${id} is ${times} among the first ${coveredTo} entries of ${origin}: at index ${indexes.join(', ')}.`,
     `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: ask again one hour after the entry.`,
+    ...(others === undefined ? [] : [`Of ${others} this says nothing either: ask each of them.`]),
     'That follows from the signed checkpoint, provided that the log sorted its ids rightly: `countersign log audit` checks that for all of them.',
   ]
 }

@@ -16,6 +16,7 @@ import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkpointOpener } from './fsck.ts'
+import { otherLogs } from './other-logs.ts'
 import { get, post, type ServiceAt } from '../service.ts'
 
 /** The service answers with 300 KB at most. */
@@ -44,7 +45,7 @@ export async function completeCommand(request: CompleteRequest): Promise<0 | 1 |
       progress.show({ table: 'stream', rows: entries.at(-1)?.n ?? 0, about: count })
     })
     progress.clear()
-    for (const line of described(list)) console.log(printable(line))
+    for (const line of described(list, request.number)) console.log(printable(line))
     return 0
   } catch (error) {
     progress.clear()
@@ -147,7 +148,11 @@ function proven<T>(check: () => T): T {
   }
 }
 
-function described({ stream, count, tag, tied, checkpoint }: ProvenList): string[] {
+function described(
+  { stream, count, tag, tied, checkpoint }: ProvenList,
+  number: number | undefined,
+): string[] {
+  const others = otherLogs(checkpoint.origin, number)
   const times = checkpoint.signedBy.flatMap(({ timeSeconds }) => timeSeconds ?? [])
   const at = times.length === 0 ? '' : `, signed at ${new Date(Math.max(...times) * 1000).toISOString()}`
   return [
@@ -156,6 +161,7 @@ function described({ stream, count, tag, tied, checkpoint }: ProvenList): string
       ? `Its tag in the log is ${tag}, computed from the salt that the service gives.`
       : `Its tag in the log is ${tag}, as the service says: the entries of its own receipts show whether it is.`,
     'A pass does not prove:',
+    ...(others === undefined ? [] : [`  - anything of ${others}: each has a list of its own`]),
     '  - that the service counted honestly: each entry of the log has to be read for that (countersign log fsck)',
     '  - that an artifact was counted in its streams: the proof of the artifact shows that (GET /log/proofs/{kind}/{id})',
     '  - that everything was recorded',

@@ -1,0 +1,84 @@
+// What `log complete` and `log absent` say of a service whose log was reopened: each proves something of one log alone.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freezeLog } from '../../src/core/tables/log-state.ts'
+import { runCommand } from '../command.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'countersign-logs-'))
+const trust = join(folder, 'log.json')
+
+let database: TestDatabase
+let service: TestService
+/** The first is in the first log alone. */
+let executed: string
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url })
+  executed = await execute()
+  await allInRuns()
+  await freezeLog(database.pool, { log: 1, why: 'For a test.' })
+  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: service.signingKeyDir }
+  expect((await runCommand(['log', 'reopen'], env)).status).toBe(0)
+  await execute()
+  await until(async () => (await checkpoint()).includes('/log/2\n'), 'a checkpoint of the second log')
+  await allInRuns()
+  writeFileSync(trust, (await service.get('/.well-known/countersign-log', { key: null })).text)
+})
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+const checkpoint = async () => (await service.get('/log/checkpoint', { key: null })).text
+
+async function execute(): Promise<string> {
+  const transaction = aTransaction()
+  expect((await service.post('/execute', transaction)).status).toBe(200)
+  return transaction.businessTransactionId
+}
+
+/** An hour later, for the ids of the entries that are in no run. */
+async function allInRuns(): Promise<void> {
+  await until(async () => {
+    await database.pool.query(`UPDATE log_id_tail SET appended_at = appended_at - interval '2 hours'`)
+    const { rows } = await database.pool.query(`
+      SELECT FROM log_queue UNION ALL SELECT FROM log_id_tail
+      UNION ALL SELECT FROM log_runs WHERE entry_index >= coalesce(
+        (SELECT max(size) FROM log_checkpoints WHERE log_checkpoints.log = log_runs.log), 0)`)
+    return rows.length === 0
+  }, 'every id to be in a run under a checkpoint')
+}
+
+const run = (...args: string[]) =>
+  runCommand(['log', ...args, '--url', service.url, '--key', service.key, '--log', trust], {})
+
+test('a list names the logs that it does not cover', async () => {
+  const newest = await run('complete', '--stream', 'caller=tester')
+  expect(newest.status, newest.stderr).toBe(0)
+  expect(newest.stdout).toMatch(/^caller=tester: 2 entries, .*\/log\/2, signed at /m)
+  expect(newest.stdout).toContain(
+    '  - anything of the other logs of the service (--number 1): each has a list of its own\n',
+  )
+  const closed = await run('complete', '--stream', 'caller=tester', '--number', '1')
+  expect(closed.status, closed.stderr).toBe(0)
+  expect(closed.stdout).toMatch(/^caller=tester: 2 entries, .*\/log\/1, signed at /m)
+  expect(closed.stdout).toContain('the other logs of the service (--number 2 and higher): each has')
+})
+
+test('what is absent from the newest log may be in the one before it', async () => {
+  const newest = await run('absent', 'authorization', executed)
+  expect(newest.status, newest.stderr).toBe(0)
+  expect(newest.stdout).toMatch(/^No authorization \S+ is among the first [0-9]+ entries of \S+\/log\/2\.$/m)
+  expect(newest.stdout).toContain(
+    'Of the other logs of the service (--number 1) this says nothing either: ask each of them.\n',
+  )
+  const closed = await run('absent', 'authorization', executed, '--number', '1')
+  expect(closed.status, closed.stderr).toBe(1)
+  expect(closed.stdout).toMatch(/ is once among the first [0-9]+ entries of \S+\/log\/1: at index /)
+})
