@@ -3692,6 +3692,9 @@ function list(value) {
   if (!Array.isArray(value)) throw new Error("a list is missing");
   return value;
 }
+function itemsOf(value) {
+  return Array.isArray(value) ? value : [];
+}
 function string(value) {
   if (typeof value !== "string") throw new Error("a string is missing");
   return value;
@@ -4082,16 +4085,16 @@ function textOf(signature) {
   const { algorithm = null, keyId = null, value = null, batch } = signature ?? {};
   return canonicalize([algorithm, keyId, value, ...batch === void 0 ? [] : [batch]]);
 }
-function requiredSignatures(evidence, first2) {
+function requiredSignatures(evidence, first) {
   if (!("requiredAlgorithms" in evidence)) {
     if ("signatures" in evidence) throw new Error("signatures that nothing requires");
-    return [first2];
+    return [first];
   }
   const required = list(evidence["requiredAlgorithms"]).map(string);
   const carried = list(evidence["signatures"]).map(carriedSignature);
   const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => familyOf(one.algorithm) === required[i]);
   if (!complete) throw new Error("a required signature is missing");
-  if (textOf(first2) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
+  if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
   return carried;
 }
 var SIGNATURE_BYTES;
@@ -4722,10 +4725,10 @@ function verifiedLines(note2, keys, messageOf2, { verifies }) {
 function typedKey({ type, publicKey }) {
   return concat(Uint8Array.of(TYPES[type].byte), publicKey);
 }
-function concat(first2, second) {
-  const bytes = new Uint8Array(first2.length + second.length);
-  bytes.set(first2);
-  bytes.set(second, first2.length);
+function concat(first, second) {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
   return bytes;
 }
 var TYPES, MAX_LINES, NAME, LINE, UnknownKeyType, SIGNATURE_TYPES;
@@ -5153,7 +5156,7 @@ function checkProofs(carried, due, { trust, crypto, onUsed }) {
   const order = check("log order", "The log does not show the order of its parts", () => {
     const { parts, order: pairs } = due();
     if (places.size < parts.length) throw new Error("not every part is shown to be in the log");
-    for (const [first2, second] of pairs) requireOrder(first2, second, places);
+    for (const [first, second] of pairs) requireOrder(first, second, places);
     return true;
   });
   for (const [part, { late }] of places)
@@ -5203,11 +5206,11 @@ function checkpointsOf(proofs) {
       throw new Error(`the proofs are under different checkpoints of the log ${JSON.stringify(origin)}`);
     notes.set(origin, note2);
   }
-  const [first2, ...others] = notes.keys();
-  if (first2 === void 0) throw new Error("there is no proof that can be read");
-  const other = others.find((origin) => !areOfOneName(first2, origin));
+  const [first, ...others] = notes.keys();
+  if (first === void 0) throw new Error("there is no proof that can be read");
+  const other = others.find((origin) => !areOfOneName(first, origin));
   if (other !== void 0)
-    throw new Error(`the logs ${JSON.stringify(first2)} and ${JSON.stringify(other)} are not of one name`);
+    throw new Error(`the logs ${JSON.stringify(first)} and ${JSON.stringify(other)} are not of one name`);
   return [...notes.values()];
 }
 function placeOf(part, proofs, { sha256: sha2562 }) {
@@ -5234,16 +5237,16 @@ function requirePromised(part, log, { origin }) {
       `${nameOf2(part)} is promised to the log ${JSON.stringify(log)} and proven to be in ${JSON.stringify(origin)}`
     );
 }
-function requireOrder(first2, second, places) {
-  const [before, after] = [places.get(first2), places.get(second)];
+function requireOrder(first, second, places) {
+  const [before, after] = [places.get(first), places.get(second)];
   if (before.late || after.late) return;
   const logs = numberOf(before.origin) - numberOf(after.origin);
   const isBefore = before.origin === after.origin ? before.index < after.index : logs < 0;
-  if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first2)}`);
+  if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first)}`);
 }
 function areOfOneName(one, other) {
-  const [first2, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
-  return first2 !== null && second !== null && first2[1] === second[1];
+  const [first, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
+  return first !== null && second !== null && first[1] === second[1];
 }
 function noteOn(log) {
   const { origin, size, seconds, witnesses } = log;
@@ -7993,13 +7996,13 @@ var init_der = __esm({
             throw new E("tlv.decode: wrong tag");
           if (data.length < 2 || data[pos++] !== tag)
             throw new E("tlv.decode: wrong tlv");
-          const first2 = data[pos++];
-          const isLong = !!(first2 & 128);
+          const first = data[pos++];
+          const isLong = !!(first & 128);
           let length = 0;
           if (!isLong)
-            length = first2;
+            length = first;
           else {
-            const lenLen = first2 & 127;
+            const lenLen = first & 127;
             if (!lenLen)
               throw new E("tlv.decode(long): indefinite length not supported");
             if (lenLen > 4)
@@ -8957,8 +8960,8 @@ function readKeySet(keySet) {
     throw new Unusable("The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.");
   return keys;
 }
-function combinedKeys(first2, second) {
-  return oneOfEach([...first2.values(), ...second.values()]);
+function combinedKeys(first, second) {
+  return oneOfEach([...first.values(), ...second.values()]);
 }
 function oneOfEach(found) {
   const keys = /* @__PURE__ */ new Map();
@@ -8978,14 +8981,14 @@ function passkeyText({ passkey }) {
   return passkey === void 0 ? "" : canonicalize(passkey);
 }
 function refuseSharedKeys(keys) {
-  const first2 = /* @__PURE__ */ new Map();
+  const first = /* @__PURE__ */ new Map();
   for (const key of keys.filter(({ keyId }) => !keyId.endsWith(":step-up"))) {
-    const other = first2.get(key.fingerprint);
+    const other = first.get(key.fingerprint);
     if (other !== void 0 && ownerOf(other) !== ownerOf(key))
       throw new Unusable(
         `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`
       );
-    first2.set(key.fingerprint, key);
+    first.set(key.fingerprint, key);
   }
 }
 function ownerOf({ keyId }) {
@@ -9123,7 +9126,7 @@ function pointOf(keyId, { algorithm, bytes }, which) {
   if (algorithm === "es256" && !p256.utils.isValidPublicKey(uncompressed(bytes), false))
     throw new Unusable(`${which} is not a point of P-256.`);
   if (algorithm !== "ed25519") return void 0;
-  const point = decoded2(bytes);
+  const point = ed25519Point(bytes);
   if (point === void 0 || point.is0() || !point.isTorsionFree())
     throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`);
   return keyId.includes(":") ? point : point.precompute(TABLE_BITS);
@@ -9131,7 +9134,7 @@ function pointOf(keyId, { algorithm, bytes }, which) {
 function uncompressed(coordinates) {
   return concatBytes(Uint8Array.of(4), coordinates);
 }
-function decoded2(bytes) {
+function ed25519Point(bytes) {
   try {
     return ed25519.Point.fromBytes(bytes);
   } catch {
@@ -9208,10 +9211,9 @@ function notesOnConfirmation(confirmation, status) {
   if (typeof provider !== "string" || typeof says !== "string") return [];
   const named2 = JSON.stringify(provider);
   const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
-  const entries = Array.isArray(comparisons) ? comparisons : [];
   return [
     ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status}.`] : [],
-    ...entries.flatMap(
+    ...itemsOf(comparisons).flatMap(
       (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
         `A comparison of the confirmation by ${named2} does not hold: ${JSON.stringify(one["expression"])}.`
       ] : []
@@ -9244,8 +9246,8 @@ function checkReceipt(evidence, given) {
     checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
       if (signed === void 0) return false;
       const { algorithm, keyId } = receipt;
-      const first2 = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      return requiredSignatures(receipt, first2).every((one) => crypto.verifySignature("receipt", signed, one));
+      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
     })
   ];
 }
@@ -9412,11 +9414,9 @@ function cutNote(record, name) {
 }
 function notesOnRecord(record, { promise }) {
   const { verifications, receipts } = record;
-  const [latest, receipt] = [verifications, receipts].map(
-    (entries) => Array.isArray(entries) ? entries.at(-1) : void 0
-  );
+  const [latest, receipt] = [verifications, receipts].map((entries) => itemsOf(entries).at(-1));
   return [
-    ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
+    ...itemsOf(receipts).length > 0 ? [] : ["The record carries no receipt."],
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
     ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
     ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
@@ -9424,10 +9424,9 @@ function notesOnRecord(record, { promise }) {
   ];
 }
 function notesOnConfirmations({ confirmations, executions }) {
-  if (!Array.isArray(confirmations)) return [];
-  const [execution] = Array.isArray(executions) ? executions : [];
+  const [execution] = itemsOf(executions);
   const status = isMembers(execution) ? execution["status"] : void 0;
-  return confirmations.flatMap(
+  return itemsOf(confirmations).flatMap(
     (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status) : []
   );
 }
@@ -10472,7 +10471,7 @@ function getDilithium(opts_) {
       const ownRnd = random === false || random === void 0;
       const rnd = random === false ? new Uint8Array(32) : random === void 0 ? randomBytes3(signRandBytes) : random;
       abytesDoc(rnd, 32, "extraEntropy");
-      const decoded3 = (() => {
+      const decoded2 = (() => {
         try {
           return secretCoder.decode(secretKey);
         } catch (error) {
@@ -10481,7 +10480,7 @@ function getDilithium(opts_) {
           throw error;
         }
       })();
-      const [rho, _K, tr, s1, s2, t0] = decoded3;
+      const [rho, _K, tr, s1, s2, t0] = decoded2;
       const A = [];
       const xof = XOF1282(rho);
       for (let i = 0; i < K; i++) {
@@ -10863,17 +10862,10 @@ function holds({ message, signature, publicKey, point }) {
   const encodedR = signature.subarray(0, 32);
   const S = bytesToNumberLE(signature.subarray(32));
   if (S >= Point.Fn.ORDER) return false;
-  const [R, A] = [pointOf2(encodedR), point ?? pointOf2(publicKey)];
+  const [R, A] = [ed25519Point(encodedR), point ?? ed25519Point(publicKey)];
   if (R === void 0 || A === void 0 || R.isSmallOrder() || A.isSmallOrder()) return false;
   const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER;
   return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R);
-}
-function pointOf2(bytes) {
-  try {
-    return ed25519.Point.fromBytes(bytes);
-  } catch {
-    return void 0;
-  }
 }
 var HASHING, verifiers;
 var init_crypto = __esm({
@@ -11101,7 +11093,7 @@ var init_refusal_record = __esm({
 
 // src/core/verifier/unsigned.ts
 function unknownInEach(value, known, ...path) {
-  return Array.isArray(value) ? value.flatMap((one, i) => unknown(one, known, ...path, i)) : [];
+  return itemsOf(value).flatMap((one, i) => unknown(one, known, ...path, i));
 }
 function ofPart(kind, part, ...path) {
   return isMembers(part) ? OF_KIND2[kind](part).map((name) => [...path, name].join(".")) : [];
@@ -11109,7 +11101,7 @@ function ofPart(kind, part, ...path) {
 function notesOnUnsigned(kind, evidence) {
   return OF_KIND2[kind](evidence).toSorted().map((path) => `Nothing signs its member ${JSON.stringify(path)}.`);
 }
-var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, REQUEST, BUNDLE, APPROVER_KEY, PROOF, partsOf;
+var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, REQUEST, BUNDLE, APPROVER_KEY, PROOF;
 var init_unsigned = __esm({
   "src/core/verifier/unsigned.ts"() {
     "use strict";
@@ -11155,10 +11147,8 @@ var init_unsigned = __esm({
         ...ofSignature(record),
         ...ofSignatures(record),
         ...unknownInEach(record["verifications"], VERIFICATION, "verifications"),
-        ...(Array.isArray(record["receipts"]) ? record["receipts"] : []).flatMap(
-          (receipt, i) => isMembers(receipt) ? unknownInEach(receipt["signatures"], SIGNATURE, "receipts", i, "signatures") : []
-        ),
-        ...partsOf(record["confirmations"]).flatMap(
+        ...itemsOf(record["receipts"]).flatMap((receipt, i) => ofPart("receipt", receipt, "receipts", i)),
+        ...itemsOf(record["confirmations"]).flatMap(
           (one, i) => ofPart("provider-confirmation", one, "confirmations", i)
         )
       ],
@@ -11177,7 +11167,7 @@ var init_unsigned = __esm({
       bundle: (bundle) => [
         ...unknown(bundle, BUNDLE),
         ...ofPart("trust-record", bundle["record"], "record"),
-        ...partsOf(bundle["changes"]).flatMap((change, i) => ofPart("governance-change", change, "changes", i)),
+        ...itemsOf(bundle["changes"]).flatMap((change, i) => ofPart("governance-change", change, "changes", i)),
         ...unknownInEach(bundle["approverKeys"], APPROVER_KEY, "approverKeys"),
         ...unknownInEach(bundle["proofs"], PROOF, "proofs")
       ]
@@ -11199,7 +11189,6 @@ var init_unsigned = __esm({
     BUNDLE = ["bundle", "record", "policy", "approverKeys", "changes", "proofs"];
     APPROVER_KEY = ["keyId", "algorithm", "use", "pem", "jwk", "revokedAt"];
     PROOF = ["kind", "id", "proof"];
-    partsOf = (value) => Array.isArray(value) ? value : [];
   }
 });
 
@@ -11278,9 +11267,8 @@ function reportOn(evidence, trusted, which) {
 }
 function missingStepUpKeysIn(artifact, evidence, keys) {
   const changes = artifact === "governance-change" ? [evidence] : artifact === "bundle" ? evidence["changes"] : [];
-  if (!Array.isArray(changes)) return [];
   const humanKey = (keyId) => keys.get(keyId);
-  const missing = changes.filter(isMembers).map((change) => missingStepUpKey(change, { humanKey })).filter((keyId) => keyId !== void 0);
+  const missing = itemsOf(changes).filter(isMembers).map((change) => missingStepUpKey(change, { humanKey })).filter((keyId) => keyId !== void 0);
   return [...new Set(missing)];
 }
 function verdictOf(checks) {
@@ -11496,11 +11484,11 @@ var init_summary = __esm({
 });
 
 // src/core/verifier/lines.ts
-function isLines(name, first2, hasMore) {
-  const mayBe = hasMore || LINES_FILE.test(name) || exportEnd(first2) !== void 0;
-  if (!mayBe || !/^\s*[[{]/.test(first2)) return false;
+function isLines(name, first, hasMore) {
+  const mayBe = hasMore || LINES_FILE.test(name) || exportEnd(first) !== void 0;
+  if (!mayBe || !/^\s*[[{]/.test(first)) return false;
   try {
-    JSON.parse(first2);
+    JSON.parse(first);
     return true;
   } catch {
     return false;
@@ -11633,9 +11621,9 @@ function kindOf2(file, head) {
 }
 async function* textsOf(file) {
   const source = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
-  const decoded3 = openDecoder(file);
-  for await (const chunk of source) yield decoded3(chunk);
-  yield decoded3();
+  const decoded2 = openDecoder(file);
+  for await (const chunk of source) yield decoded2(chunk);
+  yield decoded2();
 }
 function readText(path) {
   let bytes;
@@ -11644,8 +11632,8 @@ function readText(path) {
   } catch (error) {
     throw unreadable(path, error);
   }
-  const decoded3 = openDecoder(path);
-  return decoded3(bytes) + decoded3();
+  const decoded2 = openDecoder(path);
+  return decoded2(bytes) + decoded2();
 }
 function openDecoder(path) {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -11906,7 +11894,8 @@ function ofRecord(record) {
   const transaction = at(record, "transaction");
   const intent = at(transaction, "intent");
   const authority = at(transaction, "authority");
-  const execution = first(record["executions"]);
+  const [executed] = itemsOf(record["executions"]);
+  const execution = isMembers(executed) ? executed : {};
   const isDone = text(execution, "status") === "COMPLETED";
   const ending = isDone ? "Done, as the connector reported" : "Not done";
   const why = isDone ? "" : text(at(at(execution, "evidence"), "result"), "reason");
@@ -11959,14 +11948,13 @@ function ofIntent(intent) {
   };
 }
 function approversOf(decision) {
-  const approvals = Object.values(at(decision, "verifiedSignals")).flatMap((signal) => {
-    const given = isMembers(signal) ? signal["approvals"] : void 0;
-    return Array.isArray(given) ? given : [];
-  });
+  const approvals = Object.values(at(decision, "verifiedSignals")).flatMap(
+    (signal) => isMembers(signal) ? itemsOf(signal["approvals"]) : []
+  );
   const names2 = approvals.map(
     (approval) => isMembers(approval) ? text(at(approval, "payload"), "approverId") : ""
   );
-  return [...new Set(names2.filter(Boolean))].map(cut);
+  return [...new Set(names2.filter(Boolean))].map((name) => cut(name, TEXT_MAX));
 }
 function policyText(policy) {
   return joined(" ", text(policy, "name"), text(policy, "version"));
@@ -11980,10 +11968,6 @@ function joined(separator, ...texts) {
 function at(members2, name) {
   const value = members2[name];
   return isMembers(value) ? value : {};
-}
-function first(value) {
-  const [one] = Array.isArray(value) ? value : [];
-  return isMembers(one) ? one : {};
 }
 function text(members2, name) {
   const value = members2[name];
@@ -12164,12 +12148,12 @@ async function* runOnThreads(tasks, trust, file) {
   const iterator = tasks[Symbol.asyncIterator]();
   const count = Math.min(availableParallelism(), THREADS_MAX);
   try {
-    const [first2, second] = [await iterator.next(), await iterator.next()];
-    if (first2.done !== true && second.done === true) {
-      yield { ...first2.value, done: runTask(first2.value.task, trustedBy(trust)) };
+    const [first, second] = [await iterator.next(), await iterator.next()];
+    if (first.done !== true && second.done === true) {
+      yield { ...first.value, done: runTask(first.value.task, trustedBy(trust)) };
       return;
     }
-    const ahead = [first2, second];
+    const ahead = [first, second];
     for (let next = ahead.shift(); next !== void 0 && next.done !== true; ) {
       const taken = next.value;
       if (threads.length < count) threads.push(openThread(file, trust));
