@@ -14,22 +14,25 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(join(dataDir, '..'), { recursive: true }))
 
-const start = (env: Record<string, string> = {}) =>
-  provision({ config: readConfig({ DATA_DIR: dataDir, ...env }), dataDir })
+const start = (env: Record<string, string> = {}) => provision(readConfig({ DATA_DIR: dataDir, ...env }))
 const callersFile = () => join(dataDir, 'callers.json')
+const keysFolder = () => join(dataDir, 'keys')
 
 test('the first start makes local-dev with capability * and a key of each algorithm, and tells the raw key', () => {
-  const { callers, signingKeyDir, printed } = start()
+  const { callers, printed } = start()
   expect(callers).toMatchObject([{ callerId: 'local-dev', unrestrictedCapabilities: true }])
   expect(printed?.callerId).toBe('local-dev')
   expect(callers[0]?.keyHash).toBe(sha256Hex(printed?.rawKey ?? ''))
-  expect(readSigningKeys(signingKeyDir, ['ed25519', 'ml-dsa-65']).receipt).toHaveLength(2)
+  expect(readSigningKeys(keysFolder(), ['ed25519', 'ml-dsa-65']).receipt).toHaveLength(2)
 })
 
 test("it makes the log's keys too, but for LOG=off", () => {
-  expect(readdirSync(start({ LOG: 'off' }).signingKeyDir)).not.toContain('log')
-  for (let starts = 0; starts < 2; starts++)
-    expect(readLogKeys(start().signingKeyDir).publicKeys).toHaveLength(2)
+  start({ LOG: 'off' })
+  expect(readdirSync(keysFolder())).not.toContain('log')
+  for (let starts = 0; starts < 2; starts++) {
+    start()
+    expect(readLogKeys(keysFolder()).publicKeys).toHaveLength(2)
+  }
 })
 
 test('only the hash of the raw key is kept, readable by the owner only', () => {
@@ -45,7 +48,7 @@ test('the next start finds both and tells nothing', () => {
   expect(second.callers).toEqual(first.callers)
   expect(second.printed).toBeUndefined()
   expect(second.callersFile).toBe(callersFile())
-  expect(readdirSync(second.signingKeyDir)).toHaveLength(5)
+  expect(readdirSync(keysFolder())).toHaveLength(5)
 })
 
 test('a start after a crash completes what is missing', () => {
@@ -82,7 +85,7 @@ test('callers that are configured are used and no local one is made', () => {
 
 test('a key folder that is configured is used as it is, empty or not', () => {
   for (const SIGNING_KEY_DIR of [join(dataDir, 'mine'), join(dataDir, 'keys')]) {
-    expect(start({ SIGNING_KEY_DIR }).signingKeyDir).toBe(SIGNING_KEY_DIR)
+    start({ SIGNING_KEY_DIR })
     expect(readdirSync(dataDir)).toEqual(['callers.json'])
   }
 })

@@ -13,7 +13,6 @@ import { writeWholeFile } from '../../core/signing/whole-file.ts'
 interface Provisioned {
   /** None when authentication is disabled. */
   readonly callers: readonly Caller[]
-  readonly signingKeyDir: string
   /** Where the local caller is kept; none where callers are configured or nobody authenticates. */
   readonly callersFile?: string
   /** A key made by this very start: shown now or never, only its hash is kept. */
@@ -21,25 +20,25 @@ interface Provisioned {
 }
 
 /**
- * Uses what is configured, and makes the rest once, under `dataDir`. Each file is written whole or not at all, so a start after a crash
+ * Uses what is configured, and makes the rest once, in DATA_DIR. Each file is written whole or not at all, so a start after a crash
  * completes the rest. If the crash came before the raw key was shown, delete `callers.json`: the next start makes another.
  * @throws ConfigError that names `callers.json` when it was damaged; the file system's errors
  */
-export function provision({ config, dataDir }: { config: Config; dataDir: string }): Provisioned {
-  const { signingKeyDir } = config
+export function provision(config: Config): Provisioned {
+  const { dataDir } = config
   if (!config.signingKeyDirGiven) {
-    const made = { dir: signingKeyDir, now: new Date() }
+    const made = { dir: config.signingKeyDir, now: new Date() }
     generateMissingKeys(made)
     if (config.evidenceLog !== undefined) generateMissingLogKeys(made)
     if (config.witness !== undefined) generateMissingWitnessKeys(made)
   }
-  if (config.callers !== undefined) return { callers: config.callers, signingKeyDir }
-  if (config.authDisabled) return { callers: [], signingKeyDir }
+  if (config.callers !== undefined) return { callers: config.callers }
+  if (config.authDisabled) return { callers: [] }
 
   const callersFile = join(dataDir, 'callers.json')
   const printed = existsSync(callersFile) ? undefined : makeLocalCaller(callersFile, dataDir)
   const callers = parseCallers(readFileSync(callersFile, 'utf8'), callersFile)
-  return { callers, signingKeyDir, callersFile, ...(printed && { printed }) }
+  return { callers, callersFile, ...(printed && { printed }) }
 }
 
 function makeLocalCaller(file: string, dataDir: string): FirstKey | undefined {

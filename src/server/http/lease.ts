@@ -25,7 +25,7 @@ interface Wanted {
   readonly returned: number
 }
 
-export interface Leases {
+interface Leases {
   /** Uses a permit of the key's lease. @returns undefined where nothing is left */
   readonly use: (key: string, nowMs: number) => LimitVerdict | undefined
   /** Ends the key's lease. @param waiting requests that wait for the statement */

@@ -60,10 +60,12 @@ async function openDatabase({ config, logger, stops }: Starting): Promise<Opened
     const { databaseUrl: database, callers = [] } = config
     return { database, callers, firstKey: undefined, callersFile: undefined }
   }
-  const { dataDir } = config
-  const postgres = await startEmbeddedPostgres({ dataDir, log: ({ level, msg }) => logger[level](msg) })
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log: ({ level, msg }) => logger[level](msg),
+  })
   stops.push(() => postgres.stop())
-  const { callers, callersFile, printed } = provision({ config, dataDir })
+  const { callers, callersFile, printed } = provision(config)
   if (printed !== undefined) process.stdout.write(firstKeyText(printed))
   return { database: postgres.url, callers, callersFile, firstKey: printed }
 }
