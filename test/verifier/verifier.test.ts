@@ -5,6 +5,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { sign, signEd25519 } from '../../src/core/signing/signature.ts'
 import { Unusable, verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
+import { bundle, description, governed } from '../vectors/bundles/plan.ts'
 import { put } from '../vectors/edit.ts'
 import { governanceCases } from '../vectors/governance-changes.ts'
 import { humanKeysJson, keys, publicKeyJson } from '../vectors/keys.ts'
@@ -75,6 +76,13 @@ test.each<[Kind, string, string[], unknown[]]>([
     expect(report).toMatchObject({ artifact, subject, valid: true, notes })
     expect(report.notProven.length).toBeGreaterThan(3)
   }
+})
+
+test('a bundle whose changes have another diff is valid, and its report says that nobody signed one', () => {
+  const edited = put(bundle(governed()), 'changes.1.diff', { added: ['somebody else'] })
+  const { verdict, notProven } = verifyEvidence(JSON.stringify(edited), VECTOR_KEYS, { log: description })
+  expect(verdict).toBe('valid')
+  expect(notProven).toContainEqual(expect.stringContaining('the diff of a governance change'))
 })
 
 const used = (source: Saved, kind: Kind) =>
