@@ -11030,6 +11030,7 @@ var init_not_proven = __esm({
         "That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).",
         "That no approval was used for another execution too: compare the nonces.",
         "That those who resolved the governance changes are humans, and that their step-up authorizations were used only once.",
+        "That the warnings and the diff of a governance change are what the checker was shown: neither is signed.",
         "That the effect happened, or happened as reported: the record holds what the connector reported.",
         "That the verifications were run: they are not signed. Only a receipt confirms one.",
         "That the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints."
