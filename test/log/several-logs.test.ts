@@ -1,5 +1,6 @@
-// What `log complete` and `log absent` say of a service whose log was reopened: each proves something of one log alone.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// What `log complete` and `log absent` say of a service whose log was reopened: a proof is of one log alone.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -71,14 +72,47 @@ test('a list names the logs that it does not cover', async () => {
   expect(closed.stdout).toContain('the other logs of the service (--number 2 and higher): each has')
 })
 
-test('what is absent from the newest log may be in the one before it', async () => {
-  const newest = await run('absent', 'authorization', executed)
-  expect(newest.status, newest.stderr).toBe(0)
-  expect(newest.stdout).toMatch(/^No authorization \S+ is among the first [0-9]+ entries of \S+\/log\/2\.$/m)
-  expect(newest.stdout).toContain(
-    'Of the other logs of the service (--number 1) this says nothing either: ask each of them.\n',
+test('an id is looked for in every log, the newest first', async () => {
+  const found = await run('absent', 'authorization', executed)
+  expect(found.status, found.stderr).toBe(1)
+  expect(found.stdout).toMatch(
+    /^No authorization \S+ is among the first [0-9]+ entries of \S+\/log\/2\.$[^]+ is once among the first [0-9]+ entries of \S+\/log\/1: at index /m,
   )
-  const closed = await run('absent', 'authorization', executed, '--number', '1')
-  expect(closed.status, closed.stderr).toBe(1)
-  expect(closed.stdout).toMatch(/ is once among the first [0-9]+ entries of \S+\/log\/1: at index /)
+  const absent = await run('absent', 'authorization', randomUUID())
+  expect(absent.status, absent.stderr).toBe(0)
+  expect(absent.stdout).toMatch(/entries of \S+\/log\/2\.$[^]+entries of \S+\/log\/1\.$/m)
+})
+
+test('with --number one log is asked, and the others are named as not asked', async () => {
+  for (const [number, status] of [
+    ['2', 0],
+    ['1', 1],
+  ] as const) {
+    const { stdout, ...one } = await run('absent', 'authorization', executed, '--number', number)
+    expect(one.status, one.stderr).toBe(status)
+    expect(stdout).toContain('Other logs of the service were not asked: without --number all are.\n')
+  }
+})
+
+test('where one of the logs cannot be asked, nothing is absent', async () => {
+  const { logs } = JSON.parse(readFileSync(trust, 'utf8')) as { logs: { origin: string }[] }
+  const newestOnly = join(folder, 'newest.json')
+  writeFileSync(newestOnly, JSON.stringify({ logs: logs.filter(({ origin }) => origin.endsWith('/2')) }))
+  const result = await runCommand(
+    [
+      'log',
+      'absent',
+      'authorization',
+      randomUUID(),
+      '--url',
+      service.url,
+      '--key',
+      service.key,
+      '--log',
+      newestOnly,
+    ],
+    {},
+  )
+  expect(result.status).toBe(2)
+  expect(result.stderr).toMatch(/\/log\/1/)
 })

@@ -1,4 +1,4 @@
-// countersign log absent: asks a service how often an id stands in its log, and verifies the proof.
+// countersign log absent: asks a service how often an id stands in its logs, and verifies the proofs.
 import { errorText } from '../../core/error-text.ts'
 import { readFileSync } from 'node:fs'
 import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
@@ -8,70 +8,93 @@ import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
-import { otherLogs } from './other-logs.ts'
+import { numberOf } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
   readonly id: string
   /** Path of a saved log description or of a C2SP tlog-policy. */
   readonly trust: string
-  /** Of a log that was closed. */
+  /** The only log to ask; undefined: each that the service has had, the newest first. */
   readonly number: number | undefined
 }
 
+/** 0 the id is not among the covered entries, 1 it is there or the answer does not prove what it says, 2 it could not be checked. */
+type Code = 0 | 1 | 2
+
 /**
  * Prints what is proven.
- * @returns the exit code: 0 the id is not among the covered entries, 1 it is there or the answer does not prove what it says, 2 it could not
- * be checked
+ * @returns of several logs 1 before 2 before 0: an id that is in one of them is there, and absent is what is absent from all
  */
-export async function absentCommand({
-  kind,
-  id,
-  trust,
-  number,
-  ...service
-}: AbsentRequest): Promise<0 | 1 | 2> {
-  let answer: unknown
+export async function absentCommand({ trust, number, id, ...request }: AbsentRequest): Promise<Code> {
   let trusted: LogTrust
   try {
     trusted = readLogTrust(readFileSync(trust, 'utf8'), noteCrypto.sha256)
-    const log = number === undefined ? '/log' : `/log/${number}`
-    const path = `${log}/absence/${kind}/${encodeURIComponent(id)}`
-    answer = jsonOf(await get(service, path))
   } catch (error) {
     return sayCannotCheck(error)
   }
+  const asked = { ...request, id: request.kind === 'approval' ? id : id.toLowerCase(), trusted }
+  const newest = await askLog(asked, number)
+  const codes = [newest.code]
+  // Each log has its own ids: what is absent from the newest may have happened before it was opened.
+  const before = number === undefined && newest.origin !== undefined ? numberOf(newest.origin) - 1 : 0
+  for (let older = before; older >= 1; older--) codes.push((await askLog(asked, older)).code)
+  if (number !== undefined) console.log('Other logs of the service were not asked: without --number all are.')
+  return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0
+}
+
+interface Asked extends ServiceAt {
+  readonly kind: IdKind
+  readonly id: string
+  readonly trusted: LogTrust
+}
+
+/**
+ * @param number undefined: the newest log
+ * @returns origin of the log, where its answer holds
+ */
+async function askLog(
+  { kind, id, trusted, ...service }: Asked,
+  number: number | undefined,
+): Promise<{ readonly code: Code; readonly origin?: string }> {
+  let answer: unknown
   try {
-    const asked = { kind, id: kind === 'approval' ? id : id.toLowerCase() }
+    const log = number === undefined ? '/log' : `/log/${number}`
+    answer = jsonOf(await get(service, `${log}/absence/${kind}/${encodeURIComponent(id)}`))
+  } catch (error) {
+    return { code: sayCannotCheck(error) }
+  }
+  try {
     const policy = (note: string) => openTrusted(note, trusted, noteCrypto)
-    const found = verifyAbsence(answer, { ...asked, policy }, noteCrypto)
+    const found = verifyAbsence(answer, { kind, id, policy }, noteCrypto)
+    const { origin } = found.checkpoint
+    if (number !== undefined && numberOf(origin) !== number)
+      throw new Error(`it is of ${origin}, and log ${number} was asked`)
     if (found.coveredTo === 0) {
       console.error(
-        `countersign: No run of ids covers an entry of ${printable(found.checkpoint.origin)} yet: ask again one hour after the entry.`,
+        `countersign: No run of ids covers an entry of ${printable(origin)} yet: ask again one hour after the entry.`,
       )
-      return 2
+      return { code: 2, origin }
     }
-    for (const line of described({ ...asked, number }, found)) console.log(printable(line))
-    return found.indexes.length === 0 ? 0 : 1
+    for (const line of described({ kind, id }, found)) console.log(printable(line))
+    return { code: found.indexes.length === 0 ? 0 : 1, origin }
   } catch (error) {
-    if (error instanceof LogKeyNotGiven) return sayCannotCheck(error)
+    if (error instanceof LogKeyNotGiven) return { code: sayCannotCheck(error) }
     console.log(printable(`The answer proves nothing: ${errorText(error)}.`))
-    return 1
+    return { code: 1 }
   }
 }
 
 function described(
-  { kind, id, number }: Pick<AbsentRequest, 'kind' | 'id' | 'number'>,
+  { kind, id }: Pick<Asked, 'kind' | 'id'>,
   { checkpoint: { origin, size }, indexes, coveredTo }: IdFindings,
 ): string[] {
-  const others = otherLogs(origin, number)
   const times = indexes.length === 1 ? 'once' : `${indexes.length} times`
   return [
     indexes.length === 0
       ? `No ${kind} ${id} is among the first ${coveredTo} entries of ${origin}.`
       : `The ${kind} ${id} is ${times} among the first ${coveredTo} entries of ${origin}: at index ${indexes.join(', ')}.`,
-    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: ask again one hour after the entry.`,
-    ...(others === undefined ? [] : [`Of ${others} this says nothing either: ask each of them.`]),
+    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: ask again one hour after the entry. The last ones of a closed log are never covered.`,
     'That follows from the signed checkpoint, provided that the log sorted its ids rightly: `countersign log audit` checks that for all of them.',
   ]
 }

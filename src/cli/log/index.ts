@@ -23,7 +23,7 @@ function defineCopies(log: Command): void {
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(apiKey('API key that may read everything; needed where LOG_ACCESS is not open'))
     .requiredOption('--to <folder>', 'made if it is not there')
-    .addOption(numberOption())
+    .addOption(numberOption('the newest'))
     .exitOverride(exitCannotCheck)
     .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
       const { exportCommand } = await import('./export.ts')
@@ -82,14 +82,14 @@ function defineProofs(log: Command): void {
   log
     .command('absent')
     .description(
-      'prove that an id is not among the covered entries of the log, or how often it is; those of the last hour may not be covered yet; exits 0 not among them, 1 there or not proven, 2 could not check',
+      'prove that an id is not among the covered entries of all logs of the service, or how often it is; those of the last hour may not be covered yet; exits 0 not among them, 1 there or not proven, 2 could not check',
     )
     .addArgument(new Argument('<kind>', 'what would have it').choices(Object.keys(idKinds)))
     .argument('<id>', 'a businessTransactionId for an authorization, a receipt and a refusal')
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
-    .addOption(numberOption())
+    .addOption(numberOption('all'))
     .exitOverride(exitCannotCheck)
     .action(
       async (
@@ -116,7 +116,7 @@ function defineProofs(log: Command): void {
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
-    .addOption(numberOption())
+    .addOption(numberOption('the newest'))
     .exitOverride(exitCannotCheck)
     .action(
       async (options: { stream: NamedStream; url: string; key?: string; log: string; number?: number }) => {
@@ -168,10 +168,10 @@ function defineUpkeep(log: Command): void {
     })
 }
 
-function numberOption(): Option {
+function numberOption(byDefault: 'all' | 'the newest'): Option {
   return new Option(
     '--number <number>',
-    'of a log that was closed, as its origin ends (default: the newest)',
+    `of the only log to ask, as its origin ends (default: ${byDefault})`,
   ).argParser(logNumber)
 }
 
