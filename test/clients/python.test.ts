@@ -39,7 +39,12 @@ interface Ran {
 function python(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const options = {
     cwd: PACKAGE,
-    env: { PATH: process.env['PATH'], PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: PACKAGE, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONPATH: `${PACKAGE}:${join(PACKAGE, 'tests')}`,
+      ...env,
+    },
   }
   return new Promise((resolve) => {
     execFile('python3', args, options, (error, stdout, stderr) =>

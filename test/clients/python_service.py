@@ -22,10 +22,11 @@ from countersign import check_audit_event, check_receipt
 from countersign import check_refusal_record, check_trust_record, deterministic_id, read_key_set, verify_evidence
 from countersign.__main__ import main
 from countersign.canonical import canonicalize
-from countersign.log import open_checkpoint, parse_proof, verify_proof
+from countersign.log import LogError, open_checkpoint, parse_proof, verify_proof
 from countersign.log.entry import parse_entry
 from countersign.log.trust import read_log_trust
 from countersign.merkle import require_consistent
+from logs import NoteSigner
 
 URL = os.environ["COUNTERSIGN_URL"]
 ALGORITHMS = os.environ["RECEIPT_ALGORITHMS"].split(",")
@@ -265,13 +266,20 @@ class Service(unittest.TestCase):
                 sizes.append(int(remembered["checkpoint"].splitlines()[1]))
                 self.assertEqual(len(remembered["vkeys"]), 2)
             self.assertEqual(sorted(set(sizes)), sizes)
-            # A history in which an entry was another one: the service cannot prove to have grown from it.
+            # What was edited here accuses nobody, and stops the call.
             origin, size, root, *rest = remembered["checkpoint"].splitlines()
-            forged = "\n".join([origin, str(int(size) - 1), base64.b64encode(bytes(32)).decode("ascii"), *rest]) + "\n"
-            file.write_text(json.dumps({**remembered, "checkpoint": forged}), "utf-8")
+            edited = "\n".join([origin, str(int(size) - 1), root, *rest]) + "\n"
+            file.write_text(json.dumps({**remembered, "checkpoint": edited}), "utf-8")
             refused = a_transaction("never sent")
-            with self.assertRaises(LogContradiction) as raised:
+            with self.assertRaisesRegex(LogError, "log.json does not hold the checkpoint of a log"):
                 Client(URL, os.environ["COUNTERSIGN_API_KEY"], **options).execute(refused)
+            # A signed history in which an entry was another one: the service cannot prove to have grown from it.
+            signer = NoteSigner(origin)
+            signed = f"{origin}\n{int(size) - 1}\n{base64.b64encode(bytes(32)).decode('ascii')}\n"
+            forged = f"{signed}\n{signer.line(signed)}"
+            file.write_text(json.dumps({"vkeys": [signer.vkey], "checkpoint": forged}), "utf-8")
+            with self.assertRaises(LogContradiction) as raised:
+                Client(URL, os.environ["COUNTERSIGN_API_KEY"], log=CLIENT.log_description(), **options).execute(refused)
             held = json.loads(Path(str(raised.exception.file)).read_text("utf-8"))
             self.assertEqual((held["seen"], held["consistency"]["from"]), (forged, int(size) - 1))
             open_checkpoint(held["received"], logs=[one.key for one in read_log_trust(CLIENT.log_description()).policy.logs])
