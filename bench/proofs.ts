@@ -26,8 +26,6 @@ export interface ProofsOptions {
 }
 
 const CONNECTIONS = 64
-/** At open throttle: commits of twenty executions and more, as a busy service has them. */
-const CONNECTIONS_BUSY = 256
 const STORED_MAX = 5_000
 const VERIFIED = 20
 const POLL_EVERY_MS = 10
@@ -48,24 +46,38 @@ export async function measureProofs(
 ): Promise<Measured<Report>> {
   const reported = startReport()
   const { seconds, rate, fill, command } = options
+  const loads: readonly Load[] = [
+    { label: `at ${fill} executions/s`, connections: CONNECTIONS, perSecond: fill },
+    // Commits of twenty executions and more, as a busy service has them.
+    { label: '256 connections', connections: 256 },
+    { label: '1 connection', connections: 1 },
+  ]
   const without = await startWarm('off', options, stack)
-  const unlogged = [await without.execute(fill), await without.execute('open throttle')]
+  const unlogged = await inTurn(loads, without.execute)
   const problems = await without.subject.own.service.stop()
   const filled = await startWarm('on', options, stack)
   const { service, database } = filled.subject.own
-  const logged = [await fillLog(filled, fill), await fillLog(filled, 'open throttle')]
+  const logged = await inTurn(loads, (load) => fillLog(filled, load))
   const reads = await measureReads(filled, await someStored(database), options, stack)
   problems.push(...reads.problems, ...(await service.stop()))
 
   const runs = [...unlogged, ...logged.map(({ run }) => run), ...reads.runs]
-  const costs = logged.map(({ run, delays, bytesOfEach }, i) => ({
-    'batch mean': run.figures['batch mean'],
-    'commit → checkpoint p50 ms': delays.ms(50),
-    'commit → checkpoint p99 ms': delays.ms(99),
-    'WAL B': run.figures['WAL B'],
-    'WAL B without': unlogged[i]!.figures['WAL B'],
-    'log B at rest': bytesOfEach,
-  }))
+  const costs = logged.map(({ run, delays, bytesOfEach }, i) => {
+    const other = unlogged[i]!
+    const figures = {
+      'batch mean': run.figures['batch mean'],
+      'p50 ms': latencyOf(run, 50),
+      'p50 ms without': latencyOf(other, 50),
+      'CPU µs': run.cpu['CPU total'],
+      'CPU µs without': other.cpu['CPU total'],
+      'WAL B': run.figures['WAL B'],
+      'WAL B without': other.figures['WAL B'],
+      'log B at rest': bytesOfEach,
+      'commit → checkpoint p50 ms': delays.ms(50),
+      'commit → checkpoint p99 ms': delays.ms(99),
+    }
+    return { label: loads[i]!.label, figures: figuresOf([figures]) }
+  })
   const scenario = {
     name: 'proofs',
     description:
@@ -73,12 +85,7 @@ export async function measureProofs(
     service: service.about,
     labels: 'reads',
     measurements: reads.measurements,
-    further: {
-      'The log, of each execution': [
-        { label: `at ${fill} executions/s`, figures: figuresOf([costs[0]!]) },
-        { label: `at open throttle, ${CONNECTIONS_BUSY} connections`, figures: figuresOf([costs[1]!]) },
-      ],
-    },
+    further: { 'The log, of each execution': costs },
     checked: { replies: sum(runs.map(({ counts }) => counts.right)), verifiedOffline: VERIFIED },
   }
   const constants = {
@@ -89,24 +96,36 @@ export async function measureProofs(
   return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
 }
 
-/** Requests per second. */
-type Rate = number | 'open throttle'
+interface Load {
+  readonly label: string
+  readonly connections: number
+  /** Undefined: open throttle. */
+  readonly perSecond?: number
+}
 
 /** Runs of one kind of request on one subject. */
-type RunAt = (rate: Rate) => Promise<Run>
+type RunWith = (load: Pick<Load, 'connections' | 'perSecond'>) => Promise<Run>
+
+async function inTurn<T>(loads: readonly Load[], run: (load: Load) => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (const load of loads) results.push(await run(load))
+  return results
+}
 
 function openRuns(
   subject: Subject,
   kind: RequestKind,
   { seconds }: ProofsOptions,
   stack: AsyncDisposableStack,
-): RunAt {
+): RunWith {
   const requests = { kinds: [kind], senders: subject.senders }
   const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
-  return (rate) =>
-    rate === 'open throttle'
-      ? session.run('own', CONNECTIONS_BUSY)
-      : session.run('own', CONNECTIONS, [{ from: rate, to: rate }])
+  return ({ connections, perSecond }) =>
+    session.run(
+      'own',
+      connections,
+      perSecond === undefined ? undefined : [{ from: perSecond, to: perSecond }],
+    )
 }
 
 /** Starts a service and fills it a first time: as many executions with a log as without one. */
@@ -114,19 +133,19 @@ async function startWarm(log: 'on' | 'off', options: ProofsOptions, stack: Async
   say(`proofs: fills a service with LOG=${log}`)
   const subject = await startSubject({ env: { LOG: log } }, {}, stack)
   const execute = openRuns(subject, executions({}), options, stack)
-  await execute(options.fill)
+  await execute({ connections: CONNECTIONS, perSecond: options.fill })
   return { subject, execute }
 }
 
 type Filled = Awaited<ReturnType<typeof startWarm>>
 
 /** @returns each receipt's delay until a checkpoint covered it, and bytes of the log's tables per execution */
-async function fillLog({ subject, execute }: Filled, rate: Rate) {
+async function fillLog({ subject, execute }: Filled, load: Load) {
   const { database, service } = subject.own
   await atRest(database)
   const bytesBefore = await bytesAtRest(database)
   const checkpoints = await followCheckpoints(service.databaseUrl)
-  const run = await execute(rate)
+  const run = await execute(load)
   await atRest(database)
   const delays = openTimes()
   for (const ms of await checkpoints.delays()) delays.add(ms)
@@ -140,23 +159,28 @@ async function measureReads(
   options: ProofsOptions,
   stack: AsyncDisposableStack,
 ) {
-  const { bytes, problems } = await checkReads(subject, stored.slice(0, VERIFIED))
+  const { bytes, verifyMs, problems } = await checkReads(subject, stored.slice(0, VERIFIED))
   const reader = { ...subject, senders: [{ key: subject.key, stored }] }
+  const reading = { connections: CONNECTIONS, perSecond: options.rate }
   const measurements: Measurement[] = []
   const runs: Run[] = []
   for (const kind of kinds) {
     const read = openRuns(reader, kind, options, stack)
     // Compiles, and fills caches: not counted.
-    await read(options.rate)
+    await read(reading)
     for (const beside of [0, options.load]) {
       say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
       const isAlone = beside === 0
-      const [run, ...others] = await Promise.all([read(options.rate), ...(isAlone ? [] : [execute(beside)])])
+      const [run, ...others] = await Promise.all([
+        read(reading),
+        ...(isAlone ? [] : [execute({ connections: CONNECTIONS, perSecond: beside })]),
+      ])
       runs.push(run, ...others)
       const round = {
         'p50 ms': latencyOf(run, 50),
         'p99 ms': latencyOf(run, 99),
         bytes: bytes[kind.name],
+        'verify ms': kind.name === 'bundle' ? verifyMs : undefined,
         'others %': run.disturbance['others %'],
       }
       const label = `${kind.name}, ${isAlone ? 'alone' : `beside ${beside} executions/s`}`
@@ -249,20 +273,23 @@ async function bytesAtRest(database: Client): Promise<number> {
   return rows[0]!.bytes
 }
 
-/** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind */
+/** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind, and how long half of the bundles took at most */
 async function checkReads(subject: Subject, ids: readonly string[]) {
   const { text: keySet } = await call(subject, 'GET /.well-known/jwks.json')
   const { text: description } = await call(subject, 'GET /.well-known/countersign-log')
   const bytes: Record<string, number> = {}
   const problems: string[] = []
+  const times = openTimes()
   for (const id of ids)
     for (const { name, path } of kinds) {
       const { text } = await call(subject, `GET ${path.replace('{{stored}}', id)}`)
       bytes[name] = (bytes[name] ?? 0) + text.length / ids.length
       if (name !== 'bundle') continue
+      const startedMs = performance.now()
       const { checks } = verifyEvidence(text, keySet, { log: description })
+      times.add(performance.now() - startedMs)
       for (const { name: check, problem } of checks)
         if (problem !== undefined) problems.push(`bundle ${id}: ${check}: ${problem}`)
     }
-  return { bytes, problems }
+  return { bytes, verifyMs: times.ms(50), problems }
 }
