@@ -16,6 +16,9 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
     const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
     makeKeys(signingKeyDir)
     const { service, mix, remove } = await startMixed(database, { receiptAlgorithms, signingKeyDir })
+    const warnings: Error[] = []
+    const warned = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warned)
     const running = await checked(database, signingKeyDir)
     expect(running.lines).toEqual([])
     expect(running.summary).toMatchObject({
@@ -66,6 +69,8 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
       const { lines } = await checked(database, signingKeyDir)
       expect(lines.length).toBeGreaterThan(1)
     }
+    process.off('warning', warned)
+    expect(warnings, 'an operator reads these beside the findings').toEqual([])
     remove()
     rmSync(signingKeyDir, { recursive: true })
     await database.drop()

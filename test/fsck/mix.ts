@@ -1,7 +1,7 @@
 // A database with everything in it that a service ever stores, made over HTTP; and ways to look at it and to put it back.
 import { rmSync } from 'node:fs'
 import { expect } from 'vitest'
-import { Client } from 'pg'
+import { connect } from '../../src/cli/fsck/check-database.ts'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
 import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
@@ -334,8 +334,7 @@ export interface Checked {
 
 /** Runs fsck in this process, on a connection of its own. */
 export async function checked(database: TestDatabase, signingKeyDir: string): Promise<Checked> {
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
+  const client = await connect(database.url)
   const findings: Finding[] = []
   try {
     const summary = await fsck({

@@ -1,6 +1,7 @@
 // countersign fsck reads pages, however many rows there are, and tells each finding as it comes; and how it shows how far it is.
-import { Client, type QueryConfig } from 'pg'
+import type { QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
+import { connect } from '../../src/cli/fsck/check-database.ts'
 import { openProgress } from '../../src/cli/fsck/progress.ts'
 import { fsck, PAGE_ROWS } from '../../src/cli/fsck/run.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
@@ -16,8 +17,7 @@ test('twenty thousand rows are never in memory together, right or wrong', async 
      FROM generate_series(1, $1::integer) AS i`,
     [ROWS],
   )
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
+  const client = await connect(database.url)
   const sizes: number[] = []
   const counted = async (statement: string | QueryConfig) => {
     const result = await client.query(statement)

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { connect } from '../../src/cli/fsck/check-database.ts'
 import { audit } from '../../src/cli/log/audit.ts'
 import { Coverage } from '../../src/cli/log/coverage.ts'
 import { trusting } from '../../src/cli/log/fsck.ts'
@@ -72,8 +72,7 @@ const open = (origins: readonly string[]) =>
 
 async function audited(opener = open) {
   const lines: string[] = []
-  const sql = new Client({ connectionString: database.url })
-  await sql.connect()
+  const sql = await connect(database.url)
   const onFinding = ({ table, key, problem }: Record<'table' | 'key' | 'problem', string>) =>
     lines.push(`${table} ${key}: ${problem}`)
   try {

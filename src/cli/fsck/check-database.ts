@@ -64,13 +64,16 @@ function counted(problems: number, unreadable: number): string[] {
   ]
 }
 
-async function connect(connectionString: string): Promise<Client> {
+/** @throws CannotCheck with a sentence where the database cannot be opened */
+export async function connect(connectionString: string): Promise<Client> {
   const client = new Client({
     connectionString,
     application_name: 'countersign-fsck',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    // The next page is fetched while the checks of one ask questions of their own.
+    pipeline: true,
   })
   // A connection that breaks fails the statement on it; it also emits this, which would end the process.
   client.on('error', () => undefined)
