@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
 import { errorText } from '../src/core/error-text.ts'
-import { keysOf, number } from './arguments.ts'
+import { keysOf, number, whole } from './arguments.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportRecords } from './export.ts'
 import { markdown } from './markdown.ts'
@@ -58,6 +58,7 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
       'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
     )
     .option('--seconds <n>', 'length of each run, in seconds', number(0.1, 86_400), 5)
+    .option('--rounds <n>', 'rounds of each load', whole(1, 100), 4)
     .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
     .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
     .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)

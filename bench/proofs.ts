@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
 import { call } from './calls.ts'
-import { figuresOf, openTimes, sum } from './figures.ts'
+import { figuresOf, openTimes, sum, type Round } from './figures.ts'
 import { FRESH, startReport, type Measurement, type Report } from './report.ts'
 import type { RequestKind } from './request.ts'
 import { latencyOf, openSession, type Run } from './run.ts'
@@ -16,6 +16,8 @@ import { startSubject } from './subject.ts'
 export interface ProofsOptions {
   /** Of each run. */
   readonly seconds: number
+  /** Of each load, on both services; one more where it is odd. */
+  readonly rounds: number
   /** Proofs, or bundles, per second. */
   readonly rate: number
   /** Executions per second while the log is filled: the delay until a checkpoint is measured then. */
@@ -28,6 +30,8 @@ export interface ProofsOptions {
 const CONNECTIONS = 64
 const STORED_MAX = 5_000
 const VERIFIED = 20
+/** So often each of them is verified: the first times are those of code that is not compiled yet. */
+const VERIFICATIONS = 10
 const POLL_EVERY_MS = 10
 const REST_MS_MAX = 30_000
 
@@ -46,38 +50,21 @@ export async function measureProofs(
 ): Promise<Measured<Report>> {
   const reported = startReport()
   const { seconds, rate, fill, command } = options
+  const sides = { off: await startWarm('off', options, stack), on: await startWarm('on', options, stack) }
   const loads: readonly Load[] = [
+    { label: '1 connection', connections: 1 },
     { label: `at ${fill} executions/s`, connections: CONNECTIONS, perSecond: fill },
     // Commits of twenty executions and more, as a busy service has them.
     { label: '256 connections', connections: 256 },
-    { label: '1 connection', connections: 1 },
   ]
-  const without = await startWarm('off', options, stack)
-  const unlogged = await inTurn(loads, without.execute)
-  const problems = await without.subject.own.service.stop()
-  const filled = await startWarm('on', options, stack)
-  const { service, database } = filled.subject.own
-  const logged = await inTurn(loads, (load) => fillLog(filled, load))
-  const reads = await measureReads(filled, await someStored(database), options, stack)
+  const costs: Cost[] = []
+  for (const load of loads) costs.push(await measureCost(load, sides, options.rounds))
+  const problems = await sides.off.subject.own.service.stop()
+  const { service, database } = sides.on.subject.own
+  const reads = await measureReads(sides.on, await someStored(database), options, stack)
   problems.push(...reads.problems, ...(await service.stop()))
 
-  const runs = [...unlogged, ...logged.map(({ run }) => run), ...reads.runs]
-  const costs = logged.map(({ run, delays, bytesOfEach }, i) => {
-    const other = unlogged[i]!
-    const figures = {
-      'batch mean': run.figures['batch mean'],
-      'p50 ms': latencyOf(run, 50),
-      'p50 ms without': latencyOf(other, 50),
-      'CPU µs': run.cpu['CPU total'],
-      'CPU µs without': other.cpu['CPU total'],
-      'WAL B': run.figures['WAL B'],
-      'WAL B without': other.figures['WAL B'],
-      'log B at rest': bytesOfEach,
-      'commit → checkpoint p50 ms': delays.ms(50),
-      'commit → checkpoint p99 ms': delays.ms(99),
-    }
-    return { label: loads[i]!.label, figures: figuresOf([figures]) }
-  })
+  const runs = [...costs.flatMap((cost) => cost.runs), ...reads.runs]
   const scenario = {
     name: 'proofs',
     description:
@@ -85,13 +72,13 @@ export async function measureProofs(
     service: service.about,
     labels: 'reads',
     measurements: reads.measurements,
-    further: { 'The log, of each execution': costs },
+    further: { 'The log, of each execution': costs.map(({ measurement }) => measurement) },
     checked: { replies: sum(runs.map(({ counts }) => counts.right)), verifiedOffline: VERIFIED },
   }
   const constants = {
     'reads per second': rate,
     'seconds of a run': seconds,
-    'executions before': sum(logged.map(({ delays }) => delays.count())),
+    'executions before': sum(costs.map(({ logged }) => logged)),
   }
   return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
 }
@@ -105,12 +92,6 @@ interface Load {
 
 /** Runs of one kind of request on one subject. */
 type RunWith = (load: Pick<Load, 'connections' | 'perSecond'>) => Promise<Run>
-
-async function inTurn<T>(loads: readonly Load[], run: (load: Load) => Promise<T>): Promise<T[]> {
-  const results: T[] = []
-  for (const load of loads) results.push(await run(load))
-  return results
-}
 
 function openRuns(
   subject: Subject,
@@ -139,17 +120,59 @@ async function startWarm(log: 'on' | 'off', options: ProofsOptions, stack: Async
 
 type Filled = Awaited<ReturnType<typeof startWarm>>
 
-/** @returns each receipt's delay until a checkpoint covered it, and bytes of the log's tables per execution */
-async function fillLog({ subject, execute }: Filled, load: Load) {
+interface Sides {
+  readonly off: Filled
+  readonly on: Filled
+}
+
+interface Cost {
+  readonly measurement: Measurement
+  readonly runs: readonly Run[]
+  /** Executions of the service that keeps a log. */
+  readonly logged: number
+}
+
+/** Runs one load on both services in turn, each of them first as often: a machine that changes its mind changes neither side alone. */
+async function measureCost(load: Load, { off, on }: Sides, atLeast: number): Promise<Cost> {
+  const rounds: Round[] = []
+  const runs: Run[] = []
+  let logged = 0
+  await atRest(on.subject.own.database)
+  const bytesBefore = await bytesAtRest(on.subject.own.database)
+  for (let round = 0; round < atLeast + (atLeast % 2); round++) {
+    say(`proofs: ${load.label}, with and without a log, round ${round + 1}`)
+    const early = round % 2 === 0 ? await off.execute(load) : undefined
+    const { run, delays } = await followed(on, load)
+    const without = early ?? (await off.execute(load))
+    runs.push(run, without)
+    logged += delays.count()
+    const [cpu, cpuWithout] = [run, without].map((one) => one.cpu['CPU total'] ?? Number.NaN)
+    const [wal, walWithout] = [run, without].map(({ figures }) => figures['WAL B'] ?? Number.NaN)
+    rounds.push({
+      'batch mean': run.figures['batch mean'],
+      'p50 ms': latencyOf(run, 50),
+      'p50 ÷ without': latencyOf(run, 50)! / latencyOf(without, 50)!,
+      'CPU ÷ without': cpu! / cpuWithout!,
+      'log CPU µs': cpu! - cpuWithout!,
+      'log WAL B': wal! - walWithout!,
+      'commit → checkpoint p50 ms': delays.ms(50),
+      'commit → checkpoint p99 ms': delays.ms(99),
+    })
+  }
+  const atRestBytes = ((await bytesAtRest(on.subject.own.database)) - bytesBefore) / logged
+  const figures = figuresOf(rounds.map((round) => ({ ...round, 'log B at rest': atRestBytes })))
+  return { measurement: { label: load.label, figures }, runs, logged }
+}
+
+/** @returns each receipt's delay until a checkpoint covered it */
+async function followed({ subject, execute }: Filled, load: Load) {
   const { database, service } = subject.own
-  await atRest(database)
-  const bytesBefore = await bytesAtRest(database)
   const checkpoints = await followCheckpoints(service.databaseUrl)
   const run = await execute(load)
   await atRest(database)
   const delays = openTimes()
   for (const ms of await checkpoints.delays()) delays.add(ms)
-  return { run, delays, bytesOfEach: ((await bytesAtRest(database)) - bytesBefore) / delays.count() }
+  return { run, delays }
 }
 
 /** Reads each kind, alone and beside executions. */
@@ -273,7 +296,7 @@ async function bytesAtRest(database: Client): Promise<number> {
   return rows[0]!.bytes
 }
 
-/** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind, and how long half of the bundles took at most */
+/** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind, and the median time of a verification */
 async function checkReads(subject: Subject, ids: readonly string[]) {
   const { text: keySet } = await call(subject, 'GET /.well-known/jwks.json')
   const { text: description } = await call(subject, 'GET /.well-known/countersign-log')
@@ -285,11 +308,13 @@ async function checkReads(subject: Subject, ids: readonly string[]) {
       const { text } = await call(subject, `GET ${path.replace('{{stored}}', id)}`)
       bytes[name] = (bytes[name] ?? 0) + text.length / ids.length
       if (name !== 'bundle') continue
-      const startedMs = performance.now()
-      const { checks } = verifyEvidence(text, keySet, { log: description })
-      times.add(performance.now() - startedMs)
-      for (const { name: check, problem } of checks)
-        if (problem !== undefined) problems.push(`bundle ${id}: ${check}: ${problem}`)
+      for (let i = 0; i < VERIFICATIONS; i++) {
+        const startedMs = performance.now()
+        const { checks } = verifyEvidence(text, keySet, { log: description })
+        times.add(performance.now() - startedMs)
+        for (const { name: check, problem } of checks)
+          if (problem !== undefined) problems.push(`bundle ${id}: ${check}: ${problem}`)
+      }
     }
   return { bytes, verifyMs: times.ms(50), problems }
 }

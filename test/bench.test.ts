@@ -197,7 +197,7 @@ describe('npm run bench -- export', () => {
 
 describe('npm run bench -- proofs', () => {
   test('it measures proofs and bundles with and without executions beside, and what the log costs', async () => {
-    const rates = ['--seconds', '0.5', '--fill', '20', '--rate', '10', '--load', '10']
+    const rates = ['--seconds', '0.5', '--rounds', '2', '--fill', '20', '--rate', '10', '--load', '10']
     const { code, output } = await startBench('proofs', ...rates, '--json', json).ended
     expect({ code, output }).toMatchObject({
       code: 0,
@@ -221,19 +221,16 @@ describe('npm run bench -- proofs', () => {
       true,
     ])
     const costs = further['The log, of each execution'] ?? []
-    expect(costs.map(({ label }) => label)).toEqual(['at 20 executions/s', '256 connections', '1 connection'])
+    expect(costs.map(({ label }) => label)).toEqual(['1 connection', 'at 20 executions/s', '256 connections'])
     for (const { figures } of costs) {
       const of = (name: string) => figures[name]?.median ?? Number.NaN
       expect(of('batch mean')).toBeGreaterThanOrEqual(1)
       expect(of('commit → checkpoint p99 ms')).toBeGreaterThan(0)
-      // So few executions may share pages that were there before.
-      expect(of('log B at rest')).not.toBeNaN()
-      for (const name of ['p50 ms', 'CPU µs', 'WAL B'])
-        expect([of(name), of(`${name} without`)], name).toEqual([expect.any(Number), expect.any(Number)])
+      expect(of('p50 ÷ without')).toBeGreaterThan(0)
+      expect(of('CPU ÷ without')).toBeGreaterThan(0)
+      // So few executions may share pages that were there before, and the batches of two short runs may differ.
+      for (const name of ['log CPU µs', 'log WAL B', 'log B at rest']) expect(of(name), name).not.toBeNaN()
     }
-    // At a rate both have the same number of executions.
-    const [atRate] = costs
-    expect(atRate!.figures['WAL B']!.median).toBeGreaterThan(atRate!.figures['WAL B without']!.median)
     expect(readdirSync(folder)).toEqual([])
   })
 })
