@@ -291,7 +291,9 @@ describe('requests and sign-request', () => {
     for (const no of ['', 'n\n', 'yep\n']) {
       const { status, stdout, stderr } = approver(['sign-request', request.requestId, ...at(), ...by()], no)
       expect([status, stdout]).toEqual([1, ''])
-      expect(stderr).toMatch(/Sign it\? \[y\/N\] Nothing was signed\.\n$/)
+      expect(stderr).toMatch(
+        /Sign it\? \[y\/N\] Nothing was signed\. The request stays open; `countersign approver decline-request` declines it\.\n$/,
+      )
     }
     const signing = approver(['sign-request', request.requestId, ...at(), ...by()], 'y\n')
     expect(signing.status, signing.stderr).toBe(0)

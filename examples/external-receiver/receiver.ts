@@ -109,6 +109,14 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 if (import.meta.main) {
+  // A sentence in place of a stack trace.
+  process.once('uncaughtException', (error) => {
+    // What `fetch` met stands in the cause.
+    console.error(
+      `receiver: ${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`,
+    )
+    process.exit(1)
+  })
   const { values } = parseArgs({
     options: {
       service: { type: 'string', default: 'http://127.0.0.1:3000' },

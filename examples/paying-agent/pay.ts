@@ -5,6 +5,12 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createCountersign } from '../../clients/typescript/src/index.ts'
 
+// A sentence in place of a stack trace.
+process.once('uncaughtException', (error) => {
+  console.error(`pay: ${error.message}`)
+  process.exit(1)
+})
+
 const { values } = parseArgs({
   options: {
     profile: { type: 'string', default: 'mine/humans/agent.json' },

@@ -102,7 +102,9 @@ export async function signRequest(
   const { request } = asked
   showRequest(asked)
   if (!(await isConfirmed('Sign it? [y/N] '))) {
-    console.error('Nothing was signed.')
+    console.error(
+      'Nothing was signed. The request stays open; `countersign approver decline-request` declines it.',
+    )
     return false
   }
   const by = { approverId: approver, keyId, approvalId: randomUUID(), now: new Date() }

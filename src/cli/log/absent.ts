@@ -1,14 +1,14 @@
 // countersign log absent: asks a service how often an id stands in its logs, and verifies the proofs.
 import { errorText } from '../../core/error-text.ts'
-import { readFileSync } from 'node:fs'
 import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
 import type { IdKind } from '../../core/log/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
-import { numberOf } from './other-logs.ts'
+import { checkpointOpener, type CheckpointOpener } from './fsck.ts'
+import { numberIn } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
@@ -27,18 +27,19 @@ type Code = 0 | 1 | 2
  * @returns of several logs 1 before 2 before 0: an id that is in one of them is there, and absent is what is absent from all
  */
 export async function absentCommand({ trust, number, id, ...request }: AbsentRequest): Promise<Code> {
-  let trusted: LogTrust
+  let policy: CheckpointOpener
   try {
-    trusted = readLogTrust(readFileSync(trust, 'utf8'), noteCrypto.sha256)
+    policy = checkpointOpener(trust)
   } catch (error) {
     return sayCannotCheck(error)
   }
-  const asked = { ...request, id: request.kind === 'approval' ? id : id.toLowerCase(), trusted }
+  const asked = { ...request, id: request.kind === 'approval' ? id : id.toLowerCase(), policy }
   const newest = await askLog(asked, number)
   const codes = [newest.code]
   // Each log has its own ids: what is absent from the newest may have happened before it was opened.
-  const before = number === undefined && newest.origin !== undefined ? numberOf(newest.origin) - 1 : 0
-  for (let older = before; older >= 1; older--) codes.push((await askLog(asked, older)).code)
+  const newestNumber =
+    number === undefined && newest.origin !== undefined ? (numberIn(newest.origin) ?? 1) : 1
+  for (let older = newestNumber - 1; older >= 1; older--) codes.push((await askLog(asked, older)).code)
   if (number !== undefined) console.log('Other logs of the service were not asked: without --number all are.')
   return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0
 }
@@ -46,7 +47,7 @@ export async function absentCommand({ trust, number, id, ...request }: AbsentReq
 interface Asked extends ServiceAt {
   readonly kind: IdKind
   readonly id: string
-  readonly trusted: LogTrust
+  readonly policy: CheckpointOpener
 }
 
 /**
@@ -54,7 +55,7 @@ interface Asked extends ServiceAt {
  * @returns origin of the log, where its answer holds
  */
 async function askLog(
-  { kind, id, trusted, ...service }: Asked,
+  { kind, id, policy, ...service }: Asked,
   number: number | undefined,
 ): Promise<{ readonly code: Code; readonly origin?: string }> {
   let answer: unknown
@@ -65,10 +66,9 @@ async function askLog(
     return { code: sayCannotCheck(error) }
   }
   try {
-    const policy = (note: string) => openTrusted(note, trusted, noteCrypto)
     const found = verifyAbsence(answer, { kind, id, policy }, noteCrypto)
     const { origin } = found.checkpoint
-    if (number !== undefined && numberOf(origin) !== number)
+    if (number !== undefined && numberIn(origin) !== number)
       throw new Error(`it is of ${origin}, and log ${number} was asked`)
     if (found.coveredTo === 0) {
       console.error(

@@ -10,7 +10,9 @@ import { assertConsistent } from '../../core/merkle/consistency.ts'
 import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
-import { sayCannotCheck } from '../cannot-check.ts'
+import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
+import { numberIn } from './other-logs.ts'
+import { codeOf } from '../verify/inputs.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { get, type ServiceAt } from '../service.ts'
 
@@ -88,7 +90,11 @@ export async function exportLog(
   // By its number: another log may be opened meanwhile.
   const prefix = prefixOf(numberIn(checkpoint.origin))
 
-  mkdirSync(folder, { recursive: true })
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw new CannotCheck(`${folder} is no folder that can be written (${codeOf(error)}).`)
+  }
   const total = fileCount(checkpoint.size)
   let [fetched, kept] = [0, 0]
   const files = filesOf(checkpoint.size)
@@ -200,12 +206,6 @@ function fileCount(size: number): number {
 
 function prefixOf(log: number | undefined): string {
   return log === undefined ? '/log' : `/log/${log}`
-}
-
-/** Undefined for a log of another service, which has no numbers. */
-function numberIn(origin: string): number | undefined {
-  const [, number] = /\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? []
-  return number === undefined ? undefined : Number(number)
 }
 
 async function fetchFile(
