@@ -30,7 +30,7 @@ export interface ProofsOptions {
 const CONNECTIONS = 64
 const STORED_MAX = 5_000
 const VERIFIED = 20
-/** So often each of them is verified: the first times are those of code that is not compiled yet. */
+/** Each of them is verified this often, because the first verifications run code that is not compiled yet. */
 const VERIFICATIONS = 10
 const POLL_EVERY_MS = 10
 const REST_MS_MAX = 30_000
@@ -278,14 +278,14 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
   }
 }
 
-/** Whose rows are soon gone: how large they are depends on when one looks. */
-const PASSING = ['log_queue', 'log_tail', 'log_id_tail']
+/** These tables' rows are soon deleted, so their size depends on the moment. */
+const TRANSIENT = ['log_queue', 'log_tail', 'log_id_tail']
 
-/** Of all tables of the log that stay. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
+/** Bytes of the log's other tables. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
 async function bytesAtRest(database: Client): Promise<number> {
   const tables = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%' AND relname <> ALL ($1)`,
-    [PASSING],
+    [TRANSIENT],
   )
   const names = tables.rows.map(({ name }) => name)
   await database.query(`VACUUM ${names.join(', ')}`)

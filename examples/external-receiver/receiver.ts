@@ -111,7 +111,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 if (import.meta.main) {
   // A sentence in place of a stack trace.
   process.once('uncaughtException', (error) => {
-    // What `fetch` met stands in the cause.
+    // `fetch` puts its reason into `cause`.
     console.error(
       `receiver: ${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`,
     )

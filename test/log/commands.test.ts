@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answer, openFlakyNetwork } from '../clients/flaky-network.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { runCommand } from '../command.ts'
 import { blocks, forHere } from '../handbook.ts'
@@ -98,7 +99,7 @@ describe('log export', () => {
 
   test('exits 2 where nothing can be exported, and says what to give', async () => {
     const { host } = new URL(service.url)
-    for (const [answer, message] of [
+    for (const [ended, message] of [
       [exporting('http://127.0.0.1:1', '--key', auditor.key), 'does not answer'],
       [
         exporting(host, '--key', auditor.key),
@@ -117,8 +118,12 @@ describe('log export', () => {
         'the service answers 401: authentication required: it does not know the API key that is given\n',
       ],
       [exporting(service.url, '--number', 'x'), 'It must be a number from 1.'],
+      [
+        runCommand(['log', 'export', '--url', service.url, '--to', join(mine, 'log.json')], {}),
+        `countersign: ${join(mine, 'log.json')} is no folder that can be written (EEXIST).\n`,
+      ],
     ] as const) {
-      const { status, stdout, stderr } = await answer
+      const { status, stdout, stderr } = await ended
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
       expect(stderr).toContain(message)
     }
@@ -164,6 +169,19 @@ describe('log proof', () => {
       expect(stderr).toMatch(/no key of the log "\S+" that signed its checkpoint is given\.\n$/)
     }
     expect(existsSync(join(mine, 'receipt.tlog-proof'))).toBe(false)
+  })
+
+  test('exits 2 where it is not under a checkpoint yet, and says when that is evidence', async () => {
+    const network = await openFlakyNetwork(service.url)
+    network.plan(`GET /log/proofs/receipt/${executed.id}`, answer(202, {}))
+    const given = ['--url', network.url, '--log', join(mine, 'log.json')]
+    expect(await runCommand(['log', 'proof', 'receipt', executed.id, ...given], {})).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'countersign: It is stored, and after 10 seconds not under a checkpoint yet. A receipt says in transparency.by when it must be: one whose time has passed is evidence against the service, so keep it.\n',
+    })
+    await network.close()
   })
 
   test('exits 2 where the file cannot be written, which accuses nobody', async () => {

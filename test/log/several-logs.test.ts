@@ -94,6 +94,16 @@ test('with --number one log is asked, and the others are named as not asked', as
   }
 })
 
+test('a file of keys that cannot be read is named', async () => {
+  const file = join(folder, 'nowhere.json')
+  const given = ['--url', service.url, '--key', service.key, '--log', file]
+  expect(await runCommand(['log', 'absent', 'authorization', randomUUID(), ...given], {})).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringMatching(/^countersign: \S+nowhere\.json cannot be read: ENOENT/),
+  })
+})
+
 test('where one of the logs cannot be asked, nothing is absent', async () => {
   const { logs } = JSON.parse(readFileSync(trust, 'utf8')) as { logs: { origin: string }[] }
   const newestOnly = join(folder, 'newest.json')

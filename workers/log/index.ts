@@ -98,7 +98,7 @@ export function openLogWork({
     // Another thread has appended since the last tick. It has the edge of the tree in memory, and goes on.
     const anotherSequences = status.size !== sizeBefore && !sequencer.isAt(status)
     sizeBefore = status.size
-    // As the sequencer asks again under the lock.
+    // The sequencer checks this again under the lock.
     const headsDue = areHeadsDue({
       ...status,
       isGrown: status.size > status.checkpointTreeSize,

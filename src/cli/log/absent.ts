@@ -8,7 +8,7 @@ import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 import { checkpointOpener, type CheckpointOpener } from './fsck.ts'
-import { numberIn } from './other-logs.ts'
+import { numberOfLog } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
@@ -38,7 +38,7 @@ export async function absentCommand({ trust, number, id, ...request }: AbsentReq
   const codes = [newest.code]
   // Each log has its own ids: what is absent from the newest may have happened before it was opened.
   const newestNumber =
-    number === undefined && newest.origin !== undefined ? (numberIn(newest.origin) ?? 1) : 1
+    number === undefined && newest.origin !== undefined ? (numberOfLog(newest.origin) ?? 1) : 1
   for (let older = newestNumber - 1; older >= 1; older--) codes.push((await askLog(asked, older)).code)
   if (number !== undefined) console.log('Other logs of the service were not asked: without --number all are.')
   return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0
@@ -68,7 +68,7 @@ async function askLog(
   try {
     const found = verifyAbsence(answer, { kind, id, policy }, noteCrypto)
     const { origin } = found.checkpoint
-    if (number !== undefined && numberIn(origin) !== number)
+    if (number !== undefined && numberOfLog(origin) !== number)
       throw new Error(`it is of ${origin}, and log ${number} was asked`)
     if (found.coveredTo === 0) {
       console.error(

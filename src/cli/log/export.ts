@@ -11,7 +11,7 @@ import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
-import { numberIn } from './other-logs.ts'
+import { numberOfLog } from './other-logs.ts'
 import { codeOf } from '../verify/inputs.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { get, type ServiceAt } from '../service.ts'
@@ -88,7 +88,7 @@ export async function exportLog(
   const checkpoint = checkpointOf(note, `${newest}: the service's answer is no checkpoint of a log`)
   refuseOther(folder, before, checkpoint)
   // By its number: another log may be opened meanwhile.
-  const prefix = prefixOf(numberIn(checkpoint.origin))
+  const prefix = prefixOf(numberOfLog(checkpoint.origin))
 
   try {
     mkdirSync(folder, { recursive: true })

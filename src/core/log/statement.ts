@@ -1,4 +1,5 @@
-// A statement of the log as a route answers it, of which nothing is trusted before: its members, and what it says to be in the log. Browser-safe.
+// Reads the log's answers on absence and completeness member by member, and checks the entries in them. Nothing in an answer is trusted before
+// that. Browser-safe.
 import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { base64 } from '../verifier/base64.ts'

@@ -9,7 +9,7 @@ export interface Waiter<Reply> {
 }
 
 interface SentRequest<Reply> {
-  /** Stays when it is answered: one that has waited too long is charged for what it then cost. */
+  /** Kept after the answer: a client that was answered 503 for waiting too long is still charged when its thread comes back. */
   readonly client: string
   /** Undefined: answered. */
   resolve: Waiter<Reply>['resolve'] | undefined

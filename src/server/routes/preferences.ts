@@ -1,4 +1,4 @@
-// What a client asks for by its headers: how long to wait (RFC 7240), and which content type and coding it takes (RFC 9110 §12.5).
+// Request headers that say how long to wait (RFC 7240), and which content type and coding the client accepts (RFC 9110 §12.5).
 import type { RouteRequest } from './route.ts'
 
 type Asked = Pick<RouteRequest, 'header'>

@@ -88,7 +88,7 @@ export function commit(
 }
 
 function whyNotStored(error: unknown): NotStored {
-  // Asked first: an error of the database's system (class 58) is a refusal, though `isUnavailable` holds for it too.
+  // This comes first: an error of the database's system (class 58) is a refusal, though `isUnavailable` holds for it too.
   const sqlState = sqlStateOfRefusal(error)
   if (sqlState !== undefined) return { kind: 'refused', sqlState, cause: error }
   if (isUnavailable(error)) return { kind: 'unavailable', cause: error }

@@ -105,7 +105,7 @@ export function openPendingEvidence({
   }
 }
 
-/** What no later attempt would store is not pending. */
+/** Evidence that no later attempt would store is not pending. */
 const MAY_BE_STORED_LATER: Readonly<Record<NotStored['kind'], boolean>> = {
   unavailable: true,
   'intent not visible': true,
