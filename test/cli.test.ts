@@ -214,7 +214,6 @@ describe('callers issue', () => {
       ['a', '--holder-type', 'user'],
       'countersign: --holder-type must be one of: USER',
     ],
-    ['an empty capability', ['a', '--capability', ''], '--capability <action>'],
     [
       "a principal '*', which is a name and not all",
       ['a', '--principal', '*'],
@@ -259,14 +258,16 @@ describe('bin/countersign.js', () => {
 describe('a mistake', () => {
   test.each([
     ['an unknown command', ['keys', 'delete']],
+    ['a check that there is not', ['log', 'fsk']],
     ['an unknown option', ['keys', 'generate', '--force']],
     ['an unknown algorithm', ['keys', 'rotate', '--algorithm', 'rsa']],
     ['no callerId', ['callers', 'issue']],
-  ])('of usage (%s) is one line and exit code 1', (_, args) => {
+    ['an empty capability', ['callers', 'issue', 'a', '--capability', '']],
+  ])('of usage (%s) is one line and exit code 2', (_, args) => {
     const { status, stdout, stderr } = countersign(args)
-    expect(status).toBe(1)
+    expect(status).toBe(2)
     expect(stdout).toBe('')
-    expect(stderr).toMatch(/^error: .*\n$/)
+    expect(stderr).toMatch(/^error: .*\n(\(Did you mean fsck\?\)\n)?$/)
   })
 
   test('migrate without DATABASE_URL says so', () => {

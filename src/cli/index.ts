@@ -13,11 +13,13 @@ import type { SetupRequest } from './setup-command.ts'
 import type { SimulateRequest } from './simulate-command.ts'
 import { defineVerify } from './verify-program.ts'
 import { defineWebhooks } from './webhooks-program.ts'
-import { apiKey, exitCannotCheck, problemsAsJson, serviceUrl } from './options.ts'
+import { apiKey, exitUsageError, problemsAsJson, serviceUrl } from './options.ts'
 
 const program = new Command('countersign')
   .description(packageJson.description)
   .version(packageJson.version)
+  // Before the commands are made: they inherit it.
+  .exitOverride(exitUsageError)
   // What stands behind `bench` is for the bench.
   .enablePositionalOptions()
 
@@ -52,7 +54,6 @@ program
     'verify everything that is stored, beside running services; exits 0 clean, 1 something is wrong, 2 could not check',
   )
   .addOption(problemsAsJson())
-  .exitOverride(exitCannotCheck)
   .action(async (options: { json?: true }) => {
     const { fsckCommand } = await import('./fsck-command.ts')
     process.exitCode = await fsckCommand(process.env, { json: options.json === true })

@@ -27,7 +27,7 @@ export function collected(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]
 }
 
-/** For the `exitOverride` of a check: commander would exit 1, which a script must be able to read as "something is wrong". */
-export function exitCannotCheck({ exitCode }: { exitCode: number }): never {
+/** For `exitOverride`: commander would exit 1, which a script must be able to read as "something is wrong". */
+export function exitUsageError({ exitCode }: { exitCode: number }): never {
   process.exit(exitCode === 0 ? 0 : 2)
 }

@@ -1,6 +1,6 @@
 // The arguments of `countersign verify` and of countersign-verify.mjs (tools/verifier-page/command.ts), which are the same program.
 import type { Command } from 'commander'
-import { collected, exitCannotCheck } from './options.ts'
+import { collected } from './options.ts'
 
 /**
  * @param command takes the description, arguments and options of `verify`, and runs it with exit code 0, 1 or 2
@@ -30,7 +30,6 @@ export function defineVerify(command: Command, threadFile: URL): void {
       '--report <file.html>',
       'write a page for people: who asked for what, who approved, what was done',
     )
-    .exitOverride(exitCannotCheck)
     .action(async (files: string[], options: VerifyOptions) => {
       const { verifyCommand } = await import('./verify-command.ts')
       const { jwks, log, report, json, quiet } = options

@@ -281,6 +281,12 @@ describe('exits 2 with one sentence and nothing else for', () => {
     ],
     ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
     ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],
+    [
+      'an error of a service',
+      ['-', ...WITH_KEYS],
+      '{"error":"Trust Record not found"}',
+      'no evidence but an error that a service answered: "Trust Record not found".',
+    ],
     ['an empty page', ['-', ...WITH_KEYS], '[]', 'no evidence to verify'],
     ['no file', WITH_KEYS, '', "missing required argument 'file'"],
     ['an option that there is not', ['record.json', ...WITH_KEYS, '--fast'], '', "unknown option '--fast'"],

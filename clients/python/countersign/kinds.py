@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
@@ -100,6 +101,9 @@ KINDS = (
 def kind_of(evidence: Any, which: str = "This") -> Kind:
     """Raises Unreadable for what is no evidence of any kind, or claims to be of two."""
     kinds = [kind for kind in KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in kind.marks)]
+    if not kinds and isinstance(evidence, dict) and isinstance(evidence.get("error"), str):
+        said = json.dumps(evidence["error"], ensure_ascii=False)
+        raise Unreadable(f"{which} is no evidence but an error that a service answered: {said}.")
     if not kinds:
         raise Unreadable(
             f"{which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a "

@@ -3,7 +3,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { NamedStream } from '../../core/log/completeness.ts'
 import { streamNames } from '../../core/log/entry.ts'
 import { idKinds, proofKinds, type IdKind } from '../../core/log/ids.ts'
-import { apiKey, collected, exitCannotCheck, problemsAsJson } from '../options.ts'
+import { apiKey, collected, problemsAsJson } from '../options.ts'
 
 const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
 
@@ -24,7 +24,6 @@ function defineCopies(log: Command): void {
     .addOption(apiKey('API key that may read everything; needed where LOG_ACCESS is not open'))
     .requiredOption('--to <folder>', 'made if it is not there')
     .addOption(numberOption('the newest'))
-    .exitOverride(exitCannotCheck)
     .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
       const { exportCommand } = await import('./export.ts')
       const { url, key, to, number } = options
@@ -38,7 +37,6 @@ function defineCopies(log: Command): void {
     )
     .argument('<folder>', 'as `log export` made it')
     .requiredOption('--log <file>', TRUST)
-    .exitOverride(exitCannotCheck)
     .action(async (folder: string, options: { log: string }) => {
       const { fsckCommand } = await import('./fsck.ts')
       process.exitCode = await fsckCommand({ folder, trust: options.log })
@@ -66,7 +64,6 @@ function defineProofs(log: Command): void {
       sha256Hex,
     )
     .option('--to <file>', 'keep the proof (.tlog-proof)')
-    .exitOverride(exitCannotCheck)
     .action(
       async (
         kind: string,
@@ -90,7 +87,6 @@ function defineProofs(log: Command): void {
     .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
     .addOption(numberOption('all'))
-    .exitOverride(exitCannotCheck)
     .action(
       async (
         kind: IdKind,
@@ -117,7 +113,6 @@ function defineProofs(log: Command): void {
     .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
     .addOption(numberOption('the newest'))
-    .exitOverride(exitCannotCheck)
     .action(
       async (options: { stream: NamedStream; url: string; key?: string; log: string; number?: number }) => {
         const { completeCommand } = await import('./complete.ts')
@@ -136,7 +131,6 @@ function defineUpkeep(log: Command): void {
     )
     .option('--log <file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`)
     .addOption(problemsAsJson())
-    .exitOverride(exitCannotCheck)
     .action(async (options: { log?: string; json?: true }) => {
       const { auditCommand } = await import('./audit.ts')
       process.exitCode = await auditCommand(process.env, { trust: options.log, json: options.json === true })

@@ -301,6 +301,10 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
 function kindOf(evidence: Members, which: string): EvidenceKind {
   const kinds = kindsOf(evidence)
   const [kind, ...others] = kinds
+  if (kind === undefined && typeof evidence['error'] === 'string')
+    throw new Unusable(
+      `${which} is no evidence but an error that a service answered: ${JSON.stringify(evidence['error'])}.`,
+    )
   if (kind === undefined)
     throw new Unusable(
       `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`,

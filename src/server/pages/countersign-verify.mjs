@@ -11286,6 +11286,10 @@ function by(check2, notesOn = () => []) {
 function kindOf(evidence, which) {
   const kinds = kindsOf(evidence);
   const [kind, ...others] = kinds;
+  if (kind === void 0 && typeof evidence["error"] === "string")
+    throw new Unusable(
+      `${which} is no evidence but an error that a service answered: ${JSON.stringify(evidence["error"])}.`
+    );
   if (kind === void 0)
     throw new Unusable(
       `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`
@@ -12391,7 +12395,7 @@ function collected(value, earlier2 = []) {
   if (value === "") throw new InvalidArgumentError("It is empty.");
   return [...earlier2, value];
 }
-function exitCannotCheck({ exitCode }) {
+function exitUsageError({ exitCode }) {
   process.exit(exitCode === 0 ? 0 : 2);
 }
 
@@ -12412,7 +12416,7 @@ function defineVerify(command, threadFile) {
   ).option("--json", "print the report as JSON; of several pieces {reports, summary}").option("--quiet", "print only what is not valid, and the summary").option(
     "--report <file.html>",
     "write a page for people: who asked for what, who approved, what was done"
-  ).exitOverride(exitCannotCheck).action(async (files, options) => {
+  ).action(async (files, options) => {
     const { verifyCommand: verifyCommand2 } = await Promise.resolve().then(() => (init_verify_command(), verify_command_exports));
     const { jwks, log, report, json, quiet } = options;
     process.exitCode = await verifyCommand2({
@@ -12430,7 +12434,7 @@ function defineVerify(command, threadFile) {
 // tools/verifier-page/command.ts
 init_threads();
 if (!serveTasks()) {
-  const program2 = new Command("node countersign-verify.mjs");
+  const program2 = new Command("node countersign-verify.mjs").exitOverride(exitUsageError);
   defineVerify(program2, new URL(import.meta.url));
   await program2.parseAsync();
 }
