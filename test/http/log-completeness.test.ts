@@ -46,7 +46,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const post = (body: object, key = auditor.key) => service.post('/log/completeness', body, { key })
+const post = (body: object, key = auditor.key, path = '/log/completeness') =>
+  service.post(path, body, { key })
 const streams = async () =>
   Number((await database.pool.query<{ count: string }>('SELECT count(*) FROM log_streams')).rows[0]!.count)
 
@@ -144,6 +145,20 @@ describe('POST /log/completeness 404 streamNotFound', () => {
     ] as const)
       expect(await post({ stream }, key)).toMatchObject(answer)
   })
+})
+
+describe('POST /log/completeness 404 noCheckpoint', () => {
+  test.each(['9', '0', 'x', '1000000000'])(
+    'is the answer of /log/%s, which no log has as its number',
+    async (number) => {
+      expect(
+        await post({ stream: { caller: 'tester' } }, auditor.key, `/log/${number}/completeness`),
+      ).toMatchObject({
+        status: 404,
+        body: { error: expect.stringMatching(/^There is no such log, or /) },
+      })
+    },
+  )
 })
 
 describe('POST /log/completeness 400 invalidField', () => {

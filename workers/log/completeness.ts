@@ -53,7 +53,7 @@ export async function proveComplete(request: WorkerRequest, { pool, heads, requi
   const asked = askedOf(request.body, caller)
   if (asked instanceof Failure) return asked
   const { log: number } = params
-  if (number !== undefined && !/^[1-9][0-9]{0,8}$/.test(number)) return failures.streamNotFound()
+  if (number !== undefined && !/^[1-9][0-9]{0,8}$/.test(number)) return failures.noCheckpoint()
   const log = number === undefined ? null : Number(number)
   const found = await lookUntilPublished(() =>
     inTransaction(pool, async (sql) => {
@@ -147,7 +147,7 @@ async function find(
   heads: StreamHeads,
 ): Promise<Found | Failure | undefined> {
   const of = await readLog(sql, log)
-  if (of === undefined) return failures.streamNotFound()
+  if (of === undefined) return failures.noCheckpoint()
   const tag = streamTag({ salt: of.salt, stream, value }, sha256)
   const row = await readStream(sql, { log: of.log, tag })
   if (row === undefined) return failures.streamNotFound()

@@ -38,7 +38,14 @@ export const logCompleteness = [
         },
       },
     },
-    failures: ['pathNotFound', 'malformedJson', 'invalidField', 'streamNotFound', 'overloaded'],
+    failures: [
+      'pathNotFound',
+      'malformedJson',
+      'invalidField',
+      'streamNotFound',
+      'noCheckpoint',
+      'overloaded',
+    ],
     handle: onThread('prove-complete'),
   },
 ] as const satisfies readonly Route[]
