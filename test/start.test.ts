@@ -1,5 +1,7 @@
 // A start as an operator sees it: what it says, and what stops it.
+import { once } from 'node:events'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateKeys } from '../src/core/signing/keys.ts'
@@ -70,8 +72,20 @@ test('a later start says what became of the first key, and GET /ready which appr
   const unchecked =
     "Policy sandbox-echo 1.0.0: nothing checks the signal 'approved'; it is the caller's word."
   expect(second.lines()).toContainEqual(expect.objectContaining({ level: 20, msg: unchecked }))
+  await leadsToConsole(second.url)
   expect(await second.stop()).toBe(0)
 })
+
+/** The console of the embedded service is at localhost alone; the address of the API leads there, and no other name does. */
+async function leadsToConsole(url: string): Promise<void> {
+  const console = `http://localhost:${new URL(url).port}`
+  for (const path of ['/console', '/console/requests/a%20b']) {
+    const { status, headers } = await fetch(url + path, { redirect: 'manual' })
+    expect([status, headers.get('location')]).toEqual([307, console + path])
+    const [other] = await once(request(url + path, { headers: { host: 'a.example' } }).end(), 'response')
+    expect((other as IncomingMessage).resume().statusCode).toBe(404)
+  }
+}
 
 describe('a start that cannot be', () => {
   test('is one fatal line of the log with the reason, and its stack only at level debug', async () => {

@@ -129,6 +129,13 @@ test('after a logout no tab has a session, and other sessions stay', async () =>
   expect((await atConsole(service, 'GET', '/transactions', others)).status).toBe(200)
 })
 
+test.each(['/console', '/console/requests/a%20b', '/console/in-doubt'])(
+  'with CONSOLE_ORIGIN, %s is not found on any other host',
+  async (path) => {
+    expect((await service.get(path, { key: null })).status).toBe(404)
+  },
+)
+
 test('pages that run scripts of others are not served there', async () => {
   for (const path of ['/documentation', '/reference', '/handbook', '/verifier'])
     expect((await atConsole(service, 'GET', path)).status).toBe(404)

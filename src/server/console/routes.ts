@@ -7,6 +7,7 @@ import { readsEverything } from '../../core/callers.ts'
 import type { Audited } from '../../core/errors.ts'
 import { failures } from '../../core/errors.ts'
 import { endSession } from '../../core/tables/ended-sessions.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
 import { waitMsOf } from '../routes/preferences.ts'
 import {
   json,
@@ -78,13 +79,36 @@ export const consoleRoutes: readonly Route[] = [
   ),
 ]
 
+/** On every other host: the address of the API, as the embedded service prints it, leads to its console. */
+export const consoleElsewhere: readonly Route[] = [
+  { ...page, path: '/console', handle: toConsole('/console') },
+  { ...page, path: '/console/{page}', tail: true, handle: toConsole('/console/{page}') },
+]
+
+function toConsole(path: string): Handler {
+  return async ({ params, header }, { console }) => {
+    const [origin, here] = [console.origin(), console.pagesOrigin()]
+    // Nobody on another machine is sent to a console on their own.
+    if (origin === undefined || here === undefined || header('host') !== new URL(here).host)
+      return failures.pathNotFound()
+    return { status: 307, headers: { Location: `${origin}${filled(path, params)}` }, body: '' }
+  }
+}
+
 function elsewhere(path: string): Handler {
   return async ({ params }, { console }) => {
     const origin = console.pagesOrigin()
     if (origin === undefined) return failures.pathNotFound()
-    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
-    return { status: 307, headers: { Location: `${origin}${place}` }, body: '' }
+    return { status: 307, headers: { Location: `${origin}${filled(path, params)}` }, body: '' }
   }
+}
+
+function filled(path: string, params: PathParams): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodedPath(params[name] ?? ''))
+}
+
+function encodedPath(text: string): string {
+  return text.split('/').map(encodeURIComponent).join('/')
 }
 
 async function login({ body, header }: RouteRequest, service: Service) {

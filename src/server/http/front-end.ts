@@ -4,7 +4,7 @@ import { onlyReads, readsEverything, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { sessionProblem } from '../console/gate.ts'
-import { consoleRoutes } from '../console/routes.ts'
+import { consoleElsewhere, consoleRoutes } from '../console/routes.ts'
 import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
@@ -65,7 +65,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const { service, limits, compute, admission, audit, ...observers } = parts
   const { config, callers } = service
   const isMounted = (route: Route, params: PathParams) => route.mounted?.(params, config) ?? true
-  const match = openMatching(routes, isMounted)
+  const match = openMatching([...routes, ...consoleElsewhere], isMounted)
   const matchOnConsole = openMatching(consoleRoutes, isMounted)
   const gate = service.console
   const credentials = openCredentials({ gate, callers, authDisabled: config.authDisabled })
