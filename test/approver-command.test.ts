@@ -516,7 +516,7 @@ describe('sign-step-up', () => {
 
   test('without a choice between the two actions nothing is signed', async () => {
     const { status, stdout, stderr } = stepUpBy(await aChange(), [])
-    expect([status, stdout]).toEqual([1, ''])
+    expect([status, stdout]).toEqual([2, ''])
     expect(stderr).toContain('--action')
   })
 

@@ -155,7 +155,7 @@ test.each([
   [['list', '--status', 'done'], 'Allowed choices are pending, failed, dead.'],
 ])('%j is refused', async (args, why) => {
   const { status, stdout, stderr } = await webhooks(args)
-  expect([status, stdout]).toEqual([1, ''])
+  expect([status, stdout]).toEqual([2, ''])
   expect(stderr).toContain(why)
 })
 

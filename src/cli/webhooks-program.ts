@@ -49,13 +49,20 @@ export function defineWebhooks(webhooks: Command): void {
     .argument('[provider]')
     .argument('[eventId]', "the provider's id, as listed")
     .option('--all', 'every dead one')
-    .action(async (provider: string | undefined, eventId: string | undefined, { all }: { all?: true }) => {
-      const { retryAllWebhooks, retryWebhook } = await import('./webhooks-command.ts')
-      if (all === true && provider === undefined) return retryAllWebhooks(process.env)
-      if (all === true || provider === undefined || eventId === undefined)
-        throw new Error('Name a provider and an event id, or give --all.')
-      return retryWebhook(process.env, { provider, eventId })
-    })
+    .action(
+      async (
+        provider: string | undefined,
+        eventId: string | undefined,
+        { all }: { all?: true },
+        retry: Command,
+      ) => {
+        const { retryAllWebhooks, retryWebhook } = await import('./webhooks-command.ts')
+        if (all === true && provider === undefined) return retryAllWebhooks(process.env)
+        if (all === true || provider === undefined || eventId === undefined)
+          retry.error('error: Name a provider and an event id, or give --all.')
+        return retryWebhook(process.env, { provider, eventId })
+      },
+    )
 
   webhooks
     .command('check')

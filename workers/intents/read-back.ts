@@ -2,13 +2,16 @@
 // the front end sends them and waits (src/server/jobs/read-back.ts), so that an endpoint that hangs holds no thread.
 import { isReleaseOver, questionTo, readBackOf } from '../connectors/read-back.ts'
 import type { Registration } from '../connectors/external.ts'
+import type { IntentState, Resolution } from '../../src/core/intents/states.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
+import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { endIntents, readIntent } from '../../src/core/tables/execution-intents.ts'
 import { forget, takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransitions, readTransitions } from '../../src/core/tables/intent-transitions.ts'
+import type { LogBatch } from '../../src/core/tables/log-queue.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import type {
   AnsweredQuestion,
   AskConnector,
@@ -73,77 +76,116 @@ export async function concludeReadBack({ body }: WorkerRequest, tools: ConcludeW
   return { body: JSON.stringify(await concludeOne(answered, tools)) }
 }
 
-async function concludeOne(
-  { question, exchange }: AnsweredQuestion,
-  { pool, key, crypto, startLogBatch }: ConcludeWith,
-): Promise<ReadBackReport> {
-  const { businessTransactionId: id, capability, changeId } = question
+async function concludeOne(answered: AnsweredQuestion, tools: ConcludeWith): Promise<ReadBackReport> {
+  const { question, exchange } = answered
+  const { businessTransactionId: id } = question
   const read = readBackOf(outcomeOf(exchange), question, question.isOver)
   if ('unknown' in read) return { outcome: 'unknown', problem: read.unknown }
-  const { says, note } = read
-  return inTransaction(pool, async (sql) => {
+  const { says } = read
+  return inTransaction(tools.pool, async (sql) => {
     // Whoever is storing its evidence or closing it at this moment comes first.
-    const standing = (await readStanding([id], sql, { crypto })).get(id)
+    const standing = (await readStanding([id], sql, tools)).get(id)
     if (standing === undefined || standing.intent === null)
       return { outcome: 'unknown', problem: 'was asked about no intent' }
     const { intent, callerId } = standing
     const conclusion = conclude({ says, comparisons: [] }, standing, 'connector')
     if (conclusion.outcome === 'waits' || conclusion.outcome === 'pending')
       return { outcome: 'unknown', problem: 'answered, and the clock was set back meanwhile' }
-    const by = `connector:${capability}`
-    const at = new Date().toISOString()
-    const about = {
-      businessTransactionId: id,
-      submittedBy: callerId,
-      by,
-      connectorVersion: changeId,
-      ...(exchange.kind === 'answered'
-        ? { answerSha256: sha256Hex(Buffer.from(exchange.body, 'base64')) }
-        : {}),
+    const heard: Heard = {
+      ...read,
+      sql,
+      answered,
+      callerId,
+      at: new Date().toISOString(),
+      log: tools.startLogBatch(),
     }
-    const log = startLogBatch()
-    if (conclusion.closes === undefined) {
-      if (conclusion.outcome === 'confirmed') return { outcome: 'closed' }
-      const confirmationId = await confirmationOf(id, sql)
-      const event = auditEvent(
-        {
-          type: 'confirmation.contradicts',
-          route: 'service',
-          at,
-          reason: conclusion.detail,
-          capability,
-          severity: 'WARNING',
-          detail: { ...about, says, ...(confirmationId === undefined ? {} : { confirmationId }) },
-        },
-        key,
-      )
-      sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
-      return { outcome: 'contradicted' }
+    if (conclusion.closes !== undefined) {
+      await close(heard, { from: intent.state, resolution: conclusion.closes }, tools)
+      return { outcome: says satisfies ReadBackOutcome }
     }
-    const resolution = conclusion.closes
-    const end = { state: 'RESOLVED', resolution, note } as const
-    const transition = signTransition({ id, from: intent.state, end, by, at }, key)
-    const position = log.add(() => transitionEntry(transition, callerId))
-    const event = auditEvent(
-      {
-        type: 'intent.resolved',
-        route: 'service',
-        at,
-        reason: `The execution intent is RESOLVED: ${resolution}.`,
-        capability,
-        detail: { ...about, transitionId: transition.transitionId },
-      },
-      key,
-    )
-    const ended = await sql.run([
-      ...endIntents([{ id, state: end.state, resolution, closedAt: at }]),
-      ...insertTransitions([{ ...transition, ...position }]),
-    ])
-    if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
-    await forget(sql, [id])
-    sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
-    return { outcome: says satisfies ReadBackOutcome }
+    if (conclusion.outcome === 'confirmed') return { outcome: 'closed' }
+    await storeContradiction(heard, conclusion.detail, tools)
+    return { outcome: 'contradicted' }
   })
+}
+
+/** What a connector says of an intent whose rows are locked. */
+interface Heard {
+  readonly sql: Transaction
+  readonly answered: AnsweredQuestion
+  readonly says: Said
+  readonly note: string
+  /** Who submitted the transaction. */
+  readonly callerId: string
+  readonly at: string
+  readonly log: LogBatch
+}
+
+async function close(
+  heard: Heard,
+  { from, resolution }: { readonly from: IntentState; readonly resolution: Resolution },
+  { key }: ConcludeWith,
+): Promise<void> {
+  const { sql, answered, note, callerId, at, log } = heard
+  const { businessTransactionId: id, capability } = answered.question
+  const end = { state: 'RESOLVED', resolution, note } as const
+  const transition = signTransition({ id, from, end, by: byOf(answered), at }, key)
+  const position = log.add(() => transitionEntry(transition, callerId))
+  const event = auditEvent(
+    {
+      type: 'intent.resolved',
+      route: 'service',
+      at,
+      reason: `The execution intent is RESOLVED: ${resolution}.`,
+      capability,
+      detail: { ...aboutAnswer(heard), transitionId: transition.transitionId },
+    },
+    key,
+  )
+  const ended = await sql.run([
+    ...endIntents([{ id, state: end.state, resolution, closedAt: at }]),
+    ...insertTransitions([{ ...transition, ...position }]),
+  ])
+  if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
+  await forget(sql, [id])
+  sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
+}
+
+/** The intent stays as it is. */
+async function storeContradiction(heard: Heard, reason: string, { key }: ConcludeWith): Promise<void> {
+  const { sql, answered, says, at, log } = heard
+  const { businessTransactionId: id, capability } = answered.question
+  const confirmationId = await confirmationOf(id, sql)
+  const event = auditEvent(
+    {
+      type: 'confirmation.contradicts',
+      route: 'service',
+      at,
+      reason,
+      capability,
+      severity: 'WARNING',
+      detail: { ...aboutAnswer(heard), says, ...(confirmationId === undefined ? {} : { confirmationId }) },
+    },
+    key,
+  )
+  sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
+}
+
+function byOf({ question }: AnsweredQuestion): string {
+  return `connector:${question.capability}`
+}
+
+function aboutAnswer({ answered, callerId }: Heard) {
+  const { question, exchange } = answered
+  return {
+    businessTransactionId: question.businessTransactionId,
+    submittedBy: callerId,
+    by: byOf(answered),
+    connectorVersion: question.changeId,
+    ...(exchange.kind === 'answered'
+      ? { answerSha256: sha256Hex(Buffer.from(exchange.body, 'base64')) }
+      : {}),
+  }
 }
 
 /** By which a provider closed it, if one did. */
