@@ -284,8 +284,8 @@ describe('exits 2 with one sentence and nothing else for', () => {
     [
       'an error of a service',
       ['-', ...WITH_KEYS],
-      '{"error":"Trust Record not found"}',
-      'no evidence but an error that a service answered: "Trust Record not found".',
+      '{"error":"Trust Record\u202e not found"}',
+      'no evidence but an error that a service answered: "Trust Record\ufffd not found".',
     ],
     ['an empty page', ['-', ...WITH_KEYS], '[]', 'no evidence to verify'],
     ['no file', WITH_KEYS, '', "missing required argument 'file'"],

@@ -51,6 +51,12 @@ class Command(unittest.TestCase):
         self.assertEqual((status, output.count("\n")), (2, 1))
         self.assertNotIn("\x1b", output)
 
+    def test_a_saved_error_of_a_service_is_named_as_that(self) -> None:
+        status, output = run({"error": "Trust Record\u202e not found"})
+        self.assertEqual((status, output.count("\n")), (2, 1))
+        self.assertIn('is no evidence but an error that a service answered: "Trust Record', output)
+        self.assertNotIn("\u202e", output)
+
     def test_a_key_that_is_not_given_exits_2_and_hides_no_failure(self) -> None:
         approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
         status, output = run(approved)
