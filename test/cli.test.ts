@@ -258,7 +258,7 @@ describe('bin/countersign.js', () => {
 describe('a mistake', () => {
   test.each([
     ['an unknown command', ['keys', 'delete']],
-    ['a check that there is not', ['log', 'fsk']],
+    ['an unknown check of the log', ['log', 'fsk']],
     ['an unknown option', ['keys', 'generate', '--force']],
     ['an unknown algorithm', ['keys', 'rotate', '--algorithm', 'rsa']],
     ['no callerId', ['callers', 'issue']],

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { ConfigError } from '../core/config-schema.ts'
 import { readConfig, type Config } from '../core/config.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
+import { hasLocalConsole } from './console/gate.ts'
 import { openLog } from './log.ts'
 import { openData, type OpenedDatabase } from './start/data.ts'
 import { firstCallText, laterStartText, pagesText, readyText } from './start/first-steps.ts'
@@ -114,12 +115,8 @@ function firstStepsText(url: string, { firstKey, callersFile }: OpenedDatabase):
 }
 
 /** The console has a host of its own. The embedded service has one on this machine, where browsers allow passkeys by the name alone. */
-function consoleOriginOf(
-  { consoleOrigin, databaseUrl, authDisabled }: Config,
-  port: number,
-): string | undefined {
-  const given =
-    consoleOrigin ?? (databaseUrl === undefined && !authDisabled ? 'http://localhost:0' : undefined)
+function consoleOriginOf(config: Config, port: number): string | undefined {
+  const given = config.consoleOrigin ?? (hasLocalConsole(config) ? 'http://localhost:0' : undefined)
   if (given === undefined || new URL(given).port !== '0') return given
   return port === 0 ? undefined : new URL(given.replace(/0$/, String(port))).origin
 }

@@ -133,6 +133,7 @@ test.each(['/console', '/console/requests/a%20b', '/console/in-doubt'])(
   'with CONSOLE_ORIGIN, %s is not found on any other host',
   async (path) => {
     expect((await service.get(path, { key: null })).status).toBe(404)
+    expect((await service.post(path, {}, { key: null })).status).toBe(404)
   },
 )
 

@@ -148,17 +148,14 @@ describe('POST /log/completeness 404 streamNotFound', () => {
 })
 
 describe('POST /log/completeness 404 noCheckpoint', () => {
-  test.each(['9', '0', 'x', '1000000000'])(
-    'is the answer of /log/%s, which no log has as its number',
-    async (number) => {
-      expect(
-        await post({ stream: { caller: 'tester' } }, auditor.key, `/log/${number}/completeness`),
-      ).toMatchObject({
-        status: 404,
-        body: { error: expect.stringMatching(/^There is no such log, or /) },
-      })
-    },
-  )
+  test.each(['9', '0', 'x', '1000000000'])('is the answer for log %s, which there is not', async (number) => {
+    expect(
+      await post({ stream: { caller: 'tester' } }, auditor.key, `/log/${number}/completeness`),
+    ).toMatchObject({
+      status: 404,
+      body: { error: expect.stringMatching(/^There is no such log, or /) },
+    })
+  })
 })
 
 describe('POST /log/completeness 400 invalidField', () => {

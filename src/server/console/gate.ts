@@ -1,8 +1,14 @@
 // Which requests are the console's, and which of them a session may make (docs/handbook/console.md "Sessions").
+import type { Config } from '../../core/config.ts'
 import { failures, type Failure } from '../../core/errors.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { LiveCounts } from './live.ts'
 import type { Session, Sessions } from './sessions.ts'
+
+/** The embedded service has a console at localhost, where nobody has said where it is to be. */
+export function hasLocalConsole({ consoleOrigin, databaseUrl, authDisabled }: Config): boolean {
+  return consoleOrigin === undefined && databaseUrl === undefined && !authDisabled
+}
 
 export interface ConsoleGate {
   readonly sessions: Sessions

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { readsEverything } from '../../core/callers.ts'
+import type { Config } from '../../core/config.ts'
 import type { Audited } from '../../core/errors.ts'
 import { failures } from '../../core/errors.ts'
 import { endSession } from '../../core/tables/ended-sessions.ts'
@@ -18,6 +19,7 @@ import {
   type Service,
 } from '../routes/route.ts'
 import { routes } from '../routes/index.ts'
+import { hasLocalConsole, type ConsoleGate } from './gate.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'
 
 const LoginBody = Compile(
@@ -79,27 +81,33 @@ export const consoleRoutes: readonly Route[] = [
   ),
 ]
 
-/** On every other host: the address of the API, as the embedded service prints it, leads to its console. */
+/** On every other host. The embedded service prints 127.0.0.1 as its address; what asks for the console there is sent to localhost. */
 export const consoleElsewhere: readonly Route[] = [
-  { ...page, path: '/console', handle: toConsole('/console') },
-  { ...page, path: '/console/{page}', tail: true, handle: toConsole('/console/{page}') },
-]
-
-function toConsole(path: string): Handler {
-  return async ({ params, header }, { console }) => {
-    const [origin, here] = [console.origin(), console.pagesOrigin()]
+  { ...page, path: '/console' },
+  { ...page, path: '/console/{page}', tail: true as const },
+].map((route) => ({
+  ...route,
+  mounted: (_params: PathParams, config: Config) => hasLocalConsole(config),
+  handle: redirect(route.path, ({ header }, { origin, pagesOrigin }) => {
+    const here = pagesOrigin()
     // Nobody on another machine is sent to a console on their own.
-    if (origin === undefined || here === undefined || header('host') !== new URL(here).host)
-      return failures.pathNotFound()
-    return { status: 307, headers: { Location: `${origin}${filled(path, params)}` }, body: '' }
-  }
-}
+    return here !== undefined && header('host') === new URL(here).host ? origin() : undefined
+  }),
+}))
 
 function elsewhere(path: string): Handler {
-  return async ({ params }, { console }) => {
-    const origin = console.pagesOrigin()
+  return redirect(path, (_request, { pagesOrigin }) => pagesOrigin())
+}
+
+/** @param originOf where the path is; undefined: it is not found */
+function redirect(
+  path: string,
+  originOf: (request: RouteRequest, gate: ConsoleGate) => string | undefined,
+): Handler {
+  return async (request, { console }) => {
+    const origin = originOf(request, console)
     if (origin === undefined) return failures.pathNotFound()
-    return { status: 307, headers: { Location: `${origin}${filled(path, params)}` }, body: '' }
+    return { status: 307, headers: { Location: `${origin}${filled(path, request.params)}` }, body: '' }
   }
 }
 

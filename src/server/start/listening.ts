@@ -5,7 +5,7 @@ import { publishedKeys } from '../../core/signing/published.ts'
 import { servedCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import { openPool } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
-import { openConsoleGate } from '../console/gate.ts'
+import { hasLocalConsole, openConsoleGate } from '../console/gate.ts'
 import { openLiveCounts, type LiveCounts } from '../console/live.ts'
 import { openSessions } from '../console/sessions.ts'
 import { openCoseReceipts } from '../evidence/cose-receipts.ts'
@@ -126,7 +126,7 @@ function serviceOf(
       inDoubt: async () => (await probe()).inDoubt,
       origin: consoleOrigin,
       pagesOrigin: () =>
-        config.consoleOrigin === undefined ? consoleOrigin()?.replace('localhost', '127.0.0.1') : undefined,
+        hasLocalConsole(config) ? consoleOrigin()?.replace('localhost', '127.0.0.1') : undefined,
     }),
     logKeys,
     issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
