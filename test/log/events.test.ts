@@ -141,7 +141,7 @@ describe('a reader that goes on from its cursor', () => {
   })
 
   test('waits for an artifact that cannot be read yet, and gives it bare where that stays so', async () => {
-    log.clock.nowMs = Date.now() + 60_000
+    log.clock.nowMs = Date.now() + 30_000
     const entries = several(2)
     await queue(log.pool, entries)
     await settle(log)

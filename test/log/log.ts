@@ -63,7 +63,8 @@ export async function aLog(runSizes?: RunSizes): Promise<TestLog> {
   const keyDir = join(folder, 'keys')
   generateMissingLogKeys({ dir: keyDir, now: new Date() })
   const keys = readLogKeys(keyDir)
-  const clock = { nowMs: Date.now() }
+  // A month ago, so that a test may move it forward: an instance that is ahead of the clock of the database leaves the log alone.
+  const clock = { nowMs: Date.now() - 30 * 86_400_000 }
   const pools: Pool[] = []
   const instance: TestLog['instance'] = ({
     url = database.url,

@@ -260,6 +260,22 @@ describe('a checkpoint', () => {
     expect((await signedCheckpoint(log)).size).toBe(6)
   })
 
+  // proves fault: An instance that would sign a checkpoint
+  test('is not signed by a clock more than a minute ahead of that of the database, and the other instances go on', async () => {
+    const ahead = log.instance({ clock: { nowMs: Date.now() + 3_600_000 } }).work
+    await queue(log.pool, several(2))
+    expect(await ahead.tick()).toMatchObject({
+      frozen: null,
+      problem:
+        'The clock of this instance is more than a minute ahead of that of the database: it adds nothing to the log and signs no checkpoint.',
+    })
+    expect(await readLogStatus(log.pool)).toMatchObject({ size: 0, queued: true })
+    const within = log.instance({ clock: { nowMs: Date.now() + 30_000 } }).work
+    // An instance only looks at its first tick.
+    for (let i = 0; i < 2; i++) expect(await within.tick()).toMatchObject({ frozen: null, problem: null })
+    expect((await signedCheckpoint(log)).size).toBe(3)
+  })
+
   test('of a tree whose sequencer died before it was signed is published by the next one', async () => {
     const entries = several(2)
     const batch = await queue(log.pool, entries)

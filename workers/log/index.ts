@@ -25,6 +25,14 @@ const LOOK_FOR_RUNS_EVERY_MS = 1_000
 /** The clocks of instances differ by less; by more, an operator should know. */
 const CLOCK_BEHIND_MS = 5_000
 
+/**
+ * An instance further ahead of the database leaves the log alone: times in signatures never go back, so that its checkpoint would keep
+ * every other instance from signing until their clocks have caught up.
+ */
+const CLOCK_AHEAD_MS_MAX = 60_000
+const CLOCK_AHEAD =
+  'The clock of this instance is more than a minute ahead of that of the database: it adds nothing to the log and signs no checkpoint.'
+
 /** Half of the time in which a receipt promises its entry. */
 const QUEUED_SECONDS_MAX = 30
 const QUEUED_ROWS_MAX = 1_000_000
@@ -119,6 +127,7 @@ export function openLogWork({
       if (status === undefined) return IDLE
       onLog(status.log)
       if (status.frozen !== null) return { ...IDLE, frozen: status.frozen }
+      if (nowMs() - status.databaseNowMs > CLOCK_AHEAD_MS_MAX) return { ...IDLE, problem: CLOCK_AHEAD }
       const problem = clockProblem(status, nowMs()) ?? queueProblem(status)
       try {
         const nextTickMs = await advance(status)

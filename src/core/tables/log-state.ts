@@ -43,6 +43,8 @@ export interface LogStatus {
   readonly publishedSize: number
   /** Milliseconds since 1970; 0 where there is none. */
   readonly publishedAtMs: number
+  /** The clock of the database, in milliseconds since 1970. */
+  readonly databaseNowMs: number
 }
 
 /** The newest log, by one cheap statement. Undefined: none was opened yet. */
@@ -58,12 +60,13 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
     checkpointTree: string
     published: string | null
     at: Date | null
+    now: Date
   }>({
     name: 'log_status',
     text: `
       SELECT s.log, s.origin, s.size, s.frozen, s.checkpoint_size AS "checkpointTree", s.size = 0 AND s.previous IS NOT NULL AS begins,
         extract(epoch FROM clock_timestamp() - oldest.queued_at)::float8 AS seconds, newest.seq - oldest.seq + 1 AS about,
-        c.size AS published, c.published_at AS at
+        c.size AS published, c.published_at AS at, clock_timestamp() AS now
       FROM (SELECT log, origin, size, frozen, checkpoint_size, previous FROM log_state ORDER BY log DESC LIMIT 1) AS s
       LEFT JOIN LATERAL (SELECT size, published_at FROM log_checkpoints WHERE log = s.log ORDER BY size DESC LIMIT 1) AS c ON true
       LEFT JOIN (SELECT seq, queued_at FROM log_queue ORDER BY seq LIMIT 1) AS oldest ON true
@@ -71,7 +74,7 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
   })
   const [row] = rows
   if (row === undefined) return undefined
-  const { log, origin, size, frozen, begins, seconds, about, checkpointTree, published, at } = row
+  const { log, origin, size, frozen, begins, seconds, about, checkpointTree, published, at, now } = row
   return {
     log,
     origin,
@@ -84,6 +87,7 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
     checkpointTreeSize: Number(checkpointTree),
     publishedSize: Number(published ?? 0),
     publishedAtMs: at?.getTime() ?? 0,
+    databaseNowMs: now.getTime(),
   }
 }
 
