@@ -259,7 +259,7 @@ describe('with the log', () => {
 
     // The last is told by the front end: the same bytes under another event id.
     const events = await until(async () => {
-      const { body } = await service.get('/audit/events?limit=100', { key: auditor.key })
+      const { body } = await service.get('/audit/events?pageSize=100', { key: auditor.key })
       const found = (body as { events: { event: { eventId: string; type: string } }[] }).events
       return found.some(({ event }) => event.type === 'webhook.replayed') ? found : undefined
     }, 'the audit event')

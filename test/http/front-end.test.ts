@@ -4,19 +4,21 @@ import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
+import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { env } from '../webhooks.ts'
 
 const BODY_BYTES_MAX = 102_400
+const human = aHuman('human')
 
 let database: TestDatabase
 let service: TestService
 
 beforeAll(async () => {
   database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env })
+  service = await startService({ databaseUrl: database.url, env, callers: [human.entry] })
 })
 
 afterAll(async () => {
@@ -79,6 +81,53 @@ describe('405 methodNotAllowed', () => {
       }
     },
   )
+})
+
+describe('400 invalidQuery', () => {
+  const withQuery = mountedHere.flatMap(({ method, path, query, params = {} }) =>
+    query === undefined
+      ? []
+      : [
+          {
+            method,
+            path: path.replaceAll(/\{(.*?)\}/g, (_, name: string) => params[name]!.example),
+            names: Object.keys(query),
+          },
+        ],
+  )
+
+  test.each(withQuery)('$method $path refuses a query parameter that it does not have', async (route) => {
+    const { method, path, names } = route
+    const refused = await call(method, `${path}?${names[0]}=x&${names[0]}s=x`, { key: human.key })
+    expect(reply(refused)).toEqual({
+      status: 400,
+      body: {
+        error: `"${names[0]}s" is no query parameter of this path, which takes ${names.join(', ')}.`,
+      },
+    })
+  })
+
+  test.each(withQuery)(
+    '$method $path refuses a parameter that is there twice',
+    async ({ method, path, names }) => {
+      const refused = await call(method, `${path}?${names[0]}=x&${names[0]}=x`, { key: human.key })
+      expect(reply(refused)).toEqual({
+        status: 400,
+        body: { error: `${names[0]} is there twice in the query.` },
+      })
+    },
+  )
+
+  test('a path without query parameters reads none: a link may have got some on its way', async () => {
+    expect(await service.get('/health?utm_source=mail')).toMatchObject({ status: 200 })
+  })
+
+  test('a long name is cut, and a strange one quoted', async () => {
+    const long = await service.get(`/transactions?${'x'.repeat(500)}=1`)
+    expect((long.body as { error: string }).error).toMatch(/^"x{60}…" is no query parameter/)
+    const strange = await service.get('/transactions?%0A%22=1')
+    expect((strange.body as { error: string }).error).toMatch(/^"\\n\\"" is no query parameter/)
+  })
 })
 
 /** What a refusal for want of a key is made of. */
@@ -238,7 +287,7 @@ describe('every reply', () => {
 
   test('leaves one log line, which names its request and who called but not what was asked of it', async () => {
     const id = randomUUID()
-    await service.get('/transactions?page=1&token=hunter2', { headers: { 'X-Request-Id': id } })
+    await service.get('/transactions?page=1&callerId=hunter2', { headers: { 'X-Request-Id': id } })
     const line = await until(() => service.lines().find(({ requestId }) => requestId === id), 'the log line')
     expect(line).toEqual({
       level: 30,

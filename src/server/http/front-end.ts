@@ -21,6 +21,7 @@ import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Admission } from './admission.ts'
+import { queryProblem } from './query.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
@@ -248,6 +249,8 @@ async function handled(
   service: Service,
 ): Promise<Answer | Failure> {
   const { authenticated, session } = credential
+  const problem = queryProblem(route, query)
+  if (problem !== undefined) return failures.invalidQuery(problem)
   try {
     return await route.handle(
       {

@@ -22,7 +22,7 @@ export const cursor = {
 export const linkedPaging = { ...paging, ...cursor }
 
 /** The failures of a list that takes `linkedPaging`. */
-export const listFailures = ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'] as const
+export const listFailures = ['invalidPage', 'invalidPageSize', 'overloaded'] as const
 
 export const timeRange = {
   since: { schema: Timestamp, description: 'Nothing older than this time.' },

@@ -19,6 +19,7 @@ export function failuresOf(route: Route): FailureRow[] {
     ...(route.open !== true ? ['authenticationRequired' as const] : []),
     ...(route.human || route.readers ? ['nonHumanCaller' as const] : []),
     ...(route.appends ? ['readOnlyCaller' as const] : []),
+    ...(route.query === undefined ? [] : ['invalidQuery' as const]),
     ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
     ...(route.body === undefined ? [] : body),
     ...(route.readsDatabase ? database : []),

@@ -30,7 +30,7 @@ export const approvers = [
         optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidQuery', 'overloaded'],
+    failures: ['overloaded'],
     readsDatabase: true,
     async handle({ query }, { pool }) {
       const entries = (await readApprovers(pool)).map((row) => ({

@@ -42,7 +42,7 @@ export const callerKeys = [
         optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidQuery', 'overloaded'],
+    failures: ['overloaded'],
     readsDatabase: true,
     async handle({ query }, { pool, callers }) {
       const shown = shownKeys(await readCallerKeys(pool), callers)

@@ -54,7 +54,7 @@ export const eventEndpoints = [
         optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidQuery', 'overloaded'],
+    failures: ['overloaded'],
     readsDatabase: true,
     async handle({ query }, { pool, keys }) {
       const entries = (await readEventEndpoints(pool)).map((row) => ({

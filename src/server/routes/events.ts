@@ -72,7 +72,7 @@ export const events = [
         headers: ['Link', 'Vary'],
       },
     },
-    failures: ['invalidQuery', 'noEvents', 'overloaded'],
+    failures: ['noEvents', 'overloaded'],
     readsDatabase: true,
     handle: listEvents,
   },

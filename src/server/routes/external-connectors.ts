@@ -36,7 +36,7 @@ export const externalConnectors = [
         optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidQuery', 'overloaded'],
+    failures: ['overloaded'],
     readsDatabase: true,
     /** Nothing in a registration is secret: an endpoint that holds a query or credentials is not registered. */
     async handle({ query }, { pool }) {

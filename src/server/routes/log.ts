@@ -178,7 +178,7 @@ export const evidenceLog = [
         example: { from: 1, to: 2, hashes: ['Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='] },
       },
     },
-    failures: ['pathNotFound', 'noCheckpoint', 'fieldRequired', 'invalidQuery'],
+    failures: ['pathNotFound', 'noCheckpoint', 'fieldRequired'],
     handle: consistency,
   },
   {

@@ -109,7 +109,7 @@ export const trustRecords = [
         headers: ['Retry-After'],
       },
     },
-    failures: ['trustRecordNotFound', 'noBundle', 'invalidQuery', 'overloaded'],
+    failures: ['trustRecordNotFound', 'noBundle', 'overloaded'],
     readsDatabase: true,
     async handle(request, service) {
       const { params, caller, query } = request

@@ -43,7 +43,7 @@ export const webhookRules = [
         optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidQuery', 'overloaded'],
+    failures: ['overloaded'],
     readsDatabase: true,
     async handle({ query }, { pool }) {
       const rows = await readWebhookRules(pool)

@@ -1,0 +1,21 @@
+// Which query parameters a request may have. A name that is mistyped must not turn a filtered list into a whole one.
+import { cut } from '../../core/text.ts'
+import type { Route } from '../routes/route.ts'
+
+const NAME_MAX = 60
+
+/**
+ * The first parameter that the route does not have, or that is there twice.
+ *
+ * @returns a sentence that names it; undefined where there is none, and on a route without parameters, which reads none
+ */
+export function queryProblem(route: Pick<Route, 'query'>, query: URLSearchParams): string | undefined {
+  if (route.query === undefined) return undefined
+  const known = Object.keys(route.query)
+  const names = [...query.keys()]
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    return `${JSON.stringify(cut(unknown, NAME_MAX))} is no query parameter of this path, which takes ${known.join(', ')}.`
+  const repeated = names.find((name, i) => names.indexOf(name) < i)
+  return repeated && `${repeated} is there twice in the query.`
+}
