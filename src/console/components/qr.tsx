@@ -4,6 +4,8 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 /** What the largest code holds with the least error correction (ISO/IEC 18004, version 40-L). */
 const BYTES_MAX = 2_953
+/** A module that is no whole number of pixels is drawn wider than its neighbour: every fifth code of 125 modules could not be read. */
+const MODULE_PIXELS = 4
 /** Light modules that the standard asks for on each side. */
 const QUIET_ZONE = 4
 
@@ -20,7 +22,13 @@ export function Qr({ text, label }: { readonly text: string; readonly label: str
     row.map((isDark, x) => (isDark && row[x - 1] !== true ? `M${x} ${y}h${darkFrom(row, x)}v1H${x}z` : '')),
   )
   return (
-    <svg class="qr" viewBox={`0 0 ${rows.length} ${rows.length}`} role="img" aria-label={label}>
+    <svg
+      class="qr"
+      width={rows.length * MODULE_PIXELS}
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      role="img"
+      aria-label={label}
+    >
       <rect width={rows.length} height={rows.length} fill="#fff" />
       <path d={path.join('')} fill="#000" shape-rendering="crispEdges" />
     </svg>
