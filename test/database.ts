@@ -27,7 +27,8 @@ export async function createDatabase(template = inject('templateName')): Promise
   const create = () => onNodes(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   await create()
   const url = databaseUrl(serverUrl, name)
-  const pool = new Pool({ connectionString: url, max: 2 })
+  // As the pools of the service, for those tests that give it to code of the service.
+  const pool = new Pool({ connectionString: url, max: 2, pipeline: true })
   pool.on('error', () => undefined)
   return {
     url,
