@@ -1,6 +1,6 @@
 // C2SP tlog-witness: the request that asks a witness to cosign a checkpoint. Browser-safe.
-import { base64, toBase64 } from '../verifier/base64.ts'
-import { parseInteger } from './checkpoint.ts'
+import { toBase64 } from '../verifier/base64.ts'
+import { parseHash, parseInteger } from './checkpoint.ts'
 import { wellFormedText } from './note.ts'
 
 export interface AddCheckpoint {
@@ -28,11 +28,7 @@ export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   if (!first.startsWith('old ')) throw new Error("the first line of the request does not begin with 'old '")
   if (lines.length > PROOF_LINES_MAX)
     throw new Error(`the request has ${lines.length} proof lines; at most ${PROOF_LINES_MAX} are read`)
-  const proof = lines.map((line, i) => {
-    const hash = base64(line)
-    if (hash?.length !== 32) throw new Error(`proof line ${i + 1} is not 32 bytes of base64`)
-    return hash
-  })
+  const proof = lines.map((line, i) => parseHash(line, `proof line ${i + 1}`))
   return {
     oldSize: parseInteger(first.slice('old '.length), 'the old size'),
     proof,

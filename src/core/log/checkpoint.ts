@@ -29,8 +29,7 @@ export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', size = '', encoded = ''] = lines
   if (lines.length < 3 || lines.includes(''))
     throw new Error('the checkpoint has no three lines, or an empty one')
-  const root = base64(encoded)
-  if (root?.length !== 32) throw new Error('the root hash of the checkpoint is not 32 bytes of base64')
+  const root = parseHash(encoded, 'the root hash of the checkpoint')
   return { origin, size: parseInteger(size, 'the tree size of the checkpoint'), root }
 }
 
@@ -53,6 +52,19 @@ export function parseInteger(text: string, what: string): number {
   if (!Number.isSafeInteger(value)) throw new Error(`${what} is above 2^53 - 1`)
   return value
 }
+
+/**
+ * A SHA-256 in padded base64.
+ * @throws Error that names it as `what`
+ */
+export function parseHash(text: string, what: string): Uint8Array {
+  const hash = base64(text)
+  if (hash?.length !== 32) throw new Error(`${what} is not 32 bytes of base64`)
+  return hash
+}
+
+/** A path from a leaf to its root: a tree with more levels has more leaves than a number here can count. */
+export const PATH_MAX = 53
 
 /** Who may sign: keys of the log are named like its origin, whatever keys of other logs are trusted beside them. */
 interface TrustedKeys {

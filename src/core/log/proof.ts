@@ -1,6 +1,6 @@
 // C2SP tlog-proof: a file that proves, without any further answer of the log, that an entry is in it.
 import { base64, toBase64 } from '../verifier/base64.ts'
-import { parseInteger } from './checkpoint.ts'
+import { parseHash, parseInteger, PATH_MAX } from './checkpoint.ts'
 import { wellFormedText } from './note.ts'
 
 export interface LogProof {
@@ -15,8 +15,6 @@ export interface LogProof {
 }
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
-/** A tree with more levels has more leaves than a number here can count. */
-const MAX_PATH = 53
 
 /** The text of a `.tlog-proof` file. */
 export function formatProof({ index, path, checkpoint, extra }: LogProof): string {
@@ -39,11 +37,11 @@ export function parseProof(file: string | Uint8Array): LogProof {
   const extra = lines[0]?.startsWith('extra ') === true ? extraOf(lines.shift()!) : undefined
   const [, index] = /^index (.*)$/.exec(lines.shift() ?? '') ?? []
   if (index === undefined) throw new Error('the proof has no index line where it belongs')
-  if (lines.length > MAX_PATH)
-    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`)
+  if (lines.length > PATH_MAX)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${PATH_MAX} are read`)
   return {
     index: parseInteger(index, 'the index of the proof'),
-    path: lines.map(hashOf),
+    path: lines.map((line, height) => parseHash(line, `path hash ${height} of the proof`)),
     checkpoint: text.slice(blank + 2),
     ...(extra && { extra }),
   }
@@ -54,10 +52,4 @@ function extraOf(line: string): Uint8Array {
   if (extra === undefined || extra.length === 0)
     throw new Error('the extra line of the proof is not canonical base64')
   return extra
-}
-
-function hashOf(line: string, height: number): Uint8Array {
-  const hash = base64(line)
-  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`)
-  return hash
 }

@@ -2,8 +2,7 @@
 // that. Browser-safe.
 import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
-import { base64 } from '../verifier/base64.ts'
-import type { Checkpoint, OpenedCheckpoint } from './checkpoint.ts'
+import { parseHash, PATH_MAX, type Checkpoint, type OpenedCheckpoint } from './checkpoint.ts'
 import type { NoteCrypto } from './note.ts'
 import { openByPolicy, type LogPolicy } from './policy.ts'
 
@@ -52,15 +51,10 @@ export function listOf(members: Members, name: string, max = Infinity): readonly
   return value
 }
 
-/** A tree with more levels has more leaves than a number here can count. */
-const PATH_MAX = 53
-
 export function pathOf(members: Members): Uint8Array[] {
   return listOf(members, 'path', PATH_MAX).map((hash) => hashOf(hash, 'a hash of a path'))
 }
 
 export function hashOf(value: unknown, what: string): Uint8Array {
-  const bytes = typeof value === 'string' ? base64(value) : undefined
-  if (bytes?.length === 32) return bytes
-  throw new Error(`${what} is not 32 bytes of base64`)
+  return parseHash(typeof value === 'string' ? value : '', what)
 }

@@ -4765,8 +4765,7 @@ function parseCheckpoint(text2) {
   const [origin = "", size = "", encoded = ""] = lines;
   if (lines.length < 3 || lines.includes(""))
     throw new Error("the checkpoint has no three lines, or an empty one");
-  const root = base64(encoded);
-  if (root?.length !== 32) throw new Error("the root hash of the checkpoint is not 32 bytes of base64");
+  const root = parseHash(encoded, "the root hash of the checkpoint");
   return { origin, size: parseInteger(size, "the tree size of the checkpoint"), root };
 }
 function readCheckpoint(note2) {
@@ -4778,6 +4777,11 @@ function parseInteger(text2, what) {
   const value = Number(text2);
   if (!Number.isSafeInteger(value)) throw new Error(`${what} is above 2^53 - 1`);
   return value;
+}
+function parseHash(text2, what) {
+  const hash = base64(text2);
+  if (hash?.length !== 32) throw new Error(`${what} is not 32 bytes of base64`);
+  return hash;
 }
 function openCheckpoint(note2, { logs, witnesses }, crypto) {
   const parsed = parseNote(note2);
@@ -4802,6 +4806,7 @@ function signersOf(note2, checkpoint, keys, crypto) {
 function treeOf({ origin, size, root }) {
   return { origin, start: 0, end: size, hash: root };
 }
+var PATH_MAX;
 var init_checkpoint = __esm({
   "src/core/log/checkpoint.ts"() {
     "use strict";
@@ -4809,6 +4814,7 @@ var init_checkpoint = __esm({
     init_base64();
     init_cosignature();
     init_note();
+    PATH_MAX = 53;
   }
 });
 
@@ -4854,11 +4860,11 @@ function parseProof(file) {
   const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
   const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
   if (index === void 0) throw new Error("the proof has no index line where it belongs");
-  if (lines.length > MAX_PATH)
-    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
+  if (lines.length > PATH_MAX)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${PATH_MAX} are read`);
   return {
     index: parseInteger(index, "the index of the proof"),
-    path: lines.map(hashOf),
+    path: lines.map((line, height) => parseHash(line, `path hash ${height} of the proof`)),
     checkpoint: text2.slice(blank + 2),
     ...extra && { extra }
   };
@@ -4869,12 +4875,7 @@ function extraOf(line) {
     throw new Error("the extra line of the proof is not canonical base64");
   return extra;
 }
-function hashOf(line, height) {
-  const hash = base64(line);
-  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
-  return hash;
-}
-var HEADER, MAX_PATH;
+var HEADER;
 var init_proof = __esm({
   "src/core/log/proof.ts"() {
     "use strict";
@@ -4882,7 +4883,6 @@ var init_proof = __esm({
     init_checkpoint();
     init_note();
     HEADER = "c2sp.org/tlog-proof@v1";
-    MAX_PATH = 53;
   }
 });
 
