@@ -1,6 +1,7 @@
 // COSE receipts (RFC 9942): the proof that an entry is in a log, for readers of COSE and SCITT. Browser-safe.
 // The signature is over the root alone. Size and index are not signed, so a receipt says that the entry is in the tree, and not where; a
 // `.tlog-proof` says both.
+import { concatBytes } from '../bytes.ts'
 
 /** What receipts are made of. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
 type Cbor = number | string | Uint8Array | null | readonly Cbor[] | ReadonlyMap<number | string, Cbor>
@@ -53,23 +54,23 @@ export function formatReceipt({
     // The leaf that is proven: a reader who has the artifact alone cannot know its tags.
     ['entry', entry],
   ])
-  return concat([head(6, COSE_SIGN1), encode([protectedHeader, unprotected, null, signature])])
+  return concatBytes(head(6, COSE_SIGN1), encode([protectedHeader, unprotected, null, signature]))
 }
 
 function encode(value: Cbor): Uint8Array {
   if (value === null) return Uint8Array.of(0xf6)
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
-  if (value instanceof Uint8Array) return concat([head(2, value.length), value])
+  if (value instanceof Uint8Array) return concatBytes(head(2, value.length), value)
   if (typeof value === 'string') {
     const bytes = new TextEncoder().encode(value)
-    return concat([head(3, bytes.length), bytes])
+    return concatBytes(head(3, bytes.length), bytes)
   }
   if (value instanceof Map) {
     const members = Array.from(value as ReadonlyMap<number | string, Cbor>, (pair) => pair.map(encode)).flat()
-    return concat([head(5, value.size), ...members])
+    return concatBytes(head(5, value.size), ...members)
   }
   const items = value as readonly Cbor[]
-  return concat([head(4, items.length), ...items.map(encode)])
+  return concatBytes(head(4, items.length), ...items.map(encode))
 }
 
 /** The first bytes of an item: its major type, and a whole number in as few bytes as it takes. */
@@ -81,14 +82,4 @@ function head(major: number, argument: number): Uint8Array {
   const item = new Uint8Array(view.buffer).slice(8 - bytes)
   item[0] = (major << 5) | (24 + Math.log2(bytes))
   return item
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

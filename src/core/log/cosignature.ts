@@ -1,4 +1,5 @@
 // C2SP tlog-cosignature: what a cosigner signs, and how the time stands in its signature. The log's own ML-DSA-44 line is one too.
+import { concatBytes } from '../bytes.ts'
 
 /** The tree, or a part of it, that a cosigner states. */
 interface CosignedTree {
@@ -27,26 +28,15 @@ export function cosignedMessage(tree: CosignedTree): Uint8Array {
   if (start !== 0 && timeSeconds !== 0)
     throw new Error('a cosignature of a later part of the tree has no time')
   if (hash.length !== 32) throw new Error(`the hash of a cosignature has ${hash.length} bytes, not 32`)
-  const names = [lengthAndName(cosigner, 'cosigner'), lengthAndName(origin, 'origin')] as const
-  const message = new Uint8Array(LABEL.length + names[0].length + 8 + names[1].length + 16 + 32)
-  const view = new DataView(message.buffer)
-  let at = 0
-  const add = (bytes: Uint8Array) => {
-    message.set(bytes, at)
-    at += bytes.length
-  }
-  const addInteger = (value: number, what: string) => {
-    view.setBigUint64(at, uint64(value, what))
-    at += 8
-  }
-  add(new TextEncoder().encode(LABEL))
-  add(names[0])
-  addInteger(timeSeconds, 'time')
-  add(names[1])
-  addInteger(start, 'start')
-  addInteger(end, 'end')
-  add(hash)
-  return message
+  return concatBytes(
+    new TextEncoder().encode(LABEL),
+    lengthAndName(cosigner, 'cosigner'),
+    uint64(timeSeconds, 'time'),
+    lengthAndName(origin, 'origin'),
+    uint64(start, 'start'),
+    uint64(end, 'end'),
+    hash,
+  )
 }
 
 /**
@@ -54,15 +44,13 @@ export function cosignedMessage(tree: CosignedTree): Uint8Array {
  * @param checkpointText the text of the note, extension lines included, with its last newline
  */
 export function ed25519CosignedMessage(timeSeconds: number, checkpointText: string): Uint8Array {
-  return new TextEncoder().encode(`cosignature/v1\ntime ${uint64(timeSeconds, 'time')}\n${checkpointText}`)
+  const time = wholeNumber(timeSeconds, 'time')
+  return new TextEncoder().encode(`cosignature/v1\ntime ${time}\n${checkpointText}`)
 }
 
 /** The structure `timestamped_signature`: 8 bytes of time, then the signature. */
 export function timestampedSignature(timeSeconds: number, signature: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(8 + signature.length)
-  new DataView(bytes.buffer).setBigUint64(0, uint64(timeSeconds, 'time'))
-  bytes.set(signature, 8)
-  return bytes
+  return concatBytes(uint64(timeSeconds, 'time'), signature)
 }
 
 /** @throws Error where there are no 8 bytes of time, or the time is after the year 285 million, which no number here holds exactly */
@@ -80,8 +68,14 @@ function lengthAndName(name: string, what: string): Uint8Array {
   return Uint8Array.of(bytes.length, ...bytes)
 }
 
-function uint64(value: number, what: string): bigint {
+function uint64(value: number, what: string): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(wholeNumber(value, what)))
+  return bytes
+}
+
+function wholeNumber(value: number, what: string): number {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new Error(`the ${what} of a cosignature is not an integer of 0 or more`)
-  return BigInt(value)
+  return value
 }

@@ -1,7 +1,7 @@
 // C2SP signed-note v1.0.0: a text, a blank line, and a line for each signature. Browser-safe: hashing and signature checks are arguments.
 import type { Sha256 } from '../merkle/tree.ts'
 import { base64, toBase64 } from '../verifier/base64.ts'
-import { toHex } from '../bytes.ts'
+import { concatBytes, toHex } from '../bytes.ts'
 
 /** The signature types of signed-note that are known here: the byte that names each, and the lengths of its keys and signatures. */
 const TYPES = {
@@ -124,10 +124,7 @@ export function formatNote(text: string, lines: readonly string[]): string {
 
 /** The line of a signature, its newline included. */
 export function signatureLine({ name, keyId }: VerifierKey, signature: Uint8Array): string {
-  const bytes = new Uint8Array(4 + signature.length)
-  bytes.set(fromHex(keyId))
-  bytes.set(signature, 4)
-  return `— ${name} ${toBase64(bytes)}\n`
+  return `— ${name} ${toBase64(concatBytes(fromHex(keyId), signature))}\n`
 }
 
 /**
@@ -143,7 +140,7 @@ export function verifierKey(
   const { publicKeyBytes } = TYPES[type]
   if (publicKey.length !== publicKeyBytes)
     throw new Error(`the key '${name}' has ${publicKey.length} bytes; one for ${type} has ${publicKeyBytes}`)
-  const hash = sha256(concat(new TextEncoder().encode(`${name}\n`), typedKey({ type, publicKey })))
+  const hash = sha256(concatBytes(new TextEncoder().encode(`${name}\n`), typedKey({ type, publicKey })))
   return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey }
 }
 
@@ -211,14 +208,7 @@ export function verifiedLines(
 }
 
 function typedKey({ type, publicKey }: Pick<VerifierKey, 'type' | 'publicKey'>): Uint8Array {
-  return concat(Uint8Array.of(TYPES[type].byte), publicKey)
-}
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length)
-  bytes.set(first)
-  bytes.set(second, first.length)
-  return bytes
+  return concatBytes(Uint8Array.of(TYPES[type].byte), publicKey)
 }
 
 function fromHex(text: string): Uint8Array {

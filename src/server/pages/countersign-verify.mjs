@@ -4583,6 +4583,15 @@ var init_bundle_execution = __esm({
 function toHex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+function concatBytes(...parts) {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at2 = 0;
+  for (const part of parts) {
+    bytes.set(part, at2);
+    at2 += part.length;
+  }
+  return bytes;
+}
 function equalBytes(one, other) {
   return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
@@ -4598,30 +4607,20 @@ function cosignedMessage(tree) {
   if (start !== 0 && timeSeconds !== 0)
     throw new Error("a cosignature of a later part of the tree has no time");
   if (hash.length !== 32) throw new Error(`the hash of a cosignature has ${hash.length} bytes, not 32`);
-  const names2 = [lengthAndName(cosigner, "cosigner"), lengthAndName(origin, "origin")];
-  const message = new Uint8Array(LABEL.length + names2[0].length + 8 + names2[1].length + 16 + 32);
-  const view = new DataView(message.buffer);
-  let at2 = 0;
-  const add2 = (bytes) => {
-    message.set(bytes, at2);
-    at2 += bytes.length;
-  };
-  const addInteger = (value, what) => {
-    view.setBigUint64(at2, uint64(value, what));
-    at2 += 8;
-  };
-  add2(new TextEncoder().encode(LABEL));
-  add2(names2[0]);
-  addInteger(timeSeconds, "time");
-  add2(names2[1]);
-  addInteger(start, "start");
-  addInteger(end, "end");
-  add2(hash);
-  return message;
+  return concatBytes(
+    new TextEncoder().encode(LABEL),
+    lengthAndName(cosigner, "cosigner"),
+    uint64(timeSeconds, "time"),
+    lengthAndName(origin, "origin"),
+    uint64(start, "start"),
+    uint64(end, "end"),
+    hash
+  );
 }
 function ed25519CosignedMessage(timeSeconds, checkpointText) {
+  const time = wholeNumber(timeSeconds, "time");
   return new TextEncoder().encode(`cosignature/v1
-time ${uint64(timeSeconds, "time")}
+time ${time}
 ${checkpointText}`);
 }
 function readTimestampedSignature(bytes) {
@@ -4637,14 +4636,20 @@ function lengthAndName(name, what) {
   return Uint8Array.of(bytes.length, ...bytes);
 }
 function uint64(value, what) {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(wholeNumber(value, what)));
+  return bytes;
+}
+function wholeNumber(value, what) {
   if (!Number.isSafeInteger(value) || value < 0)
     throw new Error(`the ${what} of a cosignature is not an integer of 0 or more`);
-  return BigInt(value);
+  return value;
 }
 var LABEL;
 var init_cosignature = __esm({
   "src/core/log/cosignature.ts"() {
     "use strict";
+    init_bytes();
     LABEL = "subtree/v1\n\0";
   }
 });
@@ -4690,7 +4695,7 @@ function verifierKey({ name, type, publicKey }, sha2562) {
   const { publicKeyBytes } = TYPES[type];
   if (publicKey.length !== publicKeyBytes)
     throw new Error(`the key '${name}' has ${publicKey.length} bytes; one for ${type} has ${publicKeyBytes}`);
-  const hash = sha2562(concat(new TextEncoder().encode(`${name}
+  const hash = sha2562(concatBytes(new TextEncoder().encode(`${name}
 `), typedKey({ type, publicKey })));
   return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey };
 }
@@ -4723,13 +4728,7 @@ function verifiedLines(note2, keys, messageOf2, { verifies }) {
   return [...found.values()];
 }
 function typedKey({ type, publicKey }) {
-  return concat(Uint8Array.of(TYPES[type].byte), publicKey);
-}
-function concat(first, second) {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
+  return concatBytes(Uint8Array.of(TYPES[type].byte), publicKey);
 }
 var TYPES, MAX_LINES, NAME, LINE, UnknownKeyType, SIGNATURE_TYPES;
 var init_note = __esm({
@@ -5558,7 +5557,7 @@ function utf8ToBytes(str) {
     clean(encoded);
   }
 }
-function concatBytes(...arrays) {
+function concatBytes2(...arrays) {
   let sum = 0;
   for (let i = 0; i < arrays.length; i++) {
     const a = arrays[i];
@@ -6290,7 +6289,7 @@ function createHmacDrbg(hashLen, qByteLen, hmacFn) {
     k.fill(0);
     i = 0;
   };
-  const h = (...msgs) => hmacFn(k, concatBytes2(v, ...msgs));
+  const h = (...msgs) => hmacFn(k, concatBytes3(v, ...msgs));
   const reseed = (seed = NULL) => {
     k = h(byte0, seed);
     v = h();
@@ -6310,7 +6309,7 @@ function createHmacDrbg(hashLen, qByteLen, hmacFn) {
       out.push(sl);
       len += v.length;
     }
-    return concatBytes2(...out);
+    return concatBytes3(...out);
   };
   const genUntil = (seed, pred) => {
     reset();
@@ -6343,14 +6342,14 @@ function validateObject(object, fields = {}, optFields = {}, title = "object") {
   iter(fields, false);
   iter(optFields, true);
 }
-var abytes2, anumber2, bytesToHex2, concatBytes2, hexToBytes2, isBytes2, randomBytes2, _0n, _1n, atitle2, bitMask;
+var abytes2, anumber2, bytesToHex2, concatBytes3, hexToBytes2, isBytes2, randomBytes2, _0n, _1n, atitle2, bitMask;
 var init_utils2 = __esm({
   "node_modules/@noble/curves/utils.js"() {
     init_utils();
     abytes2 = (value, length, title) => abytes(value, length, title);
     anumber2 = anumber;
     bytesToHex2 = bytesToHex;
-    concatBytes2 = (...arrays) => concatBytes(...arrays);
+    concatBytes3 = (...arrays) => concatBytes2(...arrays);
     hexToBytes2 = (hex) => hexToBytes(hex);
     isBytes2 = isBytes;
     randomBytes2 = (bytesLength) => randomBytes(bytesLength);
@@ -7572,7 +7571,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     return getExtendedPublicKey(secretKey).pointBytes;
   }
   function hashDomainToScalar(context = Uint8Array.of(), ...msgs) {
-    const msg = concatBytes2(...msgs);
+    const msg = concatBytes3(...msgs);
     return modN_LE(hash(domain(msg, abytes2(context, void 0, "context"), !!prehash)));
   }
   function sign(msg, secretKey, options = {}) {
@@ -7587,7 +7586,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     const s = Fn.create(r + k * scalar);
     if (!Fn.isValid(s))
       throw new Error("sign failed: invalid s");
-    const rs = concatBytes2(R, Fn.toBytes(s));
+    const rs = concatBytes3(R, Fn.toBytes(s));
     return abytes2(rs, lengths.signature, "result");
   }
   const verifyOpts = {
@@ -8168,9 +8167,9 @@ function weierstrass(params, extraOpts = {}) {
     if (isCompressed) {
       assertCompressionIsSupported();
       const hasEvenY = !Fp2.isOdd(y);
-      return concatBytes2(pprefix(hasEvenY), bx);
+      return concatBytes3(pprefix(hasEvenY), bx);
     } else {
-      return concatBytes2(Uint8Array.of(4), bx, Fp2.toBytes(y));
+      return concatBytes3(Uint8Array.of(4), bx, Fp2.toBytes(y));
     }
   }
   function pointFromBytes(bytes) {
@@ -8755,7 +8754,7 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
       if (!Fp2.isValid(radj))
         throw new Error("invalid recovery id: sig.r+curve.n != R.x");
       const x = Fp2.toBytes(radj);
-      const R = Point.fromBytes(concatBytes2(pprefix((recovery & 1) === 0), x));
+      const R = Point.fromBytes(concatBytes3(pprefix((recovery & 1) === 0), x));
       const ir = Fn.inv(radj);
       const h = bits2int_modN(abytes2(messageHash, void 0, "msgHash"));
       const u1 = Fn.create(-h * ir);
@@ -8779,9 +8778,9 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
       const sb = Fn.toBytes(s);
       if (format === "recovered") {
         assertRecoverableCurve();
-        return concatBytes2(Uint8Array.of(this.assertRecovery()), rb, sb);
+        return concatBytes3(Uint8Array.of(this.assertRecovery()), rb, sb);
       }
-      return concatBytes2(rb, sb);
+      return concatBytes3(rb, sb);
     }
     toHex(format) {
       return bytesToHex2(this.toBytes(format));
@@ -8820,7 +8819,7 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
       const e = extraEntropy === true ? randomBytes4(lengths.secretKey) : extraEntropy;
       seedArgs.push(abytes2(e, void 0, "extraEntropy"));
     }
-    const seed = concatBytes2(...seedArgs);
+    const seed = concatBytes3(...seedArgs);
     const m = h1int;
     function k2sig(kBytes) {
       const k = bits2int(kBytes);
@@ -9102,7 +9101,7 @@ function ofJwk(jwk, mayBeEs256, which) {
     const coordinates = [bytesOf2(x, which), bytesOf2(y, which)];
     if (coordinates.some(({ length }) => length !== 32))
       throw new Unusable(`${which} has coordinates that do not have 32 bytes.`);
-    return materialOf(KINDS[2], concatBytes(...coordinates), which);
+    return materialOf(KINDS[2], concatBytes2(...coordinates), which);
   }
   return void 0;
 }
@@ -9132,7 +9131,7 @@ function pointOf(keyId, { algorithm, bytes }, which) {
   return keyId.includes(":") ? point : point.precompute(TABLE_BITS);
 }
 function uncompressed(coordinates) {
-  return concatBytes(Uint8Array.of(4), coordinates);
+  return concatBytes2(Uint8Array.of(4), coordinates);
 }
 function ed25519Point(bytes) {
   try {
@@ -9143,12 +9142,12 @@ function ed25519Point(bytes) {
 }
 function fingerprintOf({ algorithm, bytes }) {
   const { spkiPrefix } = KINDS.find((kind) => kind.algorithm === algorithm) ?? KINDS[0];
-  return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)));
+  return bytesToHex(sha256(concatBytes2(spkiPrefix, bytes)));
 }
 function describedLogKey({ name, keyId, type, publicKey }) {
   const algorithm = type === "ml-dsa-44-cosignature" ? "ml-dsa-44" : "ed25519";
   const spkiPrefix = algorithm === "ed25519" ? KINDS[0].spkiPrefix : ML_DSA_44_SPKI_PREFIX;
-  const fingerprint = bytesToHex(sha256(concatBytes(spkiPrefix, publicKey)));
+  const fingerprint = bytesToHex(sha256(concatBytes2(spkiPrefix, publicKey)));
   return { keyId: `${name}+${keyId}`, algorithm, fingerprint };
 }
 var KINDS, NO_KEYS, PEM, TABLE_BITS, ML_DSA_44_SPKI_PREFIX;
@@ -10005,7 +10004,7 @@ function getMessage(msg, ctx = EMPTY) {
   abytes(ctx, void 0, "ctx");
   if (ctx.length > 255)
     throw new RangeError("context should be 255 bytes or less");
-  return concatBytes(new Uint8Array([0, ctx.length]), ctx, msg);
+  return concatBytes2(new Uint8Array([0, ctx.length]), ctx, msg);
 }
 function checkHash(hash, requiredStrength = 0) {
   if (typeof hash !== "function" || typeof hash.create !== "function")
@@ -10032,7 +10031,7 @@ function getMessagePrehash(hash, msg, ctx = EMPTY) {
   if (ctx.length > 255)
     throw new RangeError("context should be 255 bytes or less");
   const hashed2 = hash(msg);
-  return concatBytes(new Uint8Array([1, ctx.length]), ctx, hash.oid, hashed2);
+  return concatBytes2(new Uint8Array([1, ctx.length]), ctx, hash.oid, hashed2);
 }
 var abytesDoc, randomBytes3, VER_OPT_KEYS, SIG_OPT_KEYS, EMPTY, oidNistP, XOF_OID_OUTPUT_LEN;
 var init_utils3 = __esm({
@@ -10789,7 +10788,7 @@ function preAuthEncoding(artifact, canonicalText2) {
   const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
   const body = utf8ToBytes(canonicalText2);
   const ascii = utf8ToBytes;
-  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
+  return concatBytes2(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
 }
 var init_pre_auth_encoding = __esm({
   "src/core/verifier/pre-auth-encoding.ts"() {
@@ -10864,7 +10863,7 @@ function holds({ message, signature, publicKey, point }) {
   if (S >= Point.Fn.ORDER) return false;
   const [R, A] = [ed25519Point(encodedR), point ?? ed25519Point(publicKey)];
   if (R === void 0 || A === void 0 || R.isSmallOrder() || A.isSmallOrder()) return false;
-  const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER;
+  const k = bytesToNumberLE(sha512(concatBytes2(encodedR, publicKey, message))) % Point.Fn.ORDER;
   return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R);
 }
 var HASHING, verifiers;
