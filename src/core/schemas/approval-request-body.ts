@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { NOTE_MAX } from './approval-request.ts'
 import { AnyKey, SubmittedTransaction } from './business-transaction.ts'
+import { Reason } from './governance.ts'
 import { closed, Uuid } from './primitives.ts'
 
 export const EXPIRES_IN_SECONDS_DEFAULT = 3_600
@@ -40,11 +41,4 @@ export const ApprovalRequestRead = closed({
   ...members,
 })
 
-export const ApprovalRequestDecline = closed({
-  reason: Type.String({
-    minLength: 1,
-    maxLength: NOTE_MAX,
-    pattern: '\\S',
-    description: `a text of 1 to ${NOTE_MAX} characters`,
-  }),
-})
+export const ApprovalRequestDecline = closed({ reason: Reason })

@@ -4,7 +4,7 @@ import { ApproverName, humanSignature } from './approval.ts'
 import { Reason } from './governance.ts'
 import { Base64, closed, Instant } from './primitives.ts'
 
-const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
+export const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 
 /** Of a passkey's name for itself, base64url. */
 export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'

@@ -47,7 +47,9 @@ export const PolicyReference = Type.Object({
   schemaVersion: Type.Optional(Text),
 })
 
-const SignalValue = Type.Union([Type.Boolean(), Type.Number()], { description: 'a boolean or a number' })
+export const SignalValue = Type.Union([Type.Boolean(), Type.Number()], {
+  description: 'a boolean or a number',
+})
 
 export const Signals = Type.Record(AnyKey, SignalValue, { description: 'an object' })
 

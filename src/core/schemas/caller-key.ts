@@ -1,7 +1,7 @@
 // Callers' keys and the changes of them that humans propose (docs/handbook/callers.md).
 import { Type } from 'typebox'
 import { ApproverName } from './approval.ts'
-import { passkeyMembers } from './approver.ts'
+import { passkeyMembers, PublicKeyPem } from './approver.ts'
 import { Reason } from './governance.ts'
 import { closed, Instant, NonEmptyText, Timestamp, Uuid } from './primitives.ts'
 
@@ -32,7 +32,6 @@ const names = () =>
     description: 'an array of at most 64 non-empty strings of at most 256 characters',
   })
 
-const StepUpPublicKey = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 const { credentialId, ...passkey } = passkeyMembers
 const StepUpPasskey = closed({
   publicKeyPem: Type.String({ pattern: '\\S', description: 'a PEM public key of Ed25519 or P-256' }),
@@ -49,7 +48,7 @@ export const CallerKeyProposal = Type.Union([
     allowedPrincipalIds: Type.Optional(names()),
     allowedCapabilities: Type.Optional(names()),
     credentialHolderType: Type.Optional(HolderType),
-    stepUpPublicKey: Type.Optional(StepUpPublicKey),
+    stepUpPublicKey: Type.Optional(PublicKeyPem),
     stepUpPasskey: Type.Optional(StepUpPasskey),
     approverId: Type.Optional(ApproverName),
     readAll: Type.Optional(readAll),
@@ -74,7 +73,7 @@ export const CallerKey = Type.Object({
   ),
   credentialHolderType: Type.Optional(HolderType),
   readAll: Type.Optional(readAll),
-  stepUpPublicKey: Type.Optional(StepUpPublicKey),
+  stepUpPublicKey: Type.Optional(PublicKeyPem),
   stepUpPasskey: Type.Optional(StepUpPasskey),
   approverId: Type.Optional(ApproverName),
   expiresAt: Type.Optional(Instant),

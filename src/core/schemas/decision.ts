@@ -1,11 +1,11 @@
 // Decision (interface §2.2, decisions §4): what the policy said, with its rule trace.
 import { Type } from 'typebox'
 import { ApprovalRequestContent } from './approval-request.ts'
-import { AnyKey, PolicyReference, Signals } from './business-transaction.ts'
+import { AnyKey, PolicyReference, Signals, SignalValue } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 
 const VerifiedSignal = Type.Object({
-  value: Type.Union([Type.Boolean(), Type.Number()], { description: 'a boolean or a number' }),
+  value: SignalValue,
   by: NonEmptyText,
   approvals: Type.Optional(
     Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),

@@ -2,13 +2,8 @@
 import { Type } from 'typebox'
 import { eventTypes } from '../events/types.ts'
 import { Reason } from './governance.ts'
-import { closed, Instant, NonEmptyText, Uuid } from './primitives.ts'
+import { closed, EndpointUrl, Instant, NonEmptyText, Uuid } from './primitives.ts'
 
-const url = Type.String({
-  pattern: '\\S',
-  description:
-    'https, to a host whose addresses are all public, without a query; http to a loopback literal outside production',
-})
 const types = Type.Array(Type.Enum([...eventTypes]), {
   minItems: 1,
   uniqueItems: true,
@@ -26,7 +21,7 @@ const callerIds = Type.Array(NonEmptyText, {
 
 export const EventEndpoint = Type.Object({
   endpointId: Uuid,
-  url,
+  url: EndpointUrl,
   types,
   withParameters,
   callerIds: Type.Optional(callerIds),
@@ -58,7 +53,7 @@ export const EventEndpointList = Type.Object({
 export const EventEndpointProposal = Type.Union([
   closed({
     action: Type.Enum(['register']),
-    url,
+    url: EndpointUrl,
     types,
     withParameters: Type.Optional(withParameters),
     callerIds: Type.Optional(callerIds),
@@ -67,7 +62,7 @@ export const EventEndpointProposal = Type.Union([
   // Whatever is registered for the URL is revoked, whatever registration is given.
   closed({
     action: Type.Enum(['revoke']),
-    url,
+    url: EndpointUrl,
     types: Type.Optional(types),
     withParameters: Type.Optional(withParameters),
     callerIds: Type.Optional(callerIds),

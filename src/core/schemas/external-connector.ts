@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { Reason } from './governance.ts'
 import { CAPABILITY, POLICY_NAME } from './policy.ts'
-import { closed, Instant, NonEmptyText, Uuid } from './primitives.ts'
+import { closed, EndpointUrl, Instant, NonEmptyText, Uuid } from './primitives.ts'
 
 const Capability = Type.String({ pattern: CAPABILITY, description: 'a namespace:verb' })
 const Parameter = Type.String({
@@ -10,11 +10,7 @@ const Parameter = Type.String({
   description: 'the name of a parameter',
 })
 const registration = {
-  endpointUrl: Type.String({
-    pattern: '\\S',
-    description:
-      'https, to a host whose addresses are all public, without a query; http to a loopback literal outside production',
-  }),
+  endpointUrl: EndpointUrl,
   policy: Type.String({ pattern: POLICY_NAME, description: 'the name of a policy' }),
   allowedParameters: Type.Array(Parameter, {
     maxItems: 64,

@@ -63,6 +63,15 @@ export const Reason = Type.String({
   description: 'a text of 1 to 1000 characters',
 })
 
+/** Of what a change has put into effect. */
+export const approvedMembers = {
+  approvedBy: Type.Optional(
+    Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
+  ),
+  approvedAt: Type.Optional(Instant),
+  approvedByChange: Type.Optional(Uuid),
+}
+
 const Members = Type.Record(AnyKey, Type.Unknown())
 
 export const Change = Type.Object({

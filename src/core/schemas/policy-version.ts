@@ -1,7 +1,7 @@
 // Policy versions as GET /policies and its neighbours show them (decisions §7).
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
-import { Reason } from './governance.ts'
+import { approvedMembers, Reason } from './governance.ts'
 import { closed, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { policyStandings } from '../policy/standing.ts'
 import { PolicyDocument, PolicyVersionText, SignalVerifier } from './policy.ts'
@@ -11,11 +11,7 @@ const summary = {
   version: NonEmptyText,
   status: Type.Enum([...policyStandings], { description: 'what is only loaded, or retired, rejects' }),
   contentHash: Sha256,
-  approvedBy: Type.Optional(
-    Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
-  ),
-  approvedAt: Type.Optional(Instant),
-  approvedByChange: Type.Optional(Uuid),
+  ...approvedMembers,
   retiredBy: Type.Optional(NonEmptyText),
   retiredAt: Type.Optional(Instant),
   retiredByChange: Type.Optional(Uuid),

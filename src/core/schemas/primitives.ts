@@ -79,3 +79,10 @@ export const Base64 = Type.String({
   pattern: '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
   description: 'base64 with padding',
 })
+
+/** Where the service sends requests of its own (src/core/outbound/address.ts). */
+export const EndpointUrl = Type.String({
+  pattern: '\\S',
+  description:
+    'https, to a host whose addresses are all public, without a query; http to a loopback literal outside production',
+})

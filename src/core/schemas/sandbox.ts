@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { PolicyDocument, PolicyVersionText } from './policy.ts'
-import { Instant, NonEmptyText, Sha256, Text, Timestamp, Uuid } from './primitives.ts'
+import { closed, Instant, NonEmptyText, Sha256, Text, Timestamp, Uuid } from './primitives.ts'
 import { Mismatch } from './refusal-record.ts'
 
 const Finding = Type.Object({
@@ -90,11 +90,8 @@ const Retires = Type.Array(PolicyVersionText, {
 
 /** A document and, maybe, versions that end with it; or these alone. */
 export const SimulationRequest = Type.Union([
-  Type.Object(
-    { policy: PolicyDocument, retires: Type.Optional(Retires), ...range },
-    { additionalProperties: false },
-  ),
-  Type.Object({ policyId: NonEmptyText, retires: Retires, ...range }, { additionalProperties: false }),
+  closed({ policy: PolicyDocument, retires: Type.Optional(Retires), ...range }),
+  closed({ policyId: NonEmptyText, retires: Retires, ...range }),
 ])
 
 const Outcome = Type.Enum(['APPROVED', 'REJECTED'])

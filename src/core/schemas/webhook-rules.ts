@@ -1,8 +1,8 @@
 // Rules for the deliveries of providers, as a file, a proposal and GET /webhook-rules hold them. Unknown keys are refused: a misspelt
 // `compare` would silently compare nothing.
 import { Type } from 'typebox'
-import { Reason } from './governance.ts'
-import { closed, Instant, Sha256, Uuid } from './primitives.ts'
+import { approvedMembers, Reason } from './governance.ts'
+import { closed, Sha256 } from './primitives.ts'
 import { said } from './provider-confirmation.ts'
 
 const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
@@ -37,11 +37,7 @@ const version = {
   status: Type.Enum(['IN_EFFECT', 'REPLACED', 'LOADED'], {
     description: '`REPLACED`: in effect until others were. `LOADED`: read from a file, and never approved.',
   }),
-  approvedBy: Type.Optional(
-    Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
-  ),
-  approvedAt: Type.Optional(Instant),
-  approvedByChange: Type.Optional(Uuid),
+  ...approvedMembers,
   rules: WebhookRuleList,
 }
 
