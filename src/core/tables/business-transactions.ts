@@ -1,5 +1,5 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
-import { readPageOf, type Page, type PageRange } from './page.ts'
+import { readOwnedPage, type Page, type PageRange } from './page.ts'
 import { idsIn, overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -69,25 +69,15 @@ export async function readTransaction(sql: Sql, id: string, callerId: string | n
 }
 
 /** A page of canonical texts, newest first. `callerId` null lists every owner's. */
-export async function listTransactions(
+export function listTransactions(
   sql: Sql,
   range: PageRange,
   callerId: string | null,
 ): Promise<Page<{ readonly body: string }>> {
-  // Two statements, not one with `$5 IS NULL OR`: each has its own index, and a generic plan can use it.
-  const own = callerId !== null
-  return readPageOf(
+  return readOwnedPage(
     sql,
-    {
-      name: own ? 'business_transactions_list_own' : 'business_transactions_list_all',
-      table: 'business_transactions',
-      time: 'created_at',
-      id: 'business_transaction_id',
-      bytes: 'octet_length(item.body)',
-      columns: 'item.body',
-      ...(own ? { where: 'item.caller_id = $5::text' } : {}),
-    },
+    { table: 'business_transactions', bytes: 'octet_length(item.body)', columns: 'item.body' },
     range,
-    { values: own ? [callerId] : [] },
+    { callerId, since: null, until: null },
   )
 }

@@ -1,7 +1,7 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import { readPageOf, type Page, type PageRange } from './page.ts'
+import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
@@ -40,34 +40,17 @@ export async function readRefusedTransaction(
   return result.rows[0] ?? null
 }
 
-/**
- * A page of refusals, newest first.
- * @param which.callerId whose; null: everybody's
- * @param which.since ISO 8601, included; `until` is excluded. Null: no bound
- */
-export function listRefusals(
-  sql: Sql,
-  range: PageRange,
-  {
-    callerId,
-    since,
-    until,
-  }: { readonly callerId: string | null; readonly since: string | null; readonly until: string | null },
-): Promise<Page<Sealed>> {
-  const own = callerId !== null
-  return readPageOf(
+/** A page of refusals, newest first. */
+export function listRefusals(sql: Sql, range: PageRange, of: OwnedRange): Promise<Page<Sealed>> {
+  return readOwnedPage(
     sql,
     {
-      name: own ? 'refusal_records_list_own' : 'refusal_records_list_all',
       table: 'refusal_records',
-      time: 'created_at',
-      id: 'business_transaction_id',
       bytes: 'octet_length(item.body) + octet_length(item.seal)',
       columns: 'item.body, item.seal',
-      where: `item.created_at >= $5::timestamptz ${own ? 'AND item.caller_id = $6::text' : ''}`,
     },
     range,
-    { until, values: [since ?? '-infinity', ...(own ? [callerId] : [])] },
+    of,
   )
 }
 

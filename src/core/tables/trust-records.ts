@@ -3,7 +3,7 @@ import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import type { LogPosition } from './log-queue.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
-import { readPageOf, type Page, type PageRange } from './page.ts'
+import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -137,30 +137,21 @@ async function withSignatures<Part extends Sealed & { receipts?: string }>(
   }))
 }
 
-/** A page of whole records, newest first. `callerId` null lists every owner's; `since` is included, `until` is not. */
+/** A page of whole records, newest first. */
 export async function listTrustRecords(
   sql: Sql,
   range: PageRange,
-  {
-    callerId,
-    since,
-    until,
-  }: { readonly callerId: string | null; readonly since: string | null; readonly until: string | null },
+  of: OwnedRange,
 ): Promise<Page<WholeRecord>> {
-  const own = callerId !== null
-  const page = await readPageOf<StoredWhole>(
+  const page = await readOwnedPage<StoredWhole>(
     sql,
     {
-      name: own ? 'trust_records_list_own' : 'trust_records_list_all',
       table: 'trust_records',
-      time: 'created_at',
-      id: 'business_transaction_id',
       bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
       columns: WHOLE,
-      where: `item.created_at >= $5::timestamptz ${own ? 'AND item.caller_id = $6::text' : ''}`,
     },
     range,
-    { until, values: [since ?? '-infinity', ...(own ? [callerId] : [])] },
+    of,
   )
   return { ...page, rows: await withSignatures(sql, page.rows.map(wholeRecord)) }
 }
