@@ -117,9 +117,9 @@ export function openPool(
   return pool
 }
 
-/** SQL: a time as the interface writes it, ISO 8601 in UTC with milliseconds; null where it is null. */
-export function isoTime(column: string): string {
-  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+/** SQL: a time as the interface writes it, ISO 8601 in UTC with milliseconds or, for a position, microseconds; null where it is null. */
+export function isoTime(column: string, fraction: 'MS' | 'US' = 'MS'): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.${fraction}"Z"')`
 }
 
 /** Bytes as the text of a parameter. */

@@ -1,7 +1,7 @@
 // Pages of a list, newest first, that end where their texts would pass 4 MiB (decisions §12 "paging by bytes").
 import type { QueryResultRow } from 'pg'
 import { LEAST_UUID, type Position } from './position.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** Bytes of the texts on one page. A single item that is larger stands alone on its page. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024
@@ -122,14 +122,14 @@ function statementOf({ table, time, id, bytes, columns, where, join = '' }: Page
       ) AS measured
     )
     SELECT summed.found::integer AS "pageFound", summed.${id} AS "pageId",
-      to_char(summed.${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "pageTime", ${columns}
+      ${isoTime(`summed.${time}`, 'US')} AS "pageTime", ${columns}
     FROM summed JOIN ${table} AS item ON item.${id} = summed.${id} ${join}
     WHERE summed.bytes_so_far <= ${PAGE_BYTES_MAX} OR summed.bytes_so_far = summed.bytes
     ORDER BY summed.${time} DESC, summed.${id} DESC`
 }
 
-/** A page begins behind `after` or at `until`, whichever is older. */
-function upperEnd(after: Position | null, until: string | null): [string, string] {
+/** A page begins behind `after` or at `until`, whichever is older. @returns a time and an id, above which nothing is on it */
+export function upperEnd(after: Position | null, until: string | null): [string, string] {
   if (after !== null && (until === null || after.createdAt < until)) return [after.createdAt, after.id]
   return [until ?? 'infinity', LEAST_UUID]
 }

@@ -1,6 +1,6 @@
 // webhook_events: deliveries as they were received, each once (decisions §10); and the state of their jobs.
 import type { LogPosition } from './log-queue.ts'
-import { readPageOf, type Page, type PageRange } from './page.ts'
+import { readPageOf, upperEnd, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
 import { idsIn, overRows } from '../postgres/rows.ts'
 import { byteaText, isoTime, type Sql } from '../postgres/sql.ts'
@@ -212,15 +212,14 @@ async function scannedTo(
   { after }: PageRange,
   { since, until }: Pick<DeliveryFilter, 'since' | 'until'>,
 ): Promise<Position | null> {
-  const from = after !== null && (until === null || after.createdAt < until) ? after : null
   const { rows } = await sql.query<Position>({
     name: 'webhook_events_scanned_to',
     text: `
-      SELECT to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdAt", event_key AS id
+      SELECT ${isoTime('received_at', 'US')} AS "createdAt", event_key AS id
       FROM webhook_events
       WHERE (received_at, event_key) < ($1::timestamptz, $2::uuid) AND received_at >= $3::timestamptz
       ORDER BY received_at DESC, event_key DESC OFFSET ${SCANNED_MAX - 1} LIMIT 1`,
-    values: [from?.createdAt ?? until ?? 'infinity', from?.id ?? LEAST_UUID, since ?? '-infinity'],
+    values: [...upperEnd(after, until), since ?? '-infinity'],
   })
   return rows[0] ?? null
 }
