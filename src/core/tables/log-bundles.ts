@@ -19,6 +19,12 @@ export const insertBundles = overRows<BundleRow>({
   values: ({ log, n, entries }) => [log, n, byteaText(entries)],
 })
 
+/** SQL of a bundle as `entriesOfBundle` takes it. Subqueries, each by its index whatever the planner believes. */
+export const bundleColumns = (log: string, n: string) => `
+  (SELECT entries FROM log_bundles WHERE log = ${log} AND n = ${n}) AS whole,
+  (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
+   WHERE log = ${log} AND start >= ${n} * ${TILE_WIDTH} AND start < (${n} + 1) * ${TILE_WIDTH}) AS tail`
+
 /** A bundle as it goes out: a full one as it is stored. */
 export interface Bundle {
   readonly bytes: Buffer
@@ -36,10 +42,7 @@ export async function readEntryBundle(
 ): Promise<Bundle | undefined> {
   const { rows } = await sql.query<{ whole: Buffer | null; tail: Buffer | null }>({
     name: 'log_bundles_read',
-    text: `
-      SELECT (SELECT entries FROM log_bundles WHERE log = $1::integer AND n = $2::bigint) AS whole,
-        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
-         WHERE log = $1::integer AND start >= $2::bigint * 256 AND start < ($2::bigint + 1) * 256) AS tail`,
+    text: `SELECT ${bundleColumns('$1::integer', '$2::bigint')}`,
     values: [log, n],
   })
   const { whole = null, tail = null } = rows[0] ?? {}
@@ -71,12 +74,7 @@ export async function readEntries(
 ): Promise<(Buffer | undefined)[]> {
   const { rows } = await sql.query<{ n: string; whole: Buffer | null; tail: Buffer | null }>({
     name: 'log_bundles_read_entries',
-    text: `
-      SELECT wanted.n,
-        (SELECT entries FROM log_bundles WHERE log = $1::integer AND n = wanted.n) AS whole,
-        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
-         WHERE log = $1::integer AND start >= wanted.n * 256 AND start < (wanted.n + 1) * 256) AS tail
-      FROM unnest($2::bigint[]) AS wanted (n)`,
+    text: `SELECT wanted.n, ${bundleColumns('$1::integer', 'wanted.n')} FROM unnest($2::bigint[]) AS wanted (n)`,
     values: [log, [...new Set(indexes.map(bundleOf))]],
   })
   const bundles = new Map(rows.map((row) => [Number(row.n), entriesOfBundle(row.n, row)]))

@@ -4,7 +4,7 @@ import { bundleOf, TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { leafHash } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { LogPolicy } from '../log/policy.ts'
-import { entriesOfBundle } from './log-bundles.ts'
+import { bundleColumns, entriesOfBundle } from './log-bundles.ts'
 import { noteWith, servedCheckpoint } from './log-checkpoints.ts'
 import type { Cosignatures } from './log-cosigned.ts'
 import { unlogged, type LogPosition } from './log-queue.ts'
@@ -62,9 +62,7 @@ export async function placeEntries(
     // its arrays the planner believes a plan of their own to be better than the one that it keeps, and to plan costs more than to read.
     text: `
       SELECT wanted.at, b.log, place.index, newest.size, newest.note, newest.cosignatures,
-        (SELECT entries FROM log_bundles WHERE log = b.log AND n = place.n) AS whole,
-        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
-         WHERE log = b.log AND start >= place.n * ${TILE_WIDTH} AND start < (place.n + 1) * ${TILE_WIDTH}) AS tail,
+        ${bundleColumns('b.log', 'place.n')},
         (SELECT hashes FROM log_tiles WHERE log = b.log AND level = 0 AND n = place.n) AS tile
       FROM generate_subscripts($1::uuid[], 1) AS wanted (at)
       CROSS JOIN LATERAL (SELECT log, start FROM log_batches WHERE batch = ($1::uuid[])[wanted.at] LIMIT 1) AS b
