@@ -41,9 +41,9 @@ const insertReceipts = overRows<ReceiptRow>({
 
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
 export function storeRecords(rows: {
-  records: SealedRow[]
-  verifications: AppendedRow[]
-  receipts: ReceiptRow[]
+  records: readonly SealedRow[]
+  verifications: readonly AppendedRow[]
+  receipts: readonly ReceiptRow[]
 }): Statement[] {
   const shared = shareSignatures()
   const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
@@ -275,9 +275,7 @@ export async function readLast(
 }
 
 export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
-  const shared = shareSignatures()
-  const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
-  return [...shared.statements(), ...insertReceipts(receipts)]
+  return storeRecords({ records: [], verifications: [], receipts: rows })
 }
 
 /** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */
