@@ -4,6 +4,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { artifactEntry } from '../log/artifacts.ts'
 import { changeStreams } from '../log/change-streams.ts'
 import { sha256Hex } from '../signing/sha256.ts'
+import { isoTime } from '../postgres/sql.ts'
 import type { LoggedKind, QueuedEntry } from './log-queue.ts'
 
 export interface Artifact extends Pick<QueuedEntry, 'hash' | 'id'> {
@@ -21,6 +22,8 @@ export interface ArtifactTable {
   readonly table: string
   /** The column, with the cast of its values. */
   readonly key: readonly [column: string, cast: 'uuid' | 'text']
+  /** SQL of when a row was made, as text, over `c` and, where it is `joined`, `t`. */
+  readonly createdAt: string
   /** The key is of several rows, with an `ordinal` each. */
   readonly numbered?: true
   /** SQL of what `artifacts` reads of a row `c`, as text: at most six. */
@@ -38,6 +41,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'pending_changes',
     key: ['change_id', 'uuid'],
+    createdAt: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${isoTime('c.proposed_at')})`,
     columns: ['c.change_id::text', 'c.kind', 'c.target', 'c.status', 'c.body', 'c.resolved_body'],
     artifacts([id, kind, target, status, ...bodies]) {
       const streams = changeStreams(kind, target)
@@ -51,6 +55,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'approval_requests',
     key: ['request_id', 'uuid'],
+    createdAt: isoTime('c.created_at'),
     columns: ['c.request_id::text', 'c.body'],
     artifacts: ([id, body]) => [
       { ...artifactEntry.approvalRequest(body, sha256Hex), id, streams: requestStreams(body) },
@@ -59,6 +64,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'approvals',
     key: ['approval_id', 'text'],
+    createdAt: isoTime('c.delivered_at'),
     columns: ['c.approval_id', 'c.capability', 'c.approver_id', 'c.body'],
     artifacts([id, capability, approver, body]) {
       const { payload } = JSON.parse(body) as { payload: Json }
@@ -69,18 +75,21 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'approval_request_closes',
     key: ['close_id', 'uuid'],
+    createdAt: isoTime('c.closed_at'),
     columns: ['c.close_id::text', 'c.body'],
     artifacts: ([id, body]) => [{ ...artifactEntry.approvalRequestClose(body, sha256Hex), id, streams: {} }],
   },
   {
     table: 'webhook_events',
     key: ['event_key', 'uuid'],
+    createdAt: isoTime('c.received_at'),
     columns: ['c.event_key::text', 'c.body_sha256'],
     artifacts: ([id, hash]) => [{ ...artifactEntry.webhook(hash), id, streams: {} }],
   },
   {
     table: 'execution_intents',
     key: ['business_transaction_id', 'uuid'],
+    createdAt: isoTime('t.created_at'),
     columns: ['c.business_transaction_id::text', 't.caller_id', 't.body', 't.execution_authorization'],
     joined: true,
     // The gateway releases for direct callers too: of those no authorization is stored.
@@ -94,6 +103,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'refusal_records',
     key: ['business_transaction_id', 'uuid'],
+    createdAt: isoTime('c.created_at'),
     columns: ['c.business_transaction_id::text', 't.caller_id', 't.body', 'c.body'],
     joined: true,
     artifacts([id, caller, transaction, body]) {
@@ -105,6 +115,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'receipts',
     key: ['business_transaction_id', 'uuid'],
+    createdAt: `substring(c.body from '"issuedAt":"([^"]*)"')`,
     numbered: true,
     columns: ['c.business_transaction_id::text', 't.caller_id', 't.body', 'c.body'],
     joined: true,
@@ -117,12 +128,14 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'intent_transitions',
     key: ['transition_id', 'uuid'],
+    createdAt: isoTime('c.at'),
     columns: ['c.transition_id::text', 'c.body'],
     artifacts: ([id, body]) => [{ ...artifactEntry.intentTransition(body, sha256Hex), id, streams: {} }],
   },
   {
     table: 'provider_confirmations',
     key: ['confirmation_id', 'uuid'],
+    createdAt: isoTime('c.at'),
     columns: ['c.confirmation_id::text', 'c.body', 't.caller_id', 't.body', 't.execution_authorization'],
     joined: true,
     artifacts([id, body, caller, transaction, authorization]) {
@@ -133,6 +146,7 @@ export const artifactTables: readonly ArtifactTable[] = [
   {
     table: 'audit_events',
     key: ['event_id', 'uuid'],
+    createdAt: isoTime('c.occurred_at'),
     columns: ['c.event_id::text', 'c.body'],
     artifacts: ([id, body]) => [{ ...artifactEntry.auditEvent(body, sha256Hex), id, streams: {} }],
   },

@@ -1,7 +1,6 @@
 // What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
-import { isoTime } from '../postgres/sql.ts'
 import type { Statement, Texts } from '../postgres/statement-batch.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
@@ -34,26 +33,10 @@ export interface UnloggedTable {
 
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
 
-/** SQL of when a row was made, as text. */
-const CREATED_AT: Readonly<Record<string, string>> = {
-  pending_changes: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${isoTime('c.proposed_at')})`,
-  approval_requests: isoTime('c.created_at'),
-  approval_request_closes: isoTime('c.closed_at'),
-  approvals: isoTime('c.delivered_at'),
-  webhook_events: isoTime('c.received_at'),
-  execution_intents: isoTime('t.created_at'),
-  refusal_records: isoTime('c.created_at'),
-  receipts: `substring(c.body from '"issuedAt":"([^"]*)"')`,
-  intent_transitions: isoTime('c.at'),
-  provider_confirmations: isoTime('c.at'),
-  audit_events: isoTime('c.occurred_at'),
-}
-
 /** In the order of `artifactTables`. */
 export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((artifactTable) => {
-  const { table, numbered, columns, joined, where = 'true' } = artifactTable
+  const { table, createdAt, numbered, columns, joined, where = 'true' } = artifactTable
   const [column, cast] = artifactTable.key
-  const at = CREATED_AT[table]!
   const join = joined === true ? JOIN_TRANSACTION : ''
   const ordinal = numbered === true ? 'c.ordinal' : '0'
   const isRow = `
@@ -61,7 +44,7 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
   return {
     table,
     keys: (which) => `
-      SELECT coalesce(${at}, '') COLLATE "C" AS at, c.${column}::text AS key, ${ordinal} AS ordinal, c.log_batch AS batch
+      SELECT coalesce(${createdAt}, '') COLLATE "C" AS at, c.${column}::text AS key, ${ordinal} AS ordinal, c.log_batch AS batch
       FROM ${table} AS c ${join}
       WHERE (${which === 'all' ? 'c.log_batch IS NULL OR ' : ''}c.log_batch IN (SELECT batch FROM log_lost)) AND ${where}
       ORDER BY 1, 2, 3`,
