@@ -1,5 +1,6 @@
 // The proofs of a bundle: that each part of it is an entry of the log, all under one checkpoint, in the order in which authority is given.
 import { equalBytes } from '../bytes.ts'
+import { errorText } from '../error-text.ts'
 import type { Json } from '../json/canonical.ts'
 import { isEntryOf, type ArtifactEntry } from '../log/artifacts.ts'
 import { readCheckpoint, type Checkpoint } from '../log/checkpoint.ts'
@@ -121,7 +122,7 @@ function readProofs(carried: readonly Json[]): CarriedProof[] {
       checkpoints.set(proof.checkpoint, checkpoint)
       return { kind, id, read: { proof, checkpoint } }
     } catch (error) {
-      return { kind, id, read: { problem: error instanceof Error ? error.message : String(error) } }
+      return { kind, id, read: { problem: errorText(error) } }
     }
   })
 }

@@ -2,7 +2,7 @@
 // count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { artifactEntry } from '../log/artifacts.ts'
-import type { NoteCrypto, VerifierKey } from '../log/note.ts'
+import type { VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
 import { check, checkSigned, isMembers, list, members, mustHold, string } from './evidence.ts'
@@ -18,6 +18,7 @@ import {
   type VerifyingKey,
 } from './keys.ts'
 import type { LogTrust } from './log-trust.ts'
+import { noteCrypto } from './note-crypto.ts'
 import { Unusable } from './unusable.ts'
 import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
 
@@ -28,7 +29,6 @@ interface BundleWith {
   readonly keys: KeySet
   readonly log: LogTrust | undefined
   readonly cryptoBy: (keys: KeySet) => Crypto
-  readonly noteCrypto: NoteCrypto
   readonly onLogKeyUsed: (key: VerifierKey) => void
 }
 
@@ -38,7 +38,7 @@ interface BundleWith {
  */
 export function inspectBundle(
   bundle: Members,
-  { keys, log, cryptoBy, noteCrypto, onLogKeyUsed }: BundleWith,
+  { keys, log, cryptoBy, onLogKeyUsed }: BundleWith,
 ): { checks: Check[]; notes: string[] } {
   if (bundle['bundle'] !== VERSION)
     throw new Unusable(

@@ -292,7 +292,6 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
         keys,
         log,
         cryptoBy: (known) => cryptoOf(known, onUsed, ed25519),
-        noteCrypto,
         onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
       }),
   },

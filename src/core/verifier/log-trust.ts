@@ -1,4 +1,5 @@
 // Whom a reader trusts to sign checkpoints of logs: the saved description of a service's logs, or a C2SP tlog-policy.
+import { errorText } from '../error-text.ts'
 import type { Json } from '../json/canonical.ts'
 import { parseCheckpoint, type OpenedCheckpoint } from '../log/checkpoint.ts'
 import {
@@ -33,7 +34,7 @@ export function readLogTrust(given: unknown, sha256: Sha256): LogTrust {
     return { policy: parsePolicy(given, sha256), everyType: false }
   } catch (error) {
     throw new Unusable(
-      `The log description does not begin with '{' and is no policy of logs either: ${messageOf(error)}.`,
+      `The log description does not begin with '{' and is no policy of logs either: ${errorText(error)}.`,
     )
   }
 }
@@ -63,12 +64,10 @@ function keysOfLog(log: Json, which: string, sha256: Sha256): VerifierKey[] {
     } catch (error) {
       // As keys of unknown types are left out of a key set: a later version may have more.
       if (error instanceof UnknownKeyType) return []
-      throw new Unusable(`${which} of the log description has a wrong key: ${messageOf(error)}.`)
+      throw new Unusable(`${which} of the log description has a wrong key: ${errorText(error)}.`)
     }
   })
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** A checkpoint whose keys are not given: with them it may hold or fail. The message is a sentence without its full stop. */
 export class LogKeyNotGiven extends Error {

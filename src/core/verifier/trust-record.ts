@@ -55,16 +55,9 @@ function signedMembers(record: Members): Members {
 
 function boundToTransaction(record: Members, crypto: Crypto): boolean {
   const transaction = members(record['transaction'])
-  const intent = members(transaction['intent'])
-  const { action, target, parameters } = intent
   const payload = members(members(record['authorization'])['payload'])
   const id = record['businessTransactionId'] as Json
-  const bound = canonicalize({
-    action: action as Json,
-    businessTransactionId: id,
-    parameters: parameters as Json,
-    target: target as Json,
-  })
+  const bound = actionText(id, members(transaction['intent']))
   return (
     transaction['businessTransactionId'] === id &&
     payload['businessTransactionId'] === id &&
@@ -75,15 +68,20 @@ function boundToTransaction(record: Members, crypto: Crypto): boolean {
       .map(members)
       .every((execution) => {
         const evidence = members(execution['evidence'])
-        const shown = {
-          action: evidence['action'] as Json,
-          businessTransactionId: evidence['businessTransactionId'] as Json,
-          parameters: evidence['parameters'] as Json,
-          target: evidence['target'] as Json,
-        }
-        return execution['businessTransactionId'] === id && canonicalize(shown) === bound
+        return (
+          execution['businessTransactionId'] === id &&
+          actionText(evidence['businessTransactionId'], evidence) === bound
+        )
       })
   )
+}
+
+/** What businessTransactionHash covers. @throws Error where a member is missing */
+function actionText(
+  businessTransactionId: Json | undefined,
+  { action, parameters, target }: Members,
+): string {
+  return canonicalize({ action, businessTransactionId, parameters, target } as Members)
 }
 
 function boundToDecision(record: Members): boolean {

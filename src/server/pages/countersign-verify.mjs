@@ -4715,13 +4715,13 @@ function parseVkey(text2, sha2562) {
   if (key.keyId !== keyId) throw new Error(`the verifier key '${name}' has the id ${key.keyId}, not ${keyId}`);
   return key;
 }
-function verifiedLines(note2, keys, messageOf2, { verifies }) {
+function verifiedLines(note2, keys, messageOf, { verifies }) {
   const found = /* @__PURE__ */ new Map();
   for (const line of note2.lines) {
     const key = keys.find(({ name, keyId }) => name === line.name && keyId === line.keyId);
     if (key === void 0) continue;
     const { algorithm, signatureBytes } = TYPES[key.type];
-    const holds2 = line.signature.length === signatureBytes && verifies[algorithm]({ ...messageOf2(key, line), publicKey: key.publicKey });
+    const holds2 = line.signature.length === signatureBytes && verifies[algorithm]({ ...messageOf(key, line), publicKey: key.publicKey });
     if (!holds2) throw new Error(`the signature of ${key.name} (key id ${key.keyId}) does not hold`);
     if (!found.has(key)) found.set(key, { key, line });
   }
@@ -4792,13 +4792,13 @@ function openCheckpoint(note2, { logs, witnesses }, crypto) {
   return { ...checkpoint, signedBy, cosignedBy: signersOf(parsed, checkpoint, witnesses, crypto) };
 }
 function signersOf(note2, checkpoint, keys, crypto) {
-  const messageOf2 = (key, { signature }) => {
+  const messageOf = (key, { signature }) => {
     if (key.type === "ed25519") return { message: new TextEncoder().encode(note2.text), signature };
     const { timeSeconds, signature: timed } = readTimestampedSignature(signature);
     const message = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note2.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
     return { message, signature: timed };
   };
-  return verifiedLines(note2, keys, messageOf2, crypto).map(
+  return verifiedLines(note2, keys, messageOf, crypto).map(
     ({ key, line }) => key.type === "ed25519" ? { key } : { key, timeSeconds: readTimestampedSignature(line.signature).timeSeconds }
   );
 }
@@ -5055,7 +5055,7 @@ function readLogTrust(given, sha2562) {
     return { policy: parsePolicy(given, sha2562), everyType: false };
   } catch (error) {
     throw new Unusable(
-      `The log description does not begin with '{' and is no policy of logs either: ${messageOf(error)}.`
+      `The log description does not begin with '{' and is no policy of logs either: ${errorText(error)}.`
     );
   }
 }
@@ -5082,7 +5082,7 @@ function keysOfLog(log, which, sha2562) {
       return key;
     } catch (error) {
       if (error instanceof UnknownKeyType) return [];
-      throw new Unusable(`${which} of the log description has a wrong key: ${messageOf(error)}.`);
+      throw new Unusable(`${which} of the log description has a wrong key: ${errorText(error)}.`);
     }
   });
 }
@@ -5105,17 +5105,17 @@ function openTrusted(note2, trust, crypto) {
   if (byUnknown) throw notGiven();
   throw new Error(`the checkpoint is not signed by the ${ALGORITHMS2[unsigned.type]} key of its log`);
 }
-var messageOf, LogKeyNotGiven, ALGORITHMS2;
+var LogKeyNotGiven, ALGORITHMS2;
 var init_log_trust = __esm({
   "src/core/verifier/log-trust.ts"() {
     "use strict";
+    init_error_text();
     init_checkpoint();
     init_note();
     init_policy();
     init_evidence();
     init_parse();
     init_unusable();
-    messageOf = (error) => error instanceof Error ? error.message : String(error);
     LogKeyNotGiven = class extends Error {
       origin;
       constructor(origin, message) {
@@ -5191,7 +5191,7 @@ function readProofs(carried) {
       checkpoints.set(proof.checkpoint, checkpoint);
       return { kind, id: id2, read: { proof, checkpoint } };
     } catch (error) {
-      return { kind, id: id2, read: { problem: error instanceof Error ? error.message : String(error) } };
+      return { kind, id: id2, read: { problem: errorText(error) } };
     }
   });
 }
@@ -5258,6 +5258,7 @@ var init_bundle_log = __esm({
   "src/core/verifier/bundle-log.ts"() {
     "use strict";
     init_bytes();
+    init_error_text();
     init_artifacts();
     init_checkpoint();
     init_entry();
@@ -9185,455 +9186,6 @@ var init_keys = __esm({
   }
 });
 
-// src/core/verifier/provider-confirmation.ts
-function checkProviderConfirmation(evidence, given) {
-  const { confirmation, signature } = isMembers(evidence) ? evidence : {};
-  return [
-    checkEd25519("confirmation signature", "The signature of the confirmation is not valid", given, {
-      artifact: "provider-confirmation",
-      text: isMembers(confirmation) ? canonicalText(confirmation) : void 0,
-      signature
-    }),
-    check("confirmation", "The confirmation is not one that the service makes", () => isWhole2(confirmation))
-  ];
-}
-function isWhole2(value) {
-  const confirmation = members(value);
-  return SAYS.some((known) => known === confirmation["says"]) && TEXTS.every((name) => string(confirmation[name]) !== "") && HASHES.every((name) => /^[0-9a-f]{64}$/.test(string(confirmation[name]))) && list(confirmation["comparisons"]).map(members).every(isComparison);
-}
-function isComparison({ expression, holds: holds2 }) {
-  return string(expression) !== "" && typeof holds2 === "boolean";
-}
-function notesOnConfirmation(confirmation, status) {
-  if (!isMembers(confirmation)) return [];
-  const { provider, says, comparisons } = confirmation;
-  if (typeof provider !== "string" || typeof says !== "string") return [];
-  const named2 = JSON.stringify(provider);
-  const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
-  return [
-    ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status}.`] : [],
-    ...itemsOf(comparisons).flatMap(
-      (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
-        `A comparison of the confirmation by ${named2} does not hold: ${JSON.stringify(one["expression"])}.`
-      ] : []
-    )
-  ];
-}
-var SAYS, TEXTS, HASHES;
-var init_provider_confirmation = __esm({
-  "src/core/verifier/provider-confirmation.ts"() {
-    "use strict";
-    init_evidence();
-    init_signatures();
-    SAYS = ["executed", "not_executed", "pending"];
-    TEXTS = ["confirmationId", "businessTransactionId", "provider", "eventId", "ruleId", "receivedAt"];
-    HASHES = ["deliveryHash", "rulesHash"];
-  }
-});
-
-// src/core/verifier/receipt.ts
-function checkReceipt(evidence, given) {
-  const receipt = isMembers(evidence) ? evidence : {};
-  const { signature, signatures: _, ...signedMembers2 } = receipt;
-  const { receiptHash, ...hashedMembers } = signedMembers2;
-  const hashed2 = canonicalText(hashedMembers);
-  const signed = canonicalText(signedMembers2);
-  return [
-    check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
-      return hashed2 !== void 0 && given.sha256Hex(hashed2) === receiptHash;
-    }),
-    checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
-      const { algorithm, keyId } = receipt;
-      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
-    })
-  ];
-}
-function notesOnReceipt(receipt, subject = "It") {
-  const { transparency } = receipt;
-  if (!isMembers(transparency)) return [];
-  const { log, by: by2 } = transparency;
-  if (typeof log !== "string" || typeof by2 !== "string" || Number.isNaN(instantMs(by2))) return [];
-  return [
-    `${subject} is promised to the log ${JSON.stringify(log)} by ${by2}; no proof of inclusion was given.`
-  ];
-}
-var init_receipt = __esm({
-  "src/core/verifier/receipt.ts"() {
-    "use strict";
-    init_evidence();
-    init_instant();
-    init_signatures();
-  }
-});
-
-// src/core/verifier/trust-record.ts
-function checkTrustRecord(evidence, given) {
-  const record = isMembers(evidence) ? evidence : {};
-  const signed = canonicalText(signedMembers(record));
-  return [
-    check("canonical hash", "The trust record hash does not match the canonical record", () => {
-      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
-    }),
-    checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
-      const carried = requiredSignatures(record, carriedSignature(record["signature"]));
-      return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
-    }),
-    checkSigned(
-      "authorization signature",
-      "The execution authorization signature is not valid",
-      given,
-      (crypto) => isAuthorizationSigned(members(record["authorization"]), crypto)
-    ),
-    check(
-      "transaction binding",
-      "The execution authorization is not bound to this transaction",
-      () => boundToTransaction(record, given)
-    ),
-    check(
-      "decision binding",
-      "The execution authorization is not bound to this decision",
-      () => boundToDecision(record)
-    ),
-    checkApprovals(record, given)
-  ];
-}
-function signedMembers(record) {
-  const names2 = [
-    "authorization",
-    "businessTransactionId",
-    "createdAt",
-    "executions",
-    "overrides",
-    ..."requiredAlgorithms" in record ? ["requiredAlgorithms"] : [],
-    "transaction",
-    "trustRecordId"
-  ];
-  return Object.fromEntries(names2.map((name) => [name, record[name]]));
-}
-function boundToTransaction(record, crypto) {
-  const transaction = members(record["transaction"]);
-  const intent = members(transaction["intent"]);
-  const { action, target, parameters } = intent;
-  const payload = members(members(record["authorization"])["payload"]);
-  const id2 = record["businessTransactionId"];
-  const bound = canonicalize({
-    action,
-    businessTransactionId: id2,
-    parameters,
-    target
-  });
-  return transaction["businessTransactionId"] === id2 && payload["businessTransactionId"] === id2 && payload["businessTransactionHash"] === crypto.sha256Hex(bound) && payload["signalsHash"] === crypto.sha256Hex(canonicalize(transaction["signals"])) && string(payload["callerId"]) === members(transaction["metadata"])["submittedBy"] && list(record["executions"]).map(members).every((execution) => {
-    const evidence = members(execution["evidence"]);
-    const shown = {
-      action: evidence["action"],
-      businessTransactionId: evidence["businessTransactionId"],
-      parameters: evidence["parameters"],
-      target: evidence["target"]
-    };
-    return execution["businessTransactionId"] === id2 && canonicalize(shown) === bound;
-  });
-}
-function boundToDecision(record) {
-  const payload = members(members(record["authorization"])["payload"]);
-  const transaction = members(record["transaction"]);
-  const executions = list(record["executions"]).map(members);
-  return executions.length > 0 && executions.every((execution) => {
-    const decision = members(execution["decision"]);
-    const policy = members(decision["policy"]);
-    return decision["outcome"] === "APPROVED" && string(decision["decisionId"]) === payload["decisionId"] && string(decision["policyContentHash"]) === payload["policyContentHash"] && string(policy["name"]) === payload["policyName"] && string(policy["version"]) === payload["policyVersion"] && string(decision["intentId"]) === members(transaction["intent"])["intentId"] && canonicalize(policy) === canonicalize(transaction["policy"]) && canonicalize(decision["signals"]) === canonicalize(transaction["signals"]) && string(members(execution["metadata"])["authorizationId"]) === payload["authorizationId"];
-  });
-}
-var init_trust_record = __esm({
-  "src/core/verifier/trust-record.ts"() {
-    "use strict";
-    init_canonical();
-    init_approvals();
-    init_evidence();
-    init_signatures();
-  }
-});
-
-// src/core/verifier/whole-record.ts
-function checkWholeRecord(evidence, given) {
-  const record = isMembers(evidence) ? evidence : {};
-  return [
-    ...checkTrustRecord(record, given),
-    check("verifications", "A verification is not one of this record", () => {
-      leftOut(record, "verifications");
-      return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
-    }),
-    checkSigned("receipts", "A receipt is not a valid one of this record", given, (crypto) => {
-      leftOut(record, "receipts");
-      return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
-    }),
-    ...record["confirmations"] === void 0 && record["confirmationCount"] === void 0 ? [] : [
-      checkSigned(
-        "confirmations",
-        "A confirmation is not a valid one of this record",
-        given,
-        (crypto) => {
-          leftOut(record, "confirmations");
-          return list(record["confirmations"]).map(members).every((one) => isConfirmed(record, one, crypto));
-        }
-      )
-    ]
-  ];
-}
-function isOf(record, appended) {
-  return string(appended["businessTransactionId"]) === record["businessTransactionId"] && string(appended["trustRecordHash"]) === record["trustRecordHash"];
-}
-function isVerification({ verificationId, status, message, verifiedAt }) {
-  return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
-}
-function leftOut(record, name) {
-  const held = list(record[name]).length;
-  const { [COUNTED[name]]: count = held } = record;
-  if (!Number.isSafeInteger(count) || count < held)
-    throw new Error(`${COUNTED[name]} is not the number of ${name}`);
-  return count - held;
-}
-function isReceipted(record, receipt, crypto) {
-  mustHold(checkReceipt(receipt, crypto));
-  const verificationId = string(receipt["verificationId"]);
-  const named2 = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
-  if (named2.length === 0) return leftOut(record, "verifications") > 0;
-  return named2.some(({ status }) => status === "VERIFIED");
-}
-function isConfirmed(record, confirmation, crypto) {
-  mustHold(checkProviderConfirmation(confirmation, crypto));
-  const named2 = members(confirmation["confirmation"])["businessTransactionId"];
-  return named2 === string(record["businessTransactionId"]);
-}
-function cutNote(record, name) {
-  const [held, count] = [record[name], record[COUNTED[name]]];
-  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
-}
-function notesOnRecord(record, { promise }) {
-  const { verifications, receipts } = record;
-  const [latest, receipt] = [verifications, receipts].map((entries) => itemsOf(entries).at(-1));
-  return [
-    ...itemsOf(receipts).length > 0 ? [] : ["The record carries no receipt."],
-    ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
-    ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
-    ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
-    ...notesOnConfirmations(record)
-  ];
-}
-function notesOnConfirmations({ confirmations, executions }) {
-  const [execution] = itemsOf(executions);
-  const status = isMembers(execution) ? execution["status"] : void 0;
-  return itemsOf(confirmations).flatMap(
-    (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status) : []
-  );
-}
-var COUNTED;
-var init_whole_record = __esm({
-  "src/core/verifier/whole-record.ts"() {
-    "use strict";
-    init_evidence();
-    init_provider_confirmation();
-    init_receipt();
-    init_trust_record();
-    COUNTED = {
-      verifications: "verificationCount",
-      receipts: "receiptCount",
-      confirmations: "confirmationCount"
-    };
-  }
-});
-
-// src/core/verifier/bundle.ts
-function inspectBundle(bundle, { keys, log, cryptoBy, noteCrypto: noteCrypto2, onLogKeyUsed }) {
-  if (bundle["bundle"] !== VERSION)
-    throw new Unusable(
-      `The bundle is of version ${JSON.stringify(bundle["bundle"])}; only '${VERSION}' is known.`
-    );
-  const record = isMembers(bundle["record"]) ? bundle["record"] : {};
-  const crypto = cryptoBy(keys);
-  const execution = lazy(() => readExecution(record, crypto));
-  const carried = lazy(() => carriedKeys(bundle["approverKeys"]));
-  const changes = lazy(
-    () => list(bundle["changes"]).map(
-      (change) => readChange(members(change), execution(), { carried: readable(carried) ?? NO_KEYS, crypto })
-    )
-  );
-  const changesCheck = checkSigned(
-    "governance changes",
-    "A governance change is not one that put the policy or the key of an approver into force",
-    crypto,
-    (checking) => {
-      mustHold(list(bundle["changes"]).flatMap((change) => checkGovernanceChange(change, checking)));
-      return areInForce(changes());
-    }
-  );
-  let recordKeys = keys;
-  const keysCheck = check("approver keys", "The keys of approvers are not those that were enrolled", () => {
-    if (changesCheck.problem === void 0)
-      recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()));
-    return areEnrolled(execution(), changes(), carried());
-  });
-  const proofs = checkProofs(bundle["proofs"], () => dueProofs(execution(), changes()), {
-    trust: log,
-    crypto: noteCrypto2,
-    onUsed: onLogKeyUsed
-  });
-  return {
-    checks: [
-      ...checkWholeRecord(record, cryptoBy(recordKeys)),
-      check("policy document", "The policy document is not the one whose hash is signed", () => {
-        return crypto.sha256Hex(string(bundle["policy"])) === execution().policy.contentHash;
-      }),
-      changesCheck,
-      keysCheck,
-      ...proofs.checks
-    ],
-    notes: [
-      ...notesOnRecord(record, { promise: false }),
-      ...notesOnAuthority(bundle["changes"], { execution, changes, crypto }),
-      ...proofs.notes
-    ]
-  };
-}
-function lazy(make) {
-  let made;
-  return () => {
-    if (made === void 0) {
-      try {
-        const value = make();
-        made = () => value;
-      } catch (error) {
-        made = () => {
-          throw error;
-        };
-      }
-    }
-    return made();
-  };
-}
-function readable(read) {
-  try {
-    return read();
-  } catch {
-    return void 0;
-  }
-}
-function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
-  const { changeId, kind, target, status, proposed } = change;
-  const named2 = string(target);
-  const text2 = canonicalize(signedMembersOf(change));
-  const read = {
-    part: {
-      kind: "change",
-      id: string(changeId),
-      entry: artifactEntry.governanceChange(text2, sha256Hex)
-    },
-    target: named2
-  };
-  if (status !== "APPROVED") return read;
-  if (kind === "policy") {
-    const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
-    return isThis ? { ...read, policy: true } : read;
-  }
-  const enrolled = isMembers(proposed) ? proposed : {};
-  const { action, approverId, keyId } = enrolled;
-  const isOfApprover = kind === "approver" && action === "add" && named2 === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named2);
-  if (!isOfApprover) return read;
-  return { ...read, enrolled: readEnrolledKey(named2, enrolled, carried.get(named2)) };
-}
-function areInForce(changes) {
-  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
-    const which = `change ${JSON.stringify(part.id)}`;
-    if (policy === void 0 && enrolled === void 0)
-      throw new Error(`${which} put nothing into force that was used here`);
-    if (changes.findIndex((other) => other.target === target) < i)
-      throw new Error(`${which} is the second one of ${JSON.stringify(target)}`);
-  }
-  return true;
-}
-function carriedKeys(given) {
-  const keys = list(given);
-  return keys.length === 0 ? NO_KEYS : readKeySet(keys);
-}
-function enrolledKeys(changes, carried) {
-  return new Map(
-    changes.flatMap(
-      ({ target, enrolled }) => enrolled === void 0 ? [] : [[target, { ...enrolled, revokedAt: carried.get(target)?.revokedAt ?? null }]]
-    )
-  );
-}
-function areEnrolled({ approvals }, changes, carried) {
-  const used = new Set(approvals.map(({ keyId }) => keyId));
-  for (const keyId of used) {
-    const named2 = JSON.stringify(keyId);
-    const enrolled = changes.find((change) => change.target === keyId)?.enrolled;
-    const key = carried.get(keyId);
-    if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named2}`);
-    if (key === void 0) throw new Error(`the key ${named2} is not among them`);
-    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named2} is another one than was enrolled`);
-  }
-  for (const keyId of carried.keys())
-    if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
-  return true;
-}
-function dueProofs({ authorization, requests, approvals, receipt, confirmations }, changes) {
-  const order = changes.flatMap(
-    ({ part, target, policy }) => policy === true ? [[part, authorization]] : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part])
-  );
-  for (const request of requests) {
-    const ofRequest2 = approvals.filter(({ requestHash: requestHash2 }) => requestHash2 === request.entry.hash);
-    order.push(...ofRequest2.map(({ part }) => [request, part]));
-    order.push([request, authorization]);
-  }
-  for (const approval of approvals) order.push([approval.part, authorization]);
-  if (receipt !== void 0) order.push([authorization, receipt.part]);
-  for (const confirmation of confirmations) order.push([authorization, confirmation]);
-  return {
-    parts: [
-      ...changes.map(({ part }) => part),
-      ...requests,
-      ...approvals.map(({ part }) => part),
-      authorization,
-      ...receipt === void 0 ? [] : [receipt.part],
-      ...confirmations
-    ],
-    order,
-    promises: new Map(receipt?.log === void 0 ? [] : [[receipt.part, receipt.log]])
-  };
-}
-function notesOnAuthority(given, of) {
-  const read = readable(() => ({ execution: of.execution(), changes: of.changes() }));
-  if (read === void 0) return [];
-  const { policy, receipt } = read.execution;
-  const named2 = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`;
-  const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto));
-  return [
-    ...receipt === void 0 ? ["No entry of the log states the record: only a receipt does."] : [],
-    ...read.changes.some((change) => change.policy === true) ? [] : [
-      `It holds no governance change that put policy ${named2} into force: the operator of the service did when it was first started, or the change was left out.`
-    ],
-    ...new Set(ofChanges)
-  ];
-}
-var VERSION;
-var init_bundle = __esm({
-  "src/core/verifier/bundle.ts"() {
-    "use strict";
-    init_canonical();
-    init_artifacts();
-    init_bundle_execution();
-    init_bundle_log();
-    init_evidence();
-    init_governance_change();
-    init_keys();
-    init_unusable();
-    init_whole_record();
-    VERSION = "countersign/1";
-  }
-});
-
 // node_modules/@noble/hashes/sha3.js
 function keccakP(s, rounds = 24) {
   if (!(s instanceof Uint32Array))
@@ -10898,6 +10450,464 @@ var init_crypto = __esm({
   }
 });
 
+// src/core/verifier/note-crypto.ts
+var noteCrypto;
+var init_note_crypto = __esm({
+  "src/core/verifier/note-crypto.ts"() {
+    "use strict";
+    init_sha2();
+    init_ml_dsa();
+    init_crypto();
+    noteCrypto = {
+      sha256,
+      verifies: {
+        ed25519: verifiers.ed25519,
+        "ml-dsa-44": ({ message, signature, publicKey }) => signature.length === 2420 && ml_dsa44.verify(signature, message, publicKey)
+      }
+    };
+  }
+});
+
+// src/core/verifier/provider-confirmation.ts
+function checkProviderConfirmation(evidence, given) {
+  const { confirmation, signature } = isMembers(evidence) ? evidence : {};
+  return [
+    checkEd25519("confirmation signature", "The signature of the confirmation is not valid", given, {
+      artifact: "provider-confirmation",
+      text: isMembers(confirmation) ? canonicalText(confirmation) : void 0,
+      signature
+    }),
+    check("confirmation", "The confirmation is not one that the service makes", () => isWhole2(confirmation))
+  ];
+}
+function isWhole2(value) {
+  const confirmation = members(value);
+  return SAYS.some((known) => known === confirmation["says"]) && TEXTS.every((name) => string(confirmation[name]) !== "") && HASHES.every((name) => /^[0-9a-f]{64}$/.test(string(confirmation[name]))) && list(confirmation["comparisons"]).map(members).every(isComparison);
+}
+function isComparison({ expression, holds: holds2 }) {
+  return string(expression) !== "" && typeof holds2 === "boolean";
+}
+function notesOnConfirmation(confirmation, status) {
+  if (!isMembers(confirmation)) return [];
+  const { provider, says, comparisons } = confirmation;
+  if (typeof provider !== "string" || typeof says !== "string") return [];
+  const named2 = JSON.stringify(provider);
+  const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
+  return [
+    ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status}.`] : [],
+    ...itemsOf(comparisons).flatMap(
+      (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
+        `A comparison of the confirmation by ${named2} does not hold: ${JSON.stringify(one["expression"])}.`
+      ] : []
+    )
+  ];
+}
+var SAYS, TEXTS, HASHES;
+var init_provider_confirmation = __esm({
+  "src/core/verifier/provider-confirmation.ts"() {
+    "use strict";
+    init_evidence();
+    init_signatures();
+    SAYS = ["executed", "not_executed", "pending"];
+    TEXTS = ["confirmationId", "businessTransactionId", "provider", "eventId", "ruleId", "receivedAt"];
+    HASHES = ["deliveryHash", "rulesHash"];
+  }
+});
+
+// src/core/verifier/receipt.ts
+function checkReceipt(evidence, given) {
+  const receipt = isMembers(evidence) ? evidence : {};
+  const { signature, signatures: _, ...signedMembers2 } = receipt;
+  const { receiptHash, ...hashedMembers } = signedMembers2;
+  const hashed2 = canonicalText(hashedMembers);
+  const signed = canonicalText(signedMembers2);
+  return [
+    check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
+      return hashed2 !== void 0 && given.sha256Hex(hashed2) === receiptHash;
+    }),
+    checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
+      if (signed === void 0) return false;
+      const { algorithm, keyId } = receipt;
+      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
+    })
+  ];
+}
+function notesOnReceipt(receipt, subject = "It") {
+  const { transparency } = receipt;
+  if (!isMembers(transparency)) return [];
+  const { log, by: by2 } = transparency;
+  if (typeof log !== "string" || typeof by2 !== "string" || Number.isNaN(instantMs(by2))) return [];
+  return [
+    `${subject} is promised to the log ${JSON.stringify(log)} by ${by2}; no proof of inclusion was given.`
+  ];
+}
+var init_receipt = __esm({
+  "src/core/verifier/receipt.ts"() {
+    "use strict";
+    init_evidence();
+    init_instant();
+    init_signatures();
+  }
+});
+
+// src/core/verifier/trust-record.ts
+function checkTrustRecord(evidence, given) {
+  const record = isMembers(evidence) ? evidence : {};
+  const signed = canonicalText(signedMembers(record));
+  return [
+    check("canonical hash", "The trust record hash does not match the canonical record", () => {
+      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
+    }),
+    checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
+      if (signed === void 0) return false;
+      const carried = requiredSignatures(record, carriedSignature(record["signature"]));
+      return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
+    }),
+    checkSigned(
+      "authorization signature",
+      "The execution authorization signature is not valid",
+      given,
+      (crypto) => isAuthorizationSigned(members(record["authorization"]), crypto)
+    ),
+    check(
+      "transaction binding",
+      "The execution authorization is not bound to this transaction",
+      () => boundToTransaction(record, given)
+    ),
+    check(
+      "decision binding",
+      "The execution authorization is not bound to this decision",
+      () => boundToDecision(record)
+    ),
+    checkApprovals(record, given)
+  ];
+}
+function signedMembers(record) {
+  const names2 = [
+    "authorization",
+    "businessTransactionId",
+    "createdAt",
+    "executions",
+    "overrides",
+    ..."requiredAlgorithms" in record ? ["requiredAlgorithms"] : [],
+    "transaction",
+    "trustRecordId"
+  ];
+  return Object.fromEntries(names2.map((name) => [name, record[name]]));
+}
+function boundToTransaction(record, crypto) {
+  const transaction = members(record["transaction"]);
+  const payload = members(members(record["authorization"])["payload"]);
+  const id2 = record["businessTransactionId"];
+  const bound = actionText2(id2, members(transaction["intent"]));
+  return transaction["businessTransactionId"] === id2 && payload["businessTransactionId"] === id2 && payload["businessTransactionHash"] === crypto.sha256Hex(bound) && payload["signalsHash"] === crypto.sha256Hex(canonicalize(transaction["signals"])) && string(payload["callerId"]) === members(transaction["metadata"])["submittedBy"] && list(record["executions"]).map(members).every((execution) => {
+    const evidence = members(execution["evidence"]);
+    return execution["businessTransactionId"] === id2 && actionText2(evidence["businessTransactionId"], evidence) === bound;
+  });
+}
+function actionText2(businessTransactionId, { action, parameters, target }) {
+  return canonicalize({ action, businessTransactionId, parameters, target });
+}
+function boundToDecision(record) {
+  const payload = members(members(record["authorization"])["payload"]);
+  const transaction = members(record["transaction"]);
+  const executions = list(record["executions"]).map(members);
+  return executions.length > 0 && executions.every((execution) => {
+    const decision = members(execution["decision"]);
+    const policy = members(decision["policy"]);
+    return decision["outcome"] === "APPROVED" && string(decision["decisionId"]) === payload["decisionId"] && string(decision["policyContentHash"]) === payload["policyContentHash"] && string(policy["name"]) === payload["policyName"] && string(policy["version"]) === payload["policyVersion"] && string(decision["intentId"]) === members(transaction["intent"])["intentId"] && canonicalize(policy) === canonicalize(transaction["policy"]) && canonicalize(decision["signals"]) === canonicalize(transaction["signals"]) && string(members(execution["metadata"])["authorizationId"]) === payload["authorizationId"];
+  });
+}
+var init_trust_record = __esm({
+  "src/core/verifier/trust-record.ts"() {
+    "use strict";
+    init_canonical();
+    init_approvals();
+    init_evidence();
+    init_signatures();
+  }
+});
+
+// src/core/verifier/whole-record.ts
+function checkWholeRecord(evidence, given) {
+  const record = isMembers(evidence) ? evidence : {};
+  return [
+    ...checkTrustRecord(record, given),
+    check("verifications", "A verification is not one of this record", () => {
+      leftOut(record, "verifications");
+      return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
+    }),
+    checkSigned("receipts", "A receipt is not a valid one of this record", given, (crypto) => {
+      leftOut(record, "receipts");
+      return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
+    }),
+    ...record["confirmations"] === void 0 && record["confirmationCount"] === void 0 ? [] : [
+      checkSigned(
+        "confirmations",
+        "A confirmation is not a valid one of this record",
+        given,
+        (crypto) => {
+          leftOut(record, "confirmations");
+          return list(record["confirmations"]).map(members).every((one) => isConfirmed(record, one, crypto));
+        }
+      )
+    ]
+  ];
+}
+function isOf(record, appended) {
+  return string(appended["businessTransactionId"]) === record["businessTransactionId"] && string(appended["trustRecordHash"]) === record["trustRecordHash"];
+}
+function isVerification({ verificationId, status, message, verifiedAt }) {
+  return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
+}
+function leftOut(record, name) {
+  const held = list(record[name]).length;
+  const { [COUNTED[name]]: count = held } = record;
+  if (!Number.isSafeInteger(count) || count < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`);
+  return count - held;
+}
+function isReceipted(record, receipt, crypto) {
+  mustHold(checkReceipt(receipt, crypto));
+  const verificationId = string(receipt["verificationId"]);
+  const named2 = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
+  if (named2.length === 0) return leftOut(record, "verifications") > 0;
+  return named2.some(({ status }) => status === "VERIFIED");
+}
+function isConfirmed(record, confirmation, crypto) {
+  mustHold(checkProviderConfirmation(confirmation, crypto));
+  const named2 = members(confirmation["confirmation"])["businessTransactionId"];
+  return named2 === string(record["businessTransactionId"]);
+}
+function cutNote(record, name) {
+  const [held, count] = [record[name], record[COUNTED[name]]];
+  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
+}
+function notesOnRecord(record, { promise }) {
+  const { verifications, receipts } = record;
+  const [latest, receipt] = [verifications, receipts].map((entries) => itemsOf(entries).at(-1));
+  return [
+    ...itemsOf(receipts).length > 0 ? [] : ["The record carries no receipt."],
+    ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
+    ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
+    ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
+    ...notesOnConfirmations(record)
+  ];
+}
+function notesOnConfirmations({ confirmations, executions }) {
+  const [execution] = itemsOf(executions);
+  const status = isMembers(execution) ? execution["status"] : void 0;
+  return itemsOf(confirmations).flatMap(
+    (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status) : []
+  );
+}
+var COUNTED;
+var init_whole_record = __esm({
+  "src/core/verifier/whole-record.ts"() {
+    "use strict";
+    init_evidence();
+    init_provider_confirmation();
+    init_receipt();
+    init_trust_record();
+    COUNTED = {
+      verifications: "verificationCount",
+      receipts: "receiptCount",
+      confirmations: "confirmationCount"
+    };
+  }
+});
+
+// src/core/verifier/bundle.ts
+function inspectBundle(bundle, { keys, log, cryptoBy, onLogKeyUsed }) {
+  if (bundle["bundle"] !== VERSION)
+    throw new Unusable(
+      `The bundle is of version ${JSON.stringify(bundle["bundle"])}; only '${VERSION}' is known.`
+    );
+  const record = isMembers(bundle["record"]) ? bundle["record"] : {};
+  const crypto = cryptoBy(keys);
+  const execution = lazy(() => readExecution(record, crypto));
+  const carried = lazy(() => carriedKeys(bundle["approverKeys"]));
+  const changes = lazy(
+    () => list(bundle["changes"]).map(
+      (change) => readChange(members(change), execution(), { carried: readable(carried) ?? NO_KEYS, crypto })
+    )
+  );
+  const changesCheck = checkSigned(
+    "governance changes",
+    "A governance change is not one that put the policy or the key of an approver into force",
+    crypto,
+    (checking) => {
+      mustHold(list(bundle["changes"]).flatMap((change) => checkGovernanceChange(change, checking)));
+      return areInForce(changes());
+    }
+  );
+  let recordKeys = keys;
+  const keysCheck = check("approver keys", "The keys of approvers are not those that were enrolled", () => {
+    if (changesCheck.problem === void 0)
+      recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()));
+    return areEnrolled(execution(), changes(), carried());
+  });
+  const proofs = checkProofs(bundle["proofs"], () => dueProofs(execution(), changes()), {
+    trust: log,
+    crypto: noteCrypto,
+    onUsed: onLogKeyUsed
+  });
+  return {
+    checks: [
+      ...checkWholeRecord(record, cryptoBy(recordKeys)),
+      check("policy document", "The policy document is not the one whose hash is signed", () => {
+        return crypto.sha256Hex(string(bundle["policy"])) === execution().policy.contentHash;
+      }),
+      changesCheck,
+      keysCheck,
+      ...proofs.checks
+    ],
+    notes: [
+      ...notesOnRecord(record, { promise: false }),
+      ...notesOnAuthority(bundle["changes"], { execution, changes, crypto }),
+      ...proofs.notes
+    ]
+  };
+}
+function lazy(make) {
+  let made;
+  return () => {
+    if (made === void 0) {
+      try {
+        const value = make();
+        made = () => value;
+      } catch (error) {
+        made = () => {
+          throw error;
+        };
+      }
+    }
+    return made();
+  };
+}
+function readable(read) {
+  try {
+    return read();
+  } catch {
+    return void 0;
+  }
+}
+function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
+  const { changeId, kind, target, status, proposed } = change;
+  const named2 = string(target);
+  const text2 = canonicalize(signedMembersOf(change));
+  const read = {
+    part: {
+      kind: "change",
+      id: string(changeId),
+      entry: artifactEntry.governanceChange(text2, sha256Hex)
+    },
+    target: named2
+  };
+  if (status !== "APPROVED") return read;
+  if (kind === "policy") {
+    const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
+    return isThis ? { ...read, policy: true } : read;
+  }
+  const enrolled = isMembers(proposed) ? proposed : {};
+  const { action, approverId, keyId } = enrolled;
+  const isOfApprover = kind === "approver" && action === "add" && named2 === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named2);
+  if (!isOfApprover) return read;
+  return { ...read, enrolled: readEnrolledKey(named2, enrolled, carried.get(named2)) };
+}
+function areInForce(changes) {
+  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
+    const which = `change ${JSON.stringify(part.id)}`;
+    if (policy === void 0 && enrolled === void 0)
+      throw new Error(`${which} put nothing into force that was used here`);
+    if (changes.findIndex((other) => other.target === target) < i)
+      throw new Error(`${which} is the second one of ${JSON.stringify(target)}`);
+  }
+  return true;
+}
+function carriedKeys(given) {
+  const keys = list(given);
+  return keys.length === 0 ? NO_KEYS : readKeySet(keys);
+}
+function enrolledKeys(changes, carried) {
+  return new Map(
+    changes.flatMap(
+      ({ target, enrolled }) => enrolled === void 0 ? [] : [[target, { ...enrolled, revokedAt: carried.get(target)?.revokedAt ?? null }]]
+    )
+  );
+}
+function areEnrolled({ approvals }, changes, carried) {
+  const used = new Set(approvals.map(({ keyId }) => keyId));
+  for (const keyId of used) {
+    const named2 = JSON.stringify(keyId);
+    const enrolled = changes.find((change) => change.target === keyId)?.enrolled;
+    const key = carried.get(keyId);
+    if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named2}`);
+    if (key === void 0) throw new Error(`the key ${named2} is not among them`);
+    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named2} is another one than was enrolled`);
+  }
+  for (const keyId of carried.keys())
+    if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
+  return true;
+}
+function dueProofs({ authorization, requests, approvals, receipt, confirmations }, changes) {
+  const order = changes.flatMap(
+    ({ part, target, policy }) => policy === true ? [[part, authorization]] : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part])
+  );
+  for (const request of requests) {
+    const ofRequest2 = approvals.filter(({ requestHash: requestHash2 }) => requestHash2 === request.entry.hash);
+    order.push(...ofRequest2.map(({ part }) => [request, part]));
+    order.push([request, authorization]);
+  }
+  for (const approval of approvals) order.push([approval.part, authorization]);
+  if (receipt !== void 0) order.push([authorization, receipt.part]);
+  for (const confirmation of confirmations) order.push([authorization, confirmation]);
+  return {
+    parts: [
+      ...changes.map(({ part }) => part),
+      ...requests,
+      ...approvals.map(({ part }) => part),
+      authorization,
+      ...receipt === void 0 ? [] : [receipt.part],
+      ...confirmations
+    ],
+    order,
+    promises: new Map(receipt?.log === void 0 ? [] : [[receipt.part, receipt.log]])
+  };
+}
+function notesOnAuthority(given, of) {
+  const read = readable(() => ({ execution: of.execution(), changes: of.changes() }));
+  if (read === void 0) return [];
+  const { policy, receipt } = read.execution;
+  const named2 = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`;
+  const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto));
+  return [
+    ...receipt === void 0 ? ["No entry of the log states the record: only a receipt does."] : [],
+    ...read.changes.some((change) => change.policy === true) ? [] : [
+      `It holds no governance change that put policy ${named2} into force: the operator of the service did when it was first started, or the change was left out.`
+    ],
+    ...new Set(ofChanges)
+  ];
+}
+var VERSION;
+var init_bundle = __esm({
+  "src/core/verifier/bundle.ts"() {
+    "use strict";
+    init_canonical();
+    init_artifacts();
+    init_bundle_execution();
+    init_bundle_log();
+    init_evidence();
+    init_governance_change();
+    init_keys();
+    init_note_crypto();
+    init_unusable();
+    init_whole_record();
+    VERSION = "countersign/1";
+  }
+});
+
 // src/core/intents/states.ts
 function mayFollow(from, to) {
   const state = intentStates.find((known) => known === from);
@@ -11034,24 +11044,6 @@ var init_not_proven = __esm({
         "That the verifications were run: they are not signed. Only a receipt confirms one.",
         "That the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints."
       ]
-    };
-  }
-});
-
-// src/core/verifier/note-crypto.ts
-var noteCrypto;
-var init_note_crypto = __esm({
-  "src/core/verifier/note-crypto.ts"() {
-    "use strict";
-    init_sha2();
-    init_ml_dsa();
-    init_crypto();
-    noteCrypto = {
-      sha256,
-      verifies: {
-        ed25519: verifiers.ed25519,
-        "ml-dsa-44": ({ message, signature, publicKey }) => signature.length === 2420 && ml_dsa44.verify(signature, message, publicKey)
-      }
     };
   }
 });
@@ -11377,7 +11369,6 @@ var init_verifier = __esm({
           keys,
           log,
           cryptoBy: (known) => cryptoOf(known, onUsed, ed255192),
-          noteCrypto,
           onLogKeyUsed: (key) => onUsed(describedLogKey(key))
         })
       }
