@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../schemas/approval-request.ts'
 import { requestHash } from './request-hash.ts'
 
 /** Who signs, and what makes this signature another one than any before. */
-export interface Signing {
+interface Signing {
   readonly approverId: string
   readonly keyId: string
   readonly approvalId: string

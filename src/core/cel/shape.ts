@@ -9,7 +9,7 @@ type SchemaError = ReturnType<typeof Errors>[number]
 /** Keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[]
 
-export interface ShapeMistake {
+interface ShapeMistake {
   readonly path: Path
   /** What is wrong with the value there, to stand behind its name: `must be text`. */
   readonly says: string

@@ -69,7 +69,7 @@ export function indexOfLeaf(leaf: Uint8Array): number {
 }
 
 /** What the log states of a run. */
-export interface Run {
+interface Run {
   /** 0, or one more than that of the runs that it was merged from. */
   readonly level: number
   /** The index of the first entry that it covers. Entries of the log's own, such as heads, have no id and no leaf. */

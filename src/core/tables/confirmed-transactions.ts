@@ -2,7 +2,6 @@
 import { transactionsOf } from '../authorization-id.ts'
 import type { IntentState, Resolution } from '../intents/states.ts'
 import { isInDoubt } from './execution-intents.ts'
-import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
 /** A caller could make many transactions whose ids begin alike: so many are looked at. */
@@ -91,7 +90,7 @@ export async function lockNamed(
       },
     ]),
   )
-  const { rows } = await (transaction as Sql).query<Omit<NamedTransaction, 'intent'>>({
+  const { rows } = await transaction.query<Omit<NamedTransaction, 'intent'>>({
     name: 'business_transactions_read_named',
     text: `
       SELECT business_transaction_id AS "businessTransactionId", caller_id AS "callerId", body,

@@ -26,7 +26,7 @@ export const bundleColumns = (log: string, n: string) => `
    WHERE log = ${log} AND start >= ${n} * ${TILE_WIDTH} AND start < (${n} + 1) * ${TILE_WIDTH}) AS tail`
 
 /** A bundle as it goes out: a full one as it is stored. */
-export interface Bundle {
+interface Bundle {
   readonly bytes: Buffer
   readonly encoding: 'gzip' | 'identity'
 }

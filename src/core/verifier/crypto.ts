@@ -111,7 +111,7 @@ const HASHING: Hashing = {
   toBase64,
 }
 
-export interface Signed {
+interface Signed {
   readonly message: Uint8Array
   readonly signature: Uint8Array
   readonly publicKey: Uint8Array

@@ -25,7 +25,7 @@ export interface Summary extends Counts {
 /** A stranger's file may name as many as it likes. */
 const NAMED_MAX = 20
 
-export type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys'>
+type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys'>
 
 export interface Summing {
   readonly add: (report: Reported) => void

@@ -31,7 +31,7 @@ interface NoMatch {
   readonly detail: string
 }
 
-export interface Comparison {
+interface Comparison {
   readonly expression: string
   /** Null: it could not be evaluated. */
   readonly holds: boolean | null

@@ -14,7 +14,7 @@ const STEPS_MAX = 100_000
 const CHARACTERS_OF_A_STEP = 100
 
 /** What is left for the expressions of one delivery. */
-export interface Meter {
+interface Meter {
   steps: number
 }
 
@@ -23,7 +23,7 @@ export function openMeter(): Meter {
 }
 
 /** Parsed JSON, each; a payload may be any. */
-export type Sources = { readonly [source in RuleSource]?: unknown }
+type Sources = { readonly [source in RuleSource]?: unknown }
 
 /**
  * Evaluates an expression.
