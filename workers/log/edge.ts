@@ -5,7 +5,7 @@ import { entryStart, streamNames, streamStart, streamTag, type StreamName } from
 import { appendLeaves, rootOf, type Frontier } from '../../src/core/log/frontier.ts'
 import { toHex } from '../../src/core/bytes.ts'
 import { idText } from '../../src/core/log/ids.ts'
-import { TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
+import { HASH_BYTES, TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
 import { sha256, sha256Joined } from '../../src/core/signing/sha256.ts'
 import { insertBatches, type LoggedBatch } from '../../src/core/tables/log-batches.ts'
 import { insertBundles, type BundleRow } from '../../src/core/tables/log-bundles.ts'
@@ -189,8 +189,6 @@ export class Edge {
     return rows
   }
 }
-
-const HASH_BYTES = 32
 
 /** @param stored its hashes so far */
 function openTile(stored: Uint8Array = new Uint8Array(0)): OpenTile {

@@ -3,7 +3,7 @@
 import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
 import { appendLeaves, joinHashes, rootOf, splitHashes, type Frontier } from '../../src/core/log/frontier.ts'
-import { decodeBundle, peakRanges, subtreeRoots, TILE_WIDTH } from '../../src/core/log/tiles.ts'
+import { decodeBundle, HASH_BYTES, peakRanges, subtreeRoots, TILE_WIDTH } from '../../src/core/log/tiles.ts'
 import { buildTree, leafHasher } from '../../src/core/merkle/tree.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import { readFullBundles } from '../../src/core/tables/log-bundles.ts'
@@ -134,6 +134,6 @@ async function compareTiles(sql: Sql, log: number, completed: readonly Completed
 function holds(row: TileRow, { root, hashes }: CompletedTile): boolean {
   if (Buffer.compare(row.root, root) !== 0) return false
   if (hashes !== undefined) return Buffer.compare(row.hashes, hashes) === 0
-  const isFull = row.hashes.length === TILE_WIDTH * 32
+  const isFull = row.hashes.length === TILE_WIDTH * HASH_BYTES
   return isFull && Buffer.compare(buildTree(splitHashes(row.hashes), sha256).root, root) === 0
 }

@@ -5,7 +5,14 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorText } from '../../core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
-import { consistencyProof, decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
+import {
+  consistencyProof,
+  decodeBundle,
+  HASH_BYTES,
+  TILE_WIDTH,
+  tilePath,
+  widthOf,
+} from '../../core/log/tiles.ts'
 import { assertConsistent } from '../../core/merkle/consistency.ts'
 import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
@@ -213,9 +220,9 @@ async function fetchFile(
   { level, width, path }: LogFile,
   prefix: string,
 ): Promise<Uint8Array> {
-  const maxBytes = level === 'entries' ? BUNDLE_MAX_BYTES : width * 32
+  const maxBytes = level === 'entries' ? BUNDLE_MAX_BYTES : width * HASH_BYTES
   const { body } = await get(service, `${prefix}/${path}`, { maxBytes })
-  const found = level === 'entries' ? decodeBundle(body).length : body.length / 32
+  const found = level === 'entries' ? decodeBundle(body).length : body.length / HASH_BYTES
   // It would be kept by every later export.
   if (found === width) return body
   throw new Error(

@@ -1,12 +1,10 @@
 // The tree of a log, computed from its entries and held against its tiles and checkpoints.
 import type { Checkpoint } from '../../core/log/checkpoint.ts'
 import { appendLeaves, EMPTY, rootOf, type Frontier } from '../../core/log/frontier.ts'
-import { TILE_WIDTH, tilePath, widthOf, type Tile } from '../../core/log/tiles.ts'
+import { HASH_BYTES, TILE_WIDTH, tilePath, widthOf, type Tile } from '../../core/log/tiles.ts'
 import { leafHash } from '../../core/merkle/tree.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { LogFault, type LogSource } from './source.ts'
-
-const HASH_BYTES = 32
 
 export class TreeCheck {
   private frontier: Frontier = EMPTY

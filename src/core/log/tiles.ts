@@ -4,7 +4,7 @@ import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 
 /** The hashes of a full tile, and the entries of a full bundle. */
 export const TILE_WIDTH = 256
-const HASH_BYTES = 32
+export const HASH_BYTES = 32
 
 /** Which bundle has the entry of an index. */
 export const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)

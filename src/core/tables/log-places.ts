@@ -1,6 +1,6 @@
 // Where entries are in the log, with what is stored around them: one statement, because a reader waits for each.
 import { joinHashes } from '../log/frontier.ts'
-import { bundleOf, TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
+import { bundleOf, HASH_BYTES, TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { leafHash } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { LogPolicy } from '../log/policy.ts'
@@ -135,5 +135,3 @@ export function openBundles(places: readonly PlacedEntry[]): PlacedBundles {
     },
   }
 }
-
-const HASH_BYTES = 32

@@ -2,7 +2,7 @@
 import { DamagedLog } from '../log/damaged.ts'
 import { LEAF_BYTES } from '../log/ids.ts'
 import { joinHashes } from '../log/frontier.ts'
-import { TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
+import { HASH_BYTES, TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { buildTree } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { RunName } from './log-runs.ts'
@@ -202,7 +202,7 @@ export function runTileReader(sql: Sql, run: RunName): ReadTiles {
     return rows.map(({ leaves, roots }, i) => {
       const { level: height, n, width } = tiles[i]!
       const hashes = leaves === null ? roots : joinHashes(hashesOfLeaves(leaves))
-      if (hashes?.length === width * 32) return hashes
+      if (hashes?.length === width * HASH_BYTES) return hashes
       throw new DamagedLog(
         `Tile ${height}/${n} of the run of ids at level ${level} from entry ${first} of log ${log} is missing or not as wide as its tree.`,
       )

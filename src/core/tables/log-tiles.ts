@@ -2,7 +2,7 @@
 import { leafHash } from '../merkle/tree.ts'
 import { DamagedLog, undamaged } from '../log/damaged.ts'
 import { joinHashes } from '../log/frontier.ts'
-import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
+import { decodeBundle, HASH_BYTES, TILE_WIDTH, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
@@ -66,21 +66,21 @@ export async function readTiles(
     text: `
       SELECT
         coalesce(
-          (SELECT substring(hashes FROM 1 FOR wanted.width * 32) FROM log_tiles
+          (SELECT substring(hashes FROM 1 FOR wanted.width * ${HASH_BYTES}) FROM log_tiles
            WHERE log = $1::integer AND level = wanted.level AND n = wanted.n),
           (SELECT string_agg(root, ''::bytea ORDER BY n) FROM log_tiles
            WHERE log = $1::integer AND level = wanted.level - 1
-             AND n >= wanted.n * 256 AND n < wanted.n * 256 + wanted.width)) AS hashes,
+             AND n >= wanted.n * ${TILE_WIDTH} AND n < wanted.n * ${TILE_WIDTH} + wanted.width)) AS hashes,
         (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
          WHERE log = $1::integer AND wanted.level = 0
-           AND start >= wanted.n * 256 AND start < wanted.n * 256 + wanted.width) AS tail
+           AND start >= wanted.n * ${TILE_WIDTH} AND start < wanted.n * ${TILE_WIDTH} + wanted.width) AS tail
       FROM unnest($2::smallint[], $3::bigint[], $4::integer[]) WITH ORDINALITY AS wanted (level, n, width, position)
       ORDER BY wanted.position`,
     values: [log, tiles.map(({ level }) => level), tiles.map(({ n }) => n), tiles.map(({ width }) => width)],
   })
   return rows.map(({ hashes, tail }, i) => {
     const bytes = tail === null ? hashes : hashesOfTail(tail, tiles[i]!.width)
-    return bytes?.length === tiles[i]!.width * 32 ? bytes : undefined
+    return bytes?.length === tiles[i]!.width * HASH_BYTES ? bytes : undefined
   })
 }
 
