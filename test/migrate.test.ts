@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dumpSchema, SCHEMA_FILE } from '../tools/dump-schema.ts'
 import { migrate } from '../src/core/postgres/migrate.ts'
@@ -60,6 +61,17 @@ describe('migrate', () => {
     expect([...applied, ...byProcesses]).toHaveLength(1)
     expect(await appliedNames()).toEqual(shipped)
     expect(await migrate(database.url)).toEqual([])
+  })
+
+  test('by a role that may make no tables says what it lacks', async () => {
+    const role = `without_rights_${randomUUID().replaceAll('-', '')}`
+    await database.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`)
+    const { host, port, database: name } = new Client({ connectionString: database.url })
+    const url = `postgres://${role}:${role}@/${name}?host=${encodeURIComponent(host)}&port=${port}`
+    await expect(migrate(url)).rejects.toThrow(
+      'The role of DATABASE_URL must be able to make tables in its database: permission denied for schema public',
+    )
+    await database.pool.query(`DROP ROLE ${role}`)
   })
 
   test('adds what is new, in the order of the names', async () => {

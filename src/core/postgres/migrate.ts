@@ -49,9 +49,15 @@ export async function migrate(
     await client.query('BEGIN')
     // Twenty instances that start together queue here; each then reads what the one before it committed.
     await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [LOCK])
-    await client.query(`
+    const made = client.query(`
       CREATE TABLE IF NOT EXISTS countersign_migrations (
         name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
+    await made.catch((cause: unknown) => {
+      throw new Error(
+        `The role of DATABASE_URL must be able to make tables in its database: ${errorText(cause)}`,
+        { cause },
+      )
+    })
     // The column came with a migration.
     const applied = await client.query<Applied>(
       `SELECT name, sha256, to_jsonb(m) ->> 'oldest_code' AS "oldestCode" FROM countersign_migrations AS m ORDER BY name`,

@@ -1,7 +1,8 @@
 // Signing keys and the folder that holds them: <keyId>.private.pem and <keyId>.public.pem (decisions §1, interface §2.7).
 import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ifThere } from '../read-if-there.ts'
 import * as ed25519 from './ed25519.ts'
 import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
 import { writeWholeFile } from './whole-file.ts'
@@ -90,7 +91,7 @@ export function readPublicKeys(dir: string): Map<string, PublicKey> {
 /** @returns the keyIds of all public or all private key files in ascending order; none where the folder does not exist */
 export function keyIds(dir: string, half: 'public' | 'private'): string[] {
   const suffix = `.${half}.pem`
-  const names = existsSync(dir) ? readdirSync(dir) : []
+  const names = ifThere(() => readdirSync(dir)) ?? []
   return names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : [])).toSorted()
 }
 
