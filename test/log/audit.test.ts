@@ -11,6 +11,7 @@ import { trusting } from '../../src/cli/log/fsck.ts'
 import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/log-keys.ts'
 import { formatVkey } from '../../src/core/log/note.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { openLogWork } from '../../workers/log/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -373,7 +374,17 @@ describe('the command', () => {
 
   test('holds a log that was reopened against what it says of the one before', async () => {
     await small.pool.query(`UPDATE log_state SET frozen = 'A test froze it.'`)
-    expect(runLog(given, 'reopen')).toMatchObject({ status: 0 })
+    const frozen = await startService({ databaseUrl: small.url, signingKeyDir })
+    // Its receipt promises the log that is frozen.
+    expect((await frozen.post('/execute', aTransaction())).status).toBe(200)
+    await frozen.stop()
+    expect(runLog(given, 'reopen')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/log-checkpoint is not there, and no --checkpoint is given: /),
+    })
+    const checkpoint = join(signingKeyDir, 'newest-checkpoint')
+    writeFileSync(checkpoint, (await latestCheckpoint(small.pool))!.note)
+    expect(runLog(given, 'reopen', '--checkpoint', checkpoint)).toMatchObject({ status: 0 })
     const service = await startService({ databaseUrl: small.url, signingKeyDir })
     expect((await service.post('/execute', aTransaction())).status).toBe(200)
     await published(small)

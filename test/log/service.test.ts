@@ -1,5 +1,6 @@
 // The log as a service writes it: what was acknowledged is under a checkpoint soon, kills lose nothing, and a frozen log stops no execution.
 import { once } from 'node:events'
+import { dirname } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { openCheckpoint } from '../../src/core/log/checkpoint.ts'
@@ -144,7 +145,9 @@ test('a log that is damaged is frozen: /ready and a log line say so, and executi
     return (body as { warnings?: string[] }).warnings
   }, 'a warning')
   expect(warnings).toEqual([
-    expect.stringMatching(/^The evidence log is frozen, and signs nothing: The first \d+ /),
+    expect.stringMatching(
+      /^The evidence log is frozen, and signs nothing: The first \d+ .* To go on in a new log, once the reason is known: countersign log reopen /,
+    ),
   ])
   const line = await until(
     () => service.lines().find(({ msg }) => msg === 'evidence log frozen'),
@@ -154,6 +157,20 @@ test('a log that is damaged is frozen: /ready and a log line say so, and executi
   expect((await service.post('/execute', aTransaction())).status).toBe(200)
   expect((await latestCheckpoint(database.pool))?.size).toBe(before.size)
   expect((await readLogStatus(database.pool))?.queued).toBe(true)
+  expect(await service.stop()).toBe(0)
+})
+
+test('a start is refused with keys that the log does not know, and with a DATA_DIR that cannot be written', async () => {
+  const service = await startService({ databaseUrl: database.url })
+  const { signingKeyDir } = service
+  await execute(service)
+  await published(service)
+  await expect(startService({ databaseUrl: database.url })).rejects.toThrow(
+    /None of the keys in \S+\/log has signed the newest checkpoint of the log of this database, \S+\/log\/1\. Set SIGNING_KEY_DIR /,
+  )
+  await expect(
+    startService({ databaseUrl: database.url, signingKeyDir, env: { DATA_DIR: '/dev/null/data' } }),
+  ).rejects.toThrow(/DATA_DIR cannot be written: ENOTDIR/)
   expect(await service.stop()).toBe(0)
 })
 
@@ -185,7 +202,7 @@ test('a log that was reopened is written by all instances without a restart, and
   expect(new Set(waiting.map(({ log }) => log))).toEqual(new Set([old]))
   await until(() => warnsOfFreeze(first), 'the warning')
 
-  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir }
+  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir, DATA_DIR: dirname(signingKeyDir) }
   expect((await runCommand(['log', 'reopen'], env)).status).toBe(0)
   const next = old.replace(/1$/, '2')
   for (const service of [first, second]) {

@@ -162,13 +162,12 @@ function isCheckpointDue(
   )
 }
 
+/** Without numbers that change, as all problems here: the log of the service says each once. */
 function clockProblem({ publishedAtMs }: LogStatus, nowMs: number): string | null {
-  const behindMs = publishedAtMs - nowMs
-  if (behindMs <= CLOCK_BEHIND_MS) return null
-  return `The clock of this instance is ${Math.ceil(behindMs / 1000)} seconds behind the last checkpoint of the log: it publishes none until then.`
+  if (publishedAtMs - nowMs <= CLOCK_BEHIND_MS) return null
+  return 'The last checkpoint of the log is from a clock that is ahead of that of this instance, which publishes none until its own has caught up.'
 }
 
-/** Without numbers that change: the log of the service says it once. */
 function queueProblem({ queuedSeconds, queuedAbout }: LogStatus): string | null {
   if (queuedAbout > QUEUED_ROWS_MAX)
     return 'More than a million commits wait for their place in the evidence log.'

@@ -83,10 +83,15 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const name = origin.replace(/\/log\/\d+$/, '')
     const signers = { log, name, keys }
     const stored = await newestStored(sql, signers)
-    const known = [
-      ...(stored === undefined ? [] : [stored]),
-      ...keptElsewhere({ checkpoints, kept, name, keys }),
-    ].toSorted((a, b) => b.log - a.log || b.size - a.size)
+    const seen = keptElsewhere({ checkpoints, kept, name, keys })
+    if (stored !== undefined && seen.length === 0)
+      throw new Error(
+        `${kept} is not there, and no --checkpoint is given: only they know of entries that the database has lost, which the statement must name. ` +
+          'Set DATA_DIR to that of an instance, or give a checkpoint that was saved elsewhere.',
+      )
+    const known = [...(stored === undefined ? [] : [stored]), ...seen].toSorted(
+      (a, b) => b.log - a.log || b.size - a.size,
+    )
     const [newest] = known
     const contradictions = []
     for (const one of known) if (await contradicts(sql, one, last)) contradictions.push(one)

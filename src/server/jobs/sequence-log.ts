@@ -4,6 +4,9 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { ownWork, resultOf } from '../dispatch/own-work.ts'
 import { openProblems, repeat } from './repeat.ts'
 
+const WHEN_FROZEN =
+  'To go on in a new log, once the reason is known: countersign log reopen (docs/handbook/log.md).'
+
 /** After a tick that failed. */
 const RETRY_AFTER_MS = 200
 
@@ -43,8 +46,8 @@ export function startSequencing({
     }
     const { frozen, problem, nextTickMs } = resultOf(reply) as LogReport
     if (frozen !== null)
-      problems.become([`The evidence log is frozen, and signs nothing: ${frozen}`], () =>
-        log.error({ reason: frozen }, 'evidence log frozen'),
+      problems.become([`The evidence log is frozen, and signs nothing: ${frozen} ${WHEN_FROZEN}`], () =>
+        log.error({ reason: `${frozen} ${WHEN_FROZEN}` }, 'evidence log frozen'),
       )
     else problems.become(problem === null ? [] : [problem], (reason) => log.warn({ reason }, 'evidence log'))
     return nextTickMs
