@@ -22,7 +22,7 @@ import {
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
 type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
@@ -140,5 +140,5 @@ async function store(
     },
     key,
   )
-  await sql.run([...storeAuditEvents([event], log), ...log.statements()])
+  await sql.run(auditAndLog([event], log))
 }

@@ -4,7 +4,7 @@ import { expireApprovalRequests, type ExpiredRequest } from '../../src/core/tabl
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 
 /** Of one transaction. */
 const BATCH_MAX = 100
@@ -20,7 +20,7 @@ export async function expireOverdue({
       const expired = await expireApprovalRequests(sql, BATCH_MAX)
       const log = startLogBatch()
       const events = expired.map((request) => eventOf(request, key))
-      sql.runLast([...storeAuditEvents(events, log), ...log.statements()])
+      sql.runLast(auditAndLog(events, log))
       return expired.length
     })
 }

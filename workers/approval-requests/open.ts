@@ -31,7 +31,7 @@ import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { judge, type Approvable } from './judge.ts'
 
@@ -177,7 +177,7 @@ async function store(
     ...position,
   })
   await notify(sql, { requestId, capability })
-  await sql.run([...storeAuditEvents([event], log), ...log.statements()])
+  await sql.run(auditAndLog([event], log))
   return opened(requestId, sql, 201)
 }
 

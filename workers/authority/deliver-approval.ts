@@ -22,7 +22,7 @@ import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 
@@ -79,7 +79,7 @@ export async function deliverApproval(
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
     const events =
       request !== undefined && completed ? [delivered, approvedEvent(request, row, key)] : [delivered]
-    await sql.run([...storeAuditEvents(events, log), ...log.statements()])
+    await sql.run(auditAndLog(events, log))
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }

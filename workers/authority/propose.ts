@@ -6,7 +6,7 @@ import { changeText } from '../../src/core/sealed.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { storeAuditEvents } from '../evidence/audit.ts'
+import { auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { changeEvent, logChange, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
@@ -45,7 +45,7 @@ export async function proposeChange(
     const position = logChange(change, stored, { log, existing })
     if (!(await insertChange(sql, { ...change, ...stored, ...position })))
       return failures.conflict(`A change of ${change.target} is open already.`)
-    await sql.run([...storeAuditEvents([changeEvent(change, key)], log), ...log.statements()])
+    await sql.run(auditAndLog([changeEvent(change, key)], log))
     return { status: 201, body: changeText(stored) }
   })
 }

@@ -15,7 +15,7 @@ import {
 } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { storeAuditEvents } from '../evidence/audit.ts'
+import { auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { changeEvent, logChange, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
@@ -97,7 +97,7 @@ export async function resolveChange(
     const log = startLogBatch()
     const position = logChange(resolved, sealed, { log, existing })
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed, ...position })
-    await sql.run([...storeAuditEvents([changeEvent(resolved, key)], log), ...log.statements()])
+    await sql.run(auditAndLog([changeEvent(resolved, key)], log))
     return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
 }

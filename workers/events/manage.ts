@@ -10,7 +10,7 @@ import { redeliver, replaceSecret } from '../../src/core/tables/event-deliveries
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { secretText } from './standard-webhooks.ts'
 
@@ -69,7 +69,7 @@ export async function manageEndpoint(
       },
       key,
     )
-    await sql.run([...storeAuditEvents([event], log), ...log.statements()])
+    await sql.run(auditAndLog([event], log))
     return { body: JSON.stringify(answer) }
   })
 }

@@ -32,7 +32,7 @@ export async function recordAuditEvents(
   const store = (some: readonly AuditEventRow[]) =>
     inTransaction(pool, (transaction) => {
       const log = startLogBatch()
-      transaction.runLast([...storeAuditEvents(some, log), ...log.statements()])
+      transaction.runLast(auditAndLog(some, log))
     })
   try {
     await store(rows)
@@ -48,19 +48,18 @@ export async function recordAuditEvents(
   return finishWithText(signed)
 }
 
-/** @returns the statements that store the events, whose entries are now in `log` */
-export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Statement[] {
-  return insertAuditEvents(
-    rows.map((row) => ({
-      ...row,
-      ...log.add(() => ({
-        ...artifactEntry.auditEvent(row.body, sha256Hex),
-        id: row.eventId,
-        streams: {},
-        ...markOf(row),
-      })),
+/** @returns the last statements of a commit: they store the audit events of it, and all entries of `log`, the events' own behind the others */
+export function auditAndLog(rows: readonly AuditEventRow[], log: LogBatch): Statement[] {
+  const logged = rows.map((row) => ({
+    ...row,
+    ...log.add(() => ({
+      ...artifactEntry.auditEvent(row.body, sha256Hex),
+      id: row.eventId,
+      streams: {},
+      ...markOf(row),
     })),
-  )
+  }))
+  return [...insertAuditEvents(logged), ...log.statements()]
 }
 
 /** The audit types that the feed has events of. Their `detail.submittedBy` is whose they are. */

@@ -10,7 +10,7 @@ import type { LogBatch } from '../../src/core/tables/log-queue.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { signTransition, transitionEntry, type End } from './transition.ts'
@@ -68,7 +68,7 @@ export async function closeIntent(
     const { action: capability } = JSON.parse(body) as { action: string }
     const { by, at, log } = closing
     const event = auditEvent({ ...done, route: ROUTES[done.type], by, at, capability }, key)
-    await sql.run([...storeAuditEvents([event], log), ...log.statements()])
+    await sql.run(auditAndLog([event], log))
     return { body, status: done.type === 'intent.first_word' ? 202 : 200 }
   })
 }

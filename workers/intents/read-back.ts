@@ -20,7 +20,7 @@ import type {
   ReadBackReport,
 } from '../../src/core/thread-messages.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { conclude } from '../webhooks/conclude.ts'
 import { readStanding } from '../webhooks/confirm.ts'
@@ -148,7 +148,7 @@ async function close(
   ])
   if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
   await forget(sql, [id])
-  sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
+  sql.runLast(auditAndLog([event], log))
 }
 
 /** The intent stays as it is. */
@@ -168,7 +168,7 @@ async function storeContradiction(heard: Heard, reason: string, { key }: Conclud
     },
     key,
   )
-  sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
+  sql.runLast(auditAndLog([event], log))
 }
 
 function byOf({ question }: AnsweredQuestion): string {

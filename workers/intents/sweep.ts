@@ -12,7 +12,7 @@ import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { Registration } from '../connectors/external.ts'
 import type { ThreadContext } from '../context.ts'
 import { expireOverdue } from '../approval-requests/expire.ts'
-import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
@@ -60,7 +60,7 @@ function notice(
     const noted = await noteInDoubt(sql, await withConnectors(locked, { sql, connectors }))
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
     const log = startLogBatch()
-    sql.runLast([...storeAuditEvents(events, log), ...log.statements()])
+    sql.runLast(auditAndLog(events, log))
     return noted.size
   })
 }

@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEventRow, storeAuditEvents, type AuditEvent } from '../evidence/audit.ts'
+import { auditEventRow, auditAndLog, type AuditEvent } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.ts'
@@ -110,7 +110,7 @@ async function processAll(
     const ends = confirmed.filter(
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
-    transaction.runLast([...storeEnds(ends, at), ...storeAuditEvents(rows, log), ...log.statements()])
+    transaction.runLast([...storeEnds(ends, at), ...auditAndLog(rows, log)])
     if (waiting.length > 0) {
       const waits = new Set(waiting.map(({ eventKey }) => eventKey))
       const later = deliveries.filter(({ id }) => waits.has(id))

@@ -10,7 +10,7 @@ import type { Sql } from '../../../src/core/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../../src/core/postgres/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
-import { auditEvent, storeAuditEvents } from '../../evidence/audit.ts'
+import { auditEvent, auditAndLog } from '../../evidence/audit.ts'
 import { togetherOrAlone } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
@@ -135,7 +135,7 @@ function commitTogether(
     const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
     await mustBeVisible(unstored, tx)
     const events = await lateEvents(unstored, tx, key)
-    tx.runLast([...storeAuditEvents(events, log), ...log.statements()])
+    tx.runLast(auditAndLog(events, log))
     return new Map(unstored.map((item) => [item, INTENT_CLOSED]))
   })
 }
