@@ -3,9 +3,8 @@
 import { Failure, failures } from '../../src/core/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { endIntents, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
-import { forget, noteFirstWord, type FirstWord } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
+import { lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
+import { noteFirstWord, type FirstWord } from '../../src/core/tables/in-doubt-intents.ts'
 import type { LogBatch } from '../../src/core/tables/log-queue.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
@@ -13,7 +12,7 @@ import { allOrNothing } from '../all-or-nothing.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
-import { signTransition, transitionEntry, type End } from './transition.ts'
+import { signEnd, closeLocked, type End } from './transition.ts'
 
 /** The route by which a human says how an intent ends, by the type of its audit event. */
 const ROUTES = {
@@ -109,16 +108,11 @@ async function close(
   { sql, id, locked, by, at, key, log }: Closing,
 ): Promise<Done> {
   const { state, resolution } = end
-  const transition = signTransition({ id, from: locked.state, end, by, at }, key)
-  const closed = { id, state, resolution: resolution ?? null, closedAt: at }
-  if ((await sql.run(endIntents([closed]))).length !== 1)
-    throw new Error('a locked intent was closed by somebody else')
-  const position = log.add(() => transitionEntry(transition, locked.callerId))
-  await sql.run(insertTransitions([{ ...transition, ...position }]))
-  await forget(sql, [id])
+  const signed = signEnd({ id, from: locked.state, end, by, at, owner: locked.callerId }, { key, log })
+  await closeLocked([signed], sql)
   return {
     type,
     reason: `The execution intent is ${state}${resolution === undefined ? '' : `: ${resolution}`}.`,
-    detail: { businessTransactionId: id, transitionId: transition.transitionId },
+    detail: { businessTransactionId: id, transitionId: signed.transitionId },
   }
 }

@@ -6,9 +6,9 @@ import type { IntentState, Resolution } from '../../src/core/intents/states.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { endIntents, readIntent } from '../../src/core/tables/execution-intents.ts'
-import { forget, takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransitions, readTransitions } from '../../src/core/tables/intent-transitions.ts'
+import { readIntent } from '../../src/core/tables/execution-intents.ts'
+import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
+import { readTransitions } from '../../src/core/tables/intent-transitions.ts'
 import type { LogBatch } from '../../src/core/tables/log-queue.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
@@ -24,7 +24,7 @@ import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { conclude } from '../webhooks/conclude.ts'
 import { readStanding } from '../webhooks/confirm.ts'
-import { signTransition, transitionEntry } from './transition.ts'
+import { signEnd, closeLocked } from './transition.ts'
 
 type AskWith = Pick<ThreadContext, 'pool' | 'key' | 'connectors'>
 type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'>
@@ -129,8 +129,7 @@ async function close(
   const { sql, answered, note, callerId, at, log } = heard
   const { businessTransactionId: id, capability } = answered.question
   const end = { state: 'RESOLVED', resolution, note } as const
-  const transition = signTransition({ id, from, end, by: byOf(answered), at }, key)
-  const position = log.add(() => transitionEntry(transition, callerId))
+  const signed = signEnd({ id, from, end, by: byOf(answered), at, owner: callerId }, { key, log })
   const event = auditEvent(
     {
       type: 'intent.resolved',
@@ -138,16 +137,11 @@ async function close(
       at,
       reason: `The execution intent is RESOLVED: ${resolution}.`,
       capability,
-      detail: { ...aboutAnswer(heard), transitionId: transition.transitionId },
+      detail: { ...aboutAnswer(heard), transitionId: signed.transitionId },
     },
     key,
   )
-  const ended = await sql.run([
-    ...endIntents([{ id, state: end.state, resolution, closedAt: at }]),
-    ...insertTransitions([{ ...transition, ...position }]),
-  ])
-  if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
-  await forget(sql, [id])
+  await closeLocked([signed], sql)
   sql.runLast(auditAndLog([event], log))
 }
 

@@ -8,11 +8,15 @@ import {
   type Resolution,
 } from '../../src/core/intents/states.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import type { Statement } from '../../src/core/postgres/statement-batch.ts'
+import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import type { IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
-import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { endIntents } from '../../src/core/tables/execution-intents.ts'
+import { forget } from '../../src/core/tables/in-doubt-intents.ts'
+import { insertTransitions, type IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
+import type { LogBatch, LogPosition, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 
 /** How an intent ends. */
 export interface End {
@@ -28,28 +32,65 @@ export interface End {
   readonly trustRecordHash?: string
 }
 
-/**
- * @param change.by callerId of the human, `webhook:<provider>` or `connector:<capability>`
- * @param change.at ISO 8601
- */
-export function signTransition(
-  { id, from, end, by, at }: { id: string; from: IntentState; end: End; by: string; at: string },
-  key: SigningKey,
-): IntentTransitionRow {
+interface Ending {
+  /** Of the transaction. */
+  readonly id: string
+  readonly from: IntentState
+  readonly end: End
+  /** callerId of the human, `webhook:<provider>` or `connector:<capability>` */
+  readonly by: string
+  /** ISO 8601. */
+  readonly at: string
+  /** callerId of whoever submitted the transaction; null where the gateway was called directly. */
+  readonly owner: string | null
+}
+
+/** An end that is signed and in the log of its commit, and not stored yet. */
+export interface SignedEnd extends IntentTransitionRow, LogPosition {
+  readonly end: End
+}
+
+/** Signs how an intent ends. */
+export function signEnd(
+  { id, from, end, by, at, owner }: Ending,
+  { key, log }: { readonly key: SigningKey; readonly log: LogBatch },
+): SignedEnd {
   const { state, ...members } = end
   // Nothing is signed that a verifier would refuse.
   if (!mayFollow(from, state)) throw new Error(`an intent cannot go from ${from} to ${state}`)
   const transitionId = randomUUID()
   const body = canonicalize({ transitionId, businessTransactionId: id, from, to: state, ...members, by, at })
-  const signature = { ...signEd25519('intent-transition', body, key), signedAt: at }
-  return { transitionId, businessTransactionId: id, at, body, seal: canonicalize(signature) }
+  const seal = canonicalize({ ...signEd25519('intent-transition', body, key), signedAt: at })
+  const position = log.add((): QueuedEntry => {
+    const entry = { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {} }
+    return owner === null ? entry : { ...entry, owner }
+  })
+  return { transitionId, businessTransactionId: id, at, body, seal, ...position, end }
 }
 
-/** @param owner callerId of whoever submitted the transaction; null where the gateway was called directly */
-export function transitionEntry(
-  { transitionId, body }: IntentTransitionRow,
-  owner: string | null,
-): QueuedEntry {
-  const entry = { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {} }
-  return owner === null ? entry : { ...entry, owner }
+/**
+ * Closes locked intents, and stores the transitions that prove it.
+ * @param before what is sent with them, and answers with no rows
+ * @throws Error where one of them is not RELEASED any more
+ */
+export async function closeLocked(
+  ends: readonly SignedEnd[],
+  sql: Transaction,
+  before: readonly Statement[] = [],
+): Promise<void> {
+  const ids = ends.map(({ businessTransactionId }) => businessTransactionId)
+  const closed = await sql.run([
+    ...before,
+    ...endIntents(
+      ends.map(({ businessTransactionId: id, end: { state, resolution = null }, at: closedAt }) => ({
+        id,
+        state,
+        resolution,
+        closedAt,
+      })),
+    ),
+    ...insertTransitions(ends),
+  ])
+  if (closed.length !== ends.length) throw new Error('a locked intent was closed by somebody else')
+  if (ids.length > 0) await forget(sql, ids)
 }

@@ -9,9 +9,6 @@ import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { confirmationStreams } from '../../src/core/tables/artifacts.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { lockNamed, findNamed, type NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
-import { endIntents } from '../../src/core/tables/execution-intents.ts'
-import { forget } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
 import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import {
   findConfirmations,
@@ -31,7 +28,7 @@ import {
 } from '../../src/core/webhook-rules/match.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import { signTransition, transitionEntry } from '../intents/transition.ts'
+import { signEnd, closeLocked, type SignedEnd } from '../intents/transition.ts'
 import { conclude, type Conclusion, type Word } from './conclude.ts'
 import type { WebhookRules } from './rules.ts'
 
@@ -82,7 +79,7 @@ export async function confirmDeliveries(
     transaction,
     matched.flatMap(({ event }) => (event.reruns > 0 ? [event.eventKey] : [])),
   )
-  const made: Made = { confirmations: [], transitions: [], closed: [], audited: [] }
+  const made: Made = { confirmations: [], ends: [], audited: [] }
   const confirmed = read.map((one): Confirmed => {
     if (!('match' in one)) return one
     const found = named.get(one.match.transaction) ?? []
@@ -90,30 +87,15 @@ export async function confirmDeliveries(
     if (of === undefined) return withoutTransaction(one, found)
     return confirm(one, of, { at, log, key: tools.key, before, made })
   })
-  await store(made, transaction)
+  await closeLocked(made.ends, transaction, insertConfirmations(made.confirmations))
   return { confirmed, audited: made.audited }
 }
 
 /** What a commit writes, as it grows. */
 interface Made {
   readonly confirmations: Parameters<typeof insertConfirmations>[0][number][]
-  readonly transitions: Parameters<typeof insertTransitions>[0][number][]
-  readonly closed: Parameters<typeof endIntents>[0][number][]
+  readonly ends: SignedEnd[]
   readonly audited: AuditEventRow[]
-}
-
-async function store({ confirmations, transitions, closed }: Made, transaction: Transaction): Promise<void> {
-  const ended = await transaction.run([
-    ...insertConfirmations(confirmations),
-    ...insertTransitions(transitions),
-    ...endIntents(closed),
-  ])
-  if (ended.length !== closed.length) throw new Error('a locked intent was closed by somebody else')
-  if (closed.length > 0)
-    await forget(
-      transaction,
-      closed.map(({ id }) => id),
-    )
 }
 
 function readDelivery(event: WaitingDelivery, webhookRules: ConfirmWith['webhookRules']): Read | Confirmed {
@@ -256,9 +238,8 @@ function act(
     const resolution = conclusion.closes
     const end = { state: 'RESOLVED', resolution, confirmationId: detail.confirmationId } as const
     const by = `webhook:${provider}`
-    const row = signTransition({ id, from: of.intent.state, end, by, at }, key)
-    made.transitions.push({ ...row, ...log.add(() => transitionEntry(row, callerId)) })
-    made.closed.push({ id, state: end.state, resolution, closedAt: at })
+    const signed = signEnd({ id, from: of.intent.state, end, by, at, owner: callerId }, { key, log })
+    made.ends.push(signed)
     of.intent = { ...of.intent, state: end.state, inDoubt: false, resolution }
     made.audited.push(
       auditEvent(
@@ -268,7 +249,7 @@ function act(
           at,
           reason: `The execution intent is RESOLVED: ${resolution}.`,
           capability,
-          detail: { ...about, transitionId: row.transitionId },
+          detail: { ...about, transitionId: signed.transitionId },
         },
         key,
       ),
