@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Pool } from 'pg'
+import { toHex } from '../../src/core/bytes.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
@@ -15,7 +16,8 @@ import { readLog, type NamedLog } from '../../src/core/tables/log-state.ts'
 import { readStreamIndexes } from '../../src/core/tables/log-stream-blocks.ts'
 import { readHeads, readStream } from '../../src/core/tables/log-streams.ts'
 import { readEntriesWithPaths, type EntryWithPath } from '../../src/core/tables/log-tree.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
+import { inSnapshot } from '../../src/core/postgres/transaction.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
 const ENTRIES_MAX = 256
@@ -56,10 +58,7 @@ export async function proveComplete(request: WorkerRequest, { pool, heads, requi
   if (number !== undefined && !/^[1-9][0-9]{0,8}$/.test(number)) return failures.noCheckpoint()
   const log = number === undefined ? null : Number(number)
   const found = await lookUntilPublished(() =>
-    inTransaction(pool, async (sql) => {
-      await sql.run([SNAPSHOT])
-      return find(sql, { ...asked, log, required }, heads)
-    }),
+    inSnapshot(pool, (sql) => find(sql, { ...asked, log, required }, heads)),
   )
   if (found instanceof Failure) return found
   const { of, checkpoint, head, tag, indexes } = found
@@ -116,13 +115,6 @@ function askedOf(body: Uint8Array, { reads }: ScopedCaller): Asked | Failure {
   return { stream, value, from, to }
 }
 
-/** Sent with BEGIN: checkpoint, streams and their blocks are read as of one moment. */
-const SNAPSHOT = {
-  name: 'repeatable_read',
-  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
-  rows: [],
-}
-
 interface Found {
   readonly of: NamedLog
   readonly checkpoint: CheckpointRow
@@ -133,9 +125,12 @@ interface Found {
   readonly indexes: readonly number[]
 }
 
-/** @returns undefined where the stream is not under a checkpoint yet */
+/**
+ * @param sql of a snapshot: checkpoint, streams and their blocks are read as of one moment
+ * @returns undefined where the stream is not under a checkpoint yet
+ */
 async function find(
-  sql: Transaction,
+  sql: Sql,
   {
     log,
     required,
@@ -181,8 +176,7 @@ async function lookUntilPublished<T>(look: () => Promise<T | undefined>): Promis
 }
 
 function headsEntry(root: Uint8Array): Uint8Array {
-  const hash = Buffer.from(root).toString('hex')
-  return Buffer.from(formatEntry({ kind: 'heads', hash, streams: [] }), 'latin1')
+  return Buffer.from(formatEntry({ kind: 'heads', hash: toHex(root), streams: [] }), 'latin1')
 }
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
@@ -194,7 +188,7 @@ export interface StreamHeads {
    * @returns the root of the tree, and where the head of a stream is; undefined where it has none
    */
   readonly find: (
-    sql: Transaction,
+    sql: Sql,
     stream: { readonly log: number; readonly size: number; readonly tag: string },
   ) => Promise<{ readonly root: Uint8Array; readonly head: HeadPlace | undefined }>
   readonly forget: () => void
