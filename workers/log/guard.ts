@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { errorText } from '../../src/core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
+import { readOrigin } from '../../src/core/log/origin.ts'
 import { subtreeRoots } from '../../src/core/log/tiles.ts'
 import { readIfThere } from '../../src/core/read-if-there.ts'
 import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
@@ -70,9 +71,10 @@ export function whyBehind(
   { log, origin, checkpointSize }: StoredLog,
   seen: Checkpoint | undefined,
 ): string | undefined {
-  if (seen === undefined || nameOf(seen.origin) !== nameOf(origin)) return undefined
-  const seenLog = Number(seen.origin.slice(nameOf(seen.origin).length + LOG.length))
-  if (seenLog < log || (seenLog === log && seen.size <= checkpointSize)) return undefined
+  if (seen === undefined) return undefined
+  const seenLog = readOrigin(seen.origin)
+  if (seenLog === undefined || seenLog.name !== readOrigin(origin)?.name) return undefined
+  if (seenLog.number < log || (seenLog.number === log && seen.size <= checkpointSize)) return undefined
   return (
     `This instance has seen a signed checkpoint of ${seen.origin} with ${seen.size} entries, and the database has no more than ` +
     `${checkpointSize} of ${origin}: the database is older than that checkpoint.`
@@ -96,11 +98,4 @@ export async function whyForked(
     `This instance has seen a signed checkpoint of ${origin} with ${seen.size} entries, and the first ${seen.size} entries in the database ` +
     'are others: the log went on from an older state of the database.'
   )
-}
-
-const LOG = '/log/'
-
-/** LOG_ORIGIN of an origin. */
-function nameOf(origin: string): string {
-  return origin.slice(0, Math.max(origin.lastIndexOf(LOG), 0))
 }

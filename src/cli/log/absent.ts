@@ -2,13 +2,14 @@
 import { errorText } from '../../core/error-text.ts'
 import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
 import type { IdKind } from '../../core/log/ids.ts'
+import { readOrigin } from '../../core/log/origin.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 import { checkpointOpener, type CheckpointOpener } from './fsck.ts'
-import { numberOfLog } from './other-logs.ts'
+import { logPath } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {
   readonly kind: IdKind
@@ -38,7 +39,7 @@ export async function absentCommand({ trust, number, id, ...request }: AbsentReq
   const codes = [newest.code]
   // Each log has its own ids: what is absent from the newest may have happened before it was opened.
   const newestNumber =
-    number === undefined && newest.origin !== undefined ? (numberOfLog(newest.origin) ?? 1) : 1
+    number === undefined && newest.origin !== undefined ? (readOrigin(newest.origin)?.number ?? 1) : 1
   for (let older = newestNumber - 1; older >= 1; older--) codes.push((await askLog(asked, older)).code)
   if (number !== undefined) console.log('Other logs of the service were not asked: without --number all are.')
   return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0
@@ -60,15 +61,14 @@ async function askLog(
 ): Promise<{ readonly code: Code; readonly origin?: string }> {
   let answer: unknown
   try {
-    const log = number === undefined ? '/log' : `/log/${number}`
-    answer = jsonOf(await get(service, `${log}/absence/${kind}/${encodeURIComponent(id)}`))
+    answer = jsonOf(await get(service, `${logPath(number)}/absence/${kind}/${encodeURIComponent(id)}`))
   } catch (error) {
     return { code: sayCannotCheck(error) }
   }
   try {
     const found = verifyAbsence(answer, { kind, id, policy }, noteCrypto)
     const { origin } = found.checkpoint
-    if (number !== undefined && numberOfLog(origin) !== number)
+    if (number !== undefined && readOrigin(origin)?.number !== number)
       throw new Error(`it is of ${origin}, and log ${number} was asked`)
     if (found.coveredTo === 0) {
       console.error(

@@ -16,7 +16,7 @@ import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkpointOpener } from './fsck.ts'
-import { otherLogs } from './other-logs.ts'
+import { logPath, otherLogs } from './other-logs.ts'
 import { get, post, type ServiceAt } from '../service.ts'
 
 /** The service answers with 300 KB at most. */
@@ -69,7 +69,7 @@ async function proveList(
   open: (note: string) => OpenedCheckpoint,
   onEntries: (entries: readonly NumberedEntry[], list: ProvenList) => void,
 ): Promise<ProvenList> {
-  const prefix = number === undefined ? '/log' : `/log/${number}`
+  const prefix = logPath(number)
   let first: ProvenList | undefined
   let newest: OpenedCheckpoint | undefined
   for (let from = 1; ;) {

@@ -5,6 +5,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorText } from '../../core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
+import { readOrigin } from '../../core/log/origin.ts'
 import {
   consistencyProof,
   decodeBundle,
@@ -18,7 +19,7 @@ import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
-import { numberOfLog } from './other-logs.ts'
+import { logPath } from './other-logs.ts'
 import { codeOf } from '../verify/inputs.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { get, type ServiceAt } from '../service.ts'
@@ -90,12 +91,12 @@ export async function exportLog(
   const { body: description } = await get(service, '/.well-known/countersign-log', {
     maxBytes: DESCRIPTION_MAX_BYTES,
   })
-  const newest = `${prefixOf(number)}/checkpoint`
+  const newest = `${logPath(number)}/checkpoint`
   const { body: note } = await get(service, newest, { maxBytes: CHECKPOINT_MAX_BYTES })
   const checkpoint = checkpointOf(note, `${newest}: the service's answer is no checkpoint of a log`)
   refuseOther(folder, before, checkpoint)
   // By its number: another log may be opened meanwhile.
-  const prefix = prefixOf(numberOfLog(checkpoint.origin))
+  const prefix = logPath(readOrigin(checkpoint.origin)?.number)
 
   try {
     mkdirSync(folder, { recursive: true })
@@ -209,10 +210,6 @@ function fileCount(size: number): number {
     Math.ceil(Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level)) / TILE_WIDTH),
   )
   return inLevels.reduce((sum, count) => sum + count, 0)
-}
-
-function prefixOf(log: number | undefined): string {
-  return log === undefined ? '/log' : `/log/${log}`
 }
 
 async function fetchFile(

@@ -1,9 +1,9 @@
 // A proof from one log says nothing about the other logs of a service: each counts its streams anew and has its own ids.
+import { readOrigin } from '../../core/log/origin.ts'
 
-/** @returns the number of `<name>/log/<number>`; undefined for a log of another service, which has no numbers */
-export function numberOfLog(origin: string): number | undefined {
-  const [, number] = /\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? []
-  return number === undefined ? undefined : Number(number)
+/** @returns the path of a log at its service; without a number, of the newest */
+export function logPath(number: number | undefined): string {
+  return number === undefined ? '/log' : `/log/${number}`
 }
 
 /**
@@ -12,7 +12,7 @@ export function numberOfLog(origin: string): number | undefined {
  * @returns for the end of a sentence, with the options that ask them; undefined where there are none
  */
 export function otherLogs(origin: string, asked: number | undefined): string | undefined {
-  const number = numberOfLog(origin) ?? 1
+  const number = readOrigin(origin)?.number ?? 1
   const before = number === 1 ? [] : [number === 2 ? '--number 1' : `--number 1 to --number ${number - 1}`]
   const after = asked === undefined ? [] : [`--number ${number + 1} and higher`]
   const others = [...before, ...after]

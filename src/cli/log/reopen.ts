@@ -6,6 +6,7 @@ import { errorText } from '../../core/error-text.ts'
 import { dataDir, signingKeyDir } from '../../core/folders.ts'
 import { openCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { rootOf, splitHashes } from '../../core/log/frontier.ts'
+import { readOrigin } from '../../core/log/origin.ts'
 import { previousText, type PreviousLog } from '../../core/log/previous.ts'
 import { subtreeRoots } from '../../core/log/tiles.ts'
 import { printable } from '../../core/printable.ts'
@@ -80,7 +81,7 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
       )
     if (frozen === null)
       throw new Error(`${origin} is not frozen: it is written, and a second log would only hide it.`)
-    const name = origin.replace(/\/log\/\d+$/, '')
+    const name = readOrigin(origin)?.name ?? origin
     const signers = { log, name, keys }
     const stored = await newestStored(sql, signers)
     const seen = keptElsewhere({ checkpoints, kept, name, keys })
@@ -161,13 +162,13 @@ function readSigned(
   { from, name, keys }: { readonly from: string; readonly name: string; readonly keys: LogKeys },
 ): SignedCheckpoint {
   const origin = note.slice(0, Math.max(note.indexOf('\n'), 0))
-  const [, prefix, log] = /^(.*)\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? []
-  if (prefix !== name || log === undefined)
+  const parts = readOrigin(origin)
+  if (parts?.name !== name)
     throw new Error(`${from} is no checkpoint of ${name}: its first line is '${origin.slice(0, 100)}'.`)
   try {
     const logs = keys.publicKeys.map((key) => logVerifierKey(origin, key))
     const { size, root } = openCheckpoint(note, { logs, witnesses: [] }, noteCrypto)
-    return { origin, size, root, log: Number(log), note }
+    return { origin, size, root, log: parts.number, note }
   } catch (cause) {
     throw new Error(`${from} is no signed checkpoint: ${errorText(cause)}.`, { cause })
   }

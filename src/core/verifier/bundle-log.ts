@@ -6,6 +6,7 @@ import { isEntryOf, type ArtifactEntry } from '../log/artifacts.ts'
 import { readCheckpoint, type Checkpoint } from '../log/checkpoint.ts'
 import { parseEntry } from '../log/entry.ts'
 import { type NoteCrypto, type VerifierKey } from '../log/note.ts'
+import { readOrigin } from '../log/origin.ts'
 import { parseProof, type LogProof } from '../log/proof.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { check, isMembers, list, string, type Check } from './evidence.ts'
@@ -185,15 +186,12 @@ function requireOrder(first: LoggedPart, second: LoggedPart, places: ReadonlyMap
   if (!isBefore) throw new Error(`${nameOf(second)} does not stand behind ${nameOf(first)}`)
 }
 
-/** `<name>/log/<number>`: a log that was closed has a successor with the next number. */
-const ORIGIN = /^(.+)\/log\/([1-9][0-9]{0,8})$/
-
 function areOfOneName(one: string, other: string): boolean {
-  const [first, second] = [ORIGIN.exec(one), ORIGIN.exec(other)]
-  return first !== null && second !== null && first[1] === second[1]
+  const name = readOrigin(one)?.name
+  return name !== undefined && name === readOrigin(other)?.name
 }
 
-const numberOf = (origin: string) => Number(ORIGIN.exec(origin)?.[2] ?? Number.NaN)
+const numberOf = (origin: string) => readOrigin(origin)?.number ?? Number.NaN
 
 const NAMES: Readonly<Record<LoggedPart['kind'], string>> = {
   authorization: 'authorization',

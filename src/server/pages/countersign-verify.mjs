@@ -4849,6 +4849,17 @@ var init_entry = __esm({
   }
 });
 
+// src/core/log/origin.ts
+function readOrigin(origin) {
+  const [, name, number] = /^(.+)\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? [];
+  return name === void 0 ? void 0 : { name, number: Number(number) };
+}
+var init_origin = __esm({
+  "src/core/log/origin.ts"() {
+    "use strict";
+  }
+});
+
 // src/core/log/proof.ts
 function parseProof(file) {
   const text2 = wellFormedText(file, "the proof");
@@ -5244,8 +5255,8 @@ function requireOrder(first, second, places) {
   if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first)}`);
 }
 function areOfOneName(one, other) {
-  const [first, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
-  return first !== null && second !== null && first[1] === second[1];
+  const name = readOrigin(one)?.name;
+  return name !== void 0 && name === readOrigin(other)?.name;
 }
 function noteOn(log) {
   const { origin, size, seconds, witnesses } = log;
@@ -5253,7 +5264,7 @@ function noteOn(log) {
   const cosigned = witnesses.length === 0 ? "" : `, cosigned by the witnesses ${witnesses.map((name) => JSON.stringify(name)).join(", ")}`;
   return `The log ${JSON.stringify(origin)} had ${size} entries at its checkpoint${at2}${cosigned}.`;
 }
-var ORIGIN2, numberOf, NAMES, nameOf2, LAST_SECOND;
+var numberOf, NAMES, nameOf2, LAST_SECOND;
 var init_bundle_log = __esm({
   "src/core/verifier/bundle-log.ts"() {
     "use strict";
@@ -5263,12 +5274,12 @@ var init_bundle_log = __esm({
     init_checkpoint();
     init_entry();
     init_note();
+    init_origin();
     init_proof();
     init_tree();
     init_evidence();
     init_log_trust();
-    ORIGIN2 = /^(.+)\/log\/([1-9][0-9]{0,8})$/;
-    numberOf = (origin) => Number(ORIGIN2.exec(origin)?.[2] ?? Number.NaN);
+    numberOf = (origin) => readOrigin(origin)?.number ?? Number.NaN;
     NAMES = {
       authorization: "authorization",
       receipt: "receipt",
