@@ -54,23 +54,11 @@ export function approverChanges({
       if (proposed instanceof Failure) return proposed
       return { target: approverKeyId(proposed), proposed, reason: proposal.reason }
     },
-    check(change) {
-      if (change.action === 'add' && change.passkey?.backupEligible === true && approverPasskeys !== 'any')
-        return Promise.resolve(
-          failures.invalidField('passkey must be one that cannot be copied (APPROVER_PASSKEYS).'),
-        )
-      const own = change.action === 'add' && ownKeys().includes(change.publicKeyPem)
-      return Promise.resolve(
-        own ? failures.invalidField('publicKeyPem must not be a signing key of this service.') : undefined,
-      )
-    },
-    async examine({ proposed }, sql) {
-      return (await contradiction(proposed, sql)) ?? { proposed, warnings: warningsOf(proposed) }
-    },
+    check: (change) => Promise.resolve(change.action === 'add' ? unfit(change) : undefined),
+    contradiction,
+    examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed) }),
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
       const { approverId, keyId } = change
-      const standing = await contradiction(change, sql)
-      if (standing !== undefined) return standing
       const applied =
         change.action === 'revoke'
           ? await revokeApprover(sql, { approverId, keyId, changeId })
@@ -83,6 +71,14 @@ export function approverChanges({
             })
       return applied ? undefined : failures.conflict(`${approverKeyId(change)} has been changed meanwhile.`)
     },
+  }
+
+  function unfit({ publicKeyPem, passkey }: Add): Failure | undefined {
+    if (passkey?.backupEligible === true && approverPasskeys !== 'any')
+      return failures.invalidField('passkey must be one that cannot be copied (APPROVER_PASSKEYS).')
+    return ownKeys().includes(publicKeyPem)
+      ? failures.invalidField('publicKeyPem must not be a signing key of this service.')
+      : undefined
   }
 }
 

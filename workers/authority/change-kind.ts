@@ -31,6 +31,8 @@ export interface ChangeKind<P> {
   readonly read: (body: Uint8Array, params: PathParams) => ReadProposal<P> | Failure
   /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
   readonly check?: (proposed: P) => Promise<Failure | undefined>
+  /** Why the current state does not let it be, a 409: asked in the transaction that stores it, and first in the one that approves it. */
+  readonly contradiction?: (proposed: P, sql: Sql) => Promise<Failure | undefined>
   /**
    * Compares the proposal with the current state, in the transaction that stores it. Returns `proposed` in full, where the body left
    * something to the current state, or a 409 where it contradicts it.
@@ -40,8 +42,8 @@ export interface ChangeKind<P> {
     sql: Sql,
   ) => Promise<(Advice & { proposed: P }) | Failure>
   /**
-   * Puts it in effect, in the transaction that approves it. Reads the current state again for an exact message; the statement decides,
-   * since another change may be applied between the two. Returns a 409 where the state has changed since the proposal.
+   * Puts it in effect, in the transaction that approves it. Whatever was read before, the statement decides, since another change may be
+   * applied in between. Returns a 409 where the state has changed since the proposal.
    */
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }

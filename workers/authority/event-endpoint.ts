@@ -4,7 +4,7 @@ import { Failure, failures } from '../../src/core/errors.ts'
 import { FROM_NOW, readEvents } from '../../src/core/events/read.ts'
 import type { EventType } from '../../src/core/events/types.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { reachOf, unreachableEndpoint, type Lookup } from '../../src/core/outbound/address.ts'
+import { reachOf, unreachableEndpoint } from '../../src/core/outbound/address.ts'
 import { EventEndpointProposal } from '../../src/core/schemas/event-endpoint.ts'
 import {
   countEventEndpoints,
@@ -35,13 +35,11 @@ const proposalOf = bodyOf(EventEndpointProposal)
 /**
  * @param rule.callerIds those with a key in effect
  * @param rule.logged whether the evidence log is on, which the feed is made of
- * @param rule.lookup resolves host names in place of the system
  */
 export function eventEndpointChanges(rule: {
   production: boolean
   callerIds: () => readonly string[]
   logged: boolean
-  lookup?: Lookup
 }): ChangeKind<Register | Revoke> {
   return {
     read(body) {
@@ -54,14 +52,12 @@ export function eventEndpointChanges(rule: {
       const problem = await unreachableEndpoint(change.url, rule)
       return problem === undefined ? undefined : failures.invalidField(`url ${problem}.`)
     },
-    async examine({ proposed }, sql) {
-      const standing = await contradiction(proposed, sql)
-      if (standing !== undefined) return standing
-      return { proposed, warnings: proposed.action === 'revoke' ? [] : warningsOf(proposed, rule) }
+    contradiction,
+    examine({ proposed }) {
+      const warnings = proposed.action === 'revoke' ? [] : warningsOf(proposed, rule)
+      return Promise.resolve({ proposed, warnings })
     },
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
-      const standing = await contradiction(change, sql)
-      if (standing !== undefined) return standing
       const applied =
         change.action === 'revoke'
           ? await revokeEventEndpoint(sql, { url: change.url, changeId, at })

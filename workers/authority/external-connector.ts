@@ -53,14 +53,11 @@ export function externalConnectorChanges(rule: {
       const problem = await unreachableEndpoint(change.endpointUrl, rule)
       return problem === undefined ? undefined : failures.invalidField(`endpointUrl ${problem}.`)
     },
+    contradiction,
     async examine({ proposed }, sql) {
-      const standing = await contradiction(proposed, sql)
-      if (standing !== undefined) return standing
       return { proposed, warnings: proposed.action === 'revoke' ? [] : await warningsOf(proposed, sql) }
     },
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
-      const standing = await contradiction(change, sql)
-      if (standing !== undefined) return standing
       const applied =
         change.action === 'revoke'
           ? await revokeExternalConnector(sql, { capability: change.capability, changeId, at })

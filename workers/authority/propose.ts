@@ -29,6 +29,8 @@ export async function proposeChange(
   if (refused !== undefined) return refused
 
   return allOrNothing(pool, async (sql) => {
+    const contradiction = await kind.contradiction?.(proposal.proposed, sql)
+    if (contradiction !== undefined) return contradiction
     const examined = await kind.examine({ ...proposal, proposedBy }, sql)
     if (examined instanceof Failure) return examined
     const { proposed, ...advice } = examined

@@ -81,6 +81,8 @@ export async function resolveChange(
     if (refused !== undefined) return refused
     if (action === 'approve') {
       const { target, proposed } = change
+      const contradiction = await kind.contradiction?.(proposed, sql)
+      if (contradiction !== undefined) return contradiction
       const moved = await kind.apply({ target, proposed, changeId, ...resolution }, sql)
       if (moved !== undefined) return moved
       await advanceEpoch(sql)
