@@ -26,7 +26,7 @@ const DEADLINE_MARGIN_MS = 2_000
  */
 export async function admit(
   claimable: readonly (Claimable | Finished)[],
-  { storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
+  { pool, storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
 ): Promise<(Authorized | Finished)[]> {
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined)
@@ -34,7 +34,10 @@ export async function admit(
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
   const firsts = firstOfEachId(stillGoing(claimable))
-  const notClaimed = await claim([...firsts.values()], tools)
+  const notClaimed = await togetherOrAlone([...firsts.values()], {
+    work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
+    failed: failureOf,
+  })
   return claimable.map((item) => {
     if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
@@ -48,34 +51,16 @@ export async function admit(
 
 /** Sorted by id: batches of all threads and instances take their ids in one order, so that none waits in a circle. */
 function firstOfEachId(items: readonly Claimable[]): Map<string, Claimable> {
-  const sorted = items.toSorted((a, b) =>
-    compare(a.transaction.businessTransactionId, b.transaction.businessTransactionId),
-  )
   const firsts = new Map<string, Claimable>()
-  for (const item of sorted) {
+  for (const item of items) {
     const id = item.transaction.businessTransactionId
     if (!firsts.has(id)) firsts.set(id, item)
   }
-  return firsts
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return new Map([...firsts].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStreams'> {
   readonly now: Date
-}
-
-/** @returns those that are not claimed, each with its failure */
-function claim(
-  items: readonly Claimable[],
-  { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
-): Promise<Map<Claimable, Failure>> {
-  return togetherOrAlone(items, {
-    work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
-    failed: failureOf,
-  })
 }
 
 /**
