@@ -1,6 +1,7 @@
 // What every check of `countersign fsck` is made of: one statement over a table, and rules that each of its rows must hold.
 import { errorText } from '../../core/error-text.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import type { Sealed } from '../../core/sealed.ts'
 import type { Members } from '../../core/verifier/evidence.ts'
 import type { Tools } from './tools.ts'
 
@@ -133,6 +134,20 @@ export function lazyMembers(text: string | null, table: string, column = 'body')
       throw refusal
     }
     throw refusal
+  })
+}
+
+/** A row whose seal is its signature alone, as its rules read it. */
+export interface Signed {
+  readonly signed: () => Members
+  readonly signature: () => Members
+}
+
+export function signedOf(table: string) {
+  return <Row extends Sealed>(row: Row): Row & Signed => ({
+    ...row,
+    signed: lazyMembers(row.body, table),
+    signature: lazyMembers(row.seal, table, 'seal'),
   })
 }
 

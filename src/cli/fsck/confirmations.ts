@@ -1,17 +1,16 @@
 // provider_confirmations: what providers say of executions, each by one delivery that is kept.
+import type { Sealed } from '../../core/sealed.ts'
 import { checkProviderConfirmation } from '../../core/verifier/provider-confirmation.ts'
-import { mustHold, type Members } from '../../core/verifier/evidence.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { mustHold } from '../../core/verifier/evidence.ts'
+import { sameTime, signedOf, tableCheck, type Signed } from './check.ts'
 import type { Tools } from './tools.ts'
 
-interface Selected {
+interface Selected extends Sealed {
   readonly key: string
   readonly transactionId: string
   readonly provider: string
   readonly eventKey: string
   readonly rulesHash: string
-  readonly body: string
-  readonly seal: string
   /** Null where the delivery is missing. */
   readonly eventProvider: string | null
   readonly eventId: string
@@ -21,11 +20,6 @@ interface Selected {
 
 interface Row extends Selected {
   readonly hasTransaction: boolean
-}
-
-interface Item extends Row {
-  readonly signed: () => Members
-  readonly signature: () => Members
 }
 
 /** Asked apart from the rows: on Citus they cannot be joined. */
@@ -40,7 +34,7 @@ async function withTransactions(rows: readonly Selected[], { sql }: Tools): Prom
   return rows.map((row) => ({ ...row, hasTransaction: ids.has(row.transactionId) }))
 }
 
-export const providerConfirmations = tableCheck<Selected, Item, Row>({
+export const providerConfirmations = tableCheck<Selected, Row & Signed, Row>({
   table: 'provider_confirmations',
   text: `
     SELECT c.confirmation_id AS key, c.business_transaction_id AS "transactionId", c.provider, c.event_key AS "eventKey",
@@ -48,11 +42,7 @@ export const providerConfirmations = tableCheck<Selected, Item, Row>({
       w.body_sha256 AS "bodySha256", w.received_at AS "receivedAt"
     FROM $table AS c LEFT JOIN webhook_events AS w USING (event_key)`,
   complete: withTransactions,
-  read: (row) => ({
-    ...row,
-    signed: lazyMembers(row.body, 'provider_confirmations'),
-    signature: lazyMembers(row.seal, 'provider_confirmations', 'seal'),
-  }),
+  read: signedOf('provider_confirmations'),
   rules: [
     [
       'does not verify',

@@ -1,34 +1,17 @@
-// What is written once and never read by the pipeline: audit events, transitions of intents, deliveries, counts of rate limits.
+// What is written once and never read by the pipeline: audit events, transitions of intents, deliveries.
 import { sha256Hex } from '../../core/signing/sha256.ts'
+import type { Sealed } from '../../core/sealed.ts'
 import { readRecordBodies } from '../../core/tables/trust-records.ts'
 import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
 import { members, mustHold, type Members } from '../../core/verifier/evidence.ts'
 import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, signedOf, tableCheck, type Signed } from './check.ts'
 import type { Tools } from './tools.ts'
 import { missingSubjects } from './subjects.ts'
 
-interface SignedRow {
+interface EventRow extends Sealed {
   readonly key: string
   readonly at: Date
-  readonly body: string
-  readonly seal: string
-}
-
-interface Signed {
-  readonly signed: () => Members
-  readonly signature: () => Members
-}
-
-const signedOf =
-  <Row extends SignedRow>(table: string) =>
-  (row: Row): Row & Signed => ({
-    ...row,
-    signed: lazyMembers(row.body, table),
-    signature: lazyMembers(row.seal, table, 'seal'),
-  })
-
-interface EventRow extends SignedRow {
   readonly type: string
 }
 
@@ -63,7 +46,9 @@ function readable({ key, signed }: EventRow & Signed): { key: string; event: Mem
 
 const BY_CONNECTOR = 'connector:'
 
-interface SelectedTransition extends SignedRow {
+interface SelectedTransition extends Sealed {
+  readonly key: string
+  readonly at: Date
   readonly transactionId: string
   readonly audited: boolean
 }

@@ -6,7 +6,7 @@ import type { Tools } from './tools.ts'
 
 interface Subject {
   readonly types: readonly string[]
-  /** A member of the event's detail; `eventId` is the event's own id, unless its detail has a `deliveryKey`. */
+  /** A member of the event's detail; `eventId` is the event's own id, unless its detail has a `webhookEventId`. */
   readonly member:
     'businessTransactionId' | 'changeId' | 'confirmationId' | 'approvalId' | 'requestId' | 'eventId'
   /** Selects the ids in $1 that exist. */
