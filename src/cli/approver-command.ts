@@ -22,14 +22,32 @@ import { readJson } from './json.ts'
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Makes a key pair; overwrites nothing.
- * @param options.name the two files' name before their dots
- * @throws Error with the file that exists already, or the file system's own error
+ * Makes a key pair, and prints the public key.
+ * @throws as `makeKeyPair`
  */
 export function approverKeygen({ dir, name }: { dir: string; name: string }): void {
   if (!/^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,63}$/.test(name))
     throw new Error('--name must be 1 to 64 letters, digits or . _ @ -, without a dot in front.')
-  const folder = resolve(dir)
+  const { file, publicPem } = makeKeyPair(resolve(dir), name)
+  console.error(`The private key is ${file.private}. Nobody else needs it: give it to no one, and to no service.
+
+What to do next with the public key below:
+  to approve actions: have a human propose it by POST /approvers/changes
+    {"action": "add", "approverId": …, "keyId": …, "publicKeyPem": …, "reason": …}
+    and another one approve that change;
+  to approve changes: give ${file.public} to the operator
+    (countersign callers issue … --holder-type USER --step-up-public-key <file>).
+`)
+  process.stdout.write(publicPem)
+}
+
+/**
+ * Makes an Ed25519 key pair in two files; overwrites nothing.
+ * @param folder made if it is not there
+ * @param name the files' before their dots
+ * @throws Error with the file that exists already, or the file system's own error
+ */
+export function makeKeyPair(folder: string, name: string) {
   const file = { private: join(folder, `${name}.private.pem`), public: join(folder, `${name}.public.pem`) }
   const exists = [file.private, file.public].find((path) => existsSync(path))
   if (exists !== undefined) throw new Error(`${exists} exists and was left as it is.`)
@@ -42,16 +60,7 @@ export function approverKeygen({ dir, name }: { dir: string; name: string }): vo
     throw new Error(
       `Another ${name} was made in ${folder} at the same moment; look which files belong together.`,
     )
-  console.error(`The private key is ${file.private}. Nobody else needs it: give it to no one, and to no service.
-
-What to do next with the public key below:
-  to approve actions: have a human propose it by POST /approvers/changes
-    {"action": "add", "approverId": …, "keyId": …, "publicKeyPem": …, "reason": …}
-    and another one approve that change;
-  to approve changes: give ${file.public} to the operator
-    (countersign callers issue … --holder-type USER --step-up-public-key <file>).
-`)
-  process.stdout.write(publicPem)
+  return { file, privatePem, publicPem }
 }
 
 export interface ApprovalToSign {

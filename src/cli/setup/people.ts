@@ -1,10 +1,10 @@
 // Who takes part in a trial: keys in files, entries for the list of callers, profiles for the commands.
-import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRawKey } from '../../core/callers.ts'
 import { ed25519SigningKey, type SigningKey } from '../../core/signing/keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
+import { makeKeyPair } from '../approver-command.ts'
 import type { Profile } from '../profile.ts'
 
 interface Caller {
@@ -39,7 +39,7 @@ export function makeCaller(about: { readonly callerId: string }): Caller {
  */
 export function makeHumans(folder: string, url: string): [Person, Person, Caller, Caller] {
   const governor = (name: string): Person => {
-    const stepUp = makeKey(join(folder, name), 'step-up')
+    const stepUp = makeKeyPair(join(folder, name), 'step-up')
     const about = { callerId: name, credentialHolderType: 'USER', stepUpPublicKey: stepUp.publicPem }
     const caller = makeCaller(about)
     save(folder, name, { url, apiKey: caller.rawKey, stepUpKey: join(name, 'step-up.private.pem') })
@@ -47,7 +47,7 @@ export function makeHumans(folder: string, url: string): [Person, Person, Caller
   }
   const [alice, bob] = [governor('alice'), governor('bob')]
   const { approverId, keyId } = APPROVER
-  makeKey(join(folder, approverId), keyId)
+  makeKeyPair(join(folder, approverId), keyId)
   const about = { callerId: 'dana', credentialHolderType: 'USER', approverId }
   const dana = makeCaller(about)
   const key = APPROVER_KEY.replace('.public.', '.private.')
@@ -56,16 +56,6 @@ export function makeHumans(folder: string, url: string): [Person, Person, Caller
   const agent = makeCaller(paying)
   save(folder, 'agent', { url, apiKey: agent.rawKey })
   return [alice, bob, dana, agent]
-}
-
-function makeKey(folder: string, name: string): { privatePem: string; publicPem: string } {
-  mkdirSync(folder, { mode: 0o700 })
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
-  writeFileSync(join(folder, `${name}.private.pem`), privatePem, { mode: 0o600 })
-  writeFileSync(join(folder, `${name}.public.pem`), publicPem, { mode: 0o644 })
-  return { privatePem, publicPem }
 }
 
 function save(folder: string, name: string, profile: Profile): void {
