@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import type { Config } from '../../core/config.ts'
 import { errorText } from '../../core/error-text.ts'
 import { parseNote, type SignatureLine } from '../../core/log/note.ts'
+import { readOrigin } from '../../core/log/origin.ts'
 import { readSigningKeys } from '../../core/signing/keys.ts'
 import {
   defaultLogOrigin,
@@ -31,7 +32,7 @@ export async function openEvidenceLog(
   readSigningKeys(signingKeyDir, receiptAlgorithms)
   const keys = readLogKeys(signingKeyDir)
   const origin = await openNewestLog(sql, configured ?? defaultLogOrigin(keys))
-  const [, name = '', log] = /^(.*)\/log\/(\d+)$/.exec(origin) ?? []
+  const { name, number: log } = readOrigin(origin)!
   if (configured !== undefined && configured !== name)
     throw new Error(
       `LOG_ORIGIN is ${configured}, but the log of this database is ${origin}: signed as it is, its name cannot change. ` +
@@ -40,7 +41,7 @@ export async function openEvidenceLog(
   await refuseOtherKeys(sql, { keys, origin, folder: logKeyDir(signingKeyDir) })
   refuseUnwritable(dataDir)
   const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  number[0] = Number(log)
+  number[0] = log
   return { name, number }
 }
 
