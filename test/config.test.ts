@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { makeRawKey, parseCallers } from '../src/core/callers.ts'
 import { ConfigError } from '../src/core/config-schema.ts'
-import { Environment, readConfig } from '../src/core/config.ts'
+import { Environment, misspeltVariables, readConfig } from '../src/core/config.ts'
 import { secretWarnings } from '../src/core/webhooks/providers.ts'
 
 const keyHash = 'a'.repeat(64)
@@ -715,5 +715,31 @@ describe('<PROVIDER>_WEBHOOK_SECRET and _SCHEME', () => {
 
   test('SERVICE is no provider', () => {
     expect(problems(() => readConfig({ SERVICE_WEBHOOK_SECRET: secret }))).toHaveLength(1)
+  })
+})
+
+describe('a variable that is close to one of ours', () => {
+  test.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['WORKER_THREAD', 'WORKER_THREADS'],
+    ['LOG_WITNES_POLICY', 'LOG_WITNESS_POLICY'],
+  ])('%s is warned of', (name, meant) => {
+    expect(misspeltVariables({ [name]: 'x' })).toEqual([
+      `${name} is no variable of this service: ${meant} may be meant.`,
+    ])
+  })
+
+  test('names of ours, of providers and of other programs are not', () => {
+    const others = [
+      'RAZORPAY_WEBHOOK_SECRET',
+      'PGDATA',
+      'HOSTNAME',
+      'PATH',
+      'POST',
+      'NODE_OPTIONS',
+      'npm_config_cache',
+    ]
+    const names = [...Object.keys(Environment.properties), ...others]
+    expect(misspeltVariables(Object.fromEntries(names.map((name) => [name, 'x'])))).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { parseCallers, type Caller } from './callers.ts'
 import { ConfigError, describe, oneOf, perMinute, text, wholeNumber } from './config-schema.ts'
 import { dataDir, signingKeyDir } from './folders.ts'
+import { nearest } from './nearest.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
 import { algorithms, type Algorithm } from './signing/keys.ts'
 import { readWebhookProviders, type WebhookProviders } from './webhooks/providers.ts'
@@ -258,6 +259,19 @@ function unknownServiceVariables(env: Readonly<Record<string, unknown>>): string
     .map(
       (name) => `${name} is not a variable of this service; those that begin so are ${known.join(' and ')}.`,
     )
+}
+
+/** Shorter names are near to variables of other programs. */
+const MISSPELT_LENGTH_MIN = 8
+
+/** Sentences for the log of the service: a misspelt DATABASE_URL starts it on an empty database of its own. */
+export function misspeltVariables(env: Readonly<Record<string, unknown>>): string[] {
+  const known = Object.keys(Environment.properties)
+  return Object.keys(env).flatMap((name) => {
+    if (name.length < MISSPELT_LENGTH_MIN || known.includes(name)) return []
+    const meant = nearest(name, known)
+    return meant === undefined ? [] : [`${name} is no variable of this service: ${meant} may be meant.`]
+  })
 }
 
 /** With a database of its own a service is provisioned by its operator, never by itself (decisions §1). */

@@ -2,7 +2,7 @@
 // "Start and stop"). The steps are in start/.
 import { once } from 'node:events'
 import { ConfigError } from '../core/config-schema.ts'
-import { readConfig, type Config } from '../core/config.ts'
+import { misspeltVariables, readConfig, type Config } from '../core/config.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
 import { hasLocalConsole } from './console/gate.ts'
 import { openLog } from './log.ts'
@@ -27,6 +27,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
   const stops: Stops = []
   let exitCode = 0
   try {
+    for (const sentence of misspeltVariables(env)) log.logger.warn(sentence)
     await start({ config, logger: log.logger, stops, signal })
     if (!signal.aborted) await once(signal, 'abort')
   } catch (error) {

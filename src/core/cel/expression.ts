@@ -11,7 +11,7 @@ import {
   type ASTNode,
 } from '@marcbachmann/cel-js'
 import { isTimestamp } from '../schemas/primitives.ts'
-import { didYouMean, nearest } from './nearest.ts'
+import { didYouMean, nearest } from '../nearest.ts'
 import { registerTimeZones, TIME_GETTERS, timeZoneProblem, zonedName } from './time-zones.ts'
 
 const FUNCTIONS = new Set(['has', 'size', 'timestamp', 'duration'])

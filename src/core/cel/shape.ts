@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { isObject, type Fields } from '../json/fields.ts'
-import { didYouMean, nearest } from './nearest.ts'
+import { didYouMean, nearest } from '../nearest.ts'
 
 type SchemaError = ReturnType<typeof Errors>[number]
 

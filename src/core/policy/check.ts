@@ -2,7 +2,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileExpression, type Inspection } from '../cel/expression.ts'
 import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
-import { didYouMean } from '../cel/nearest.ts'
+import { didYouMean } from '../nearest.ts'
 import { reachOf } from '../cel/reach.ts'
 import { PARAMETER_PATH, PolicyDocument, type SignalVerifier } from '../schemas/policy.ts'
 import { compileGrouping, type Grouping } from './counting.ts'
