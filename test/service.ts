@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { makeRawKey } from '../src/core/callers.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { expectConforming } from './openapi/conforms.ts'
@@ -23,6 +24,7 @@ cleanUpAfterEachFile(() => {
 export interface TestService {
   readonly url: string
   readonly process: ChildProcess
+  readonly dataDir: string
   readonly signingKeyDir: string
   /** The raw key of caller `tester`: every capability, principal `tester`. */
   readonly key: string
@@ -75,11 +77,33 @@ export function reply({ status, body }: Called): { status: number; body: unknown
   return { status, body: body as unknown }
 }
 
+/** By database: the keys of the first service that was started on it. One with other keys does not start. */
+const keyDirs = new Map<string, string>()
+cleanUpAfterEachFile(() => {
+  for (const dir of keyDirs.values()) rmSync(dir, { recursive: true, force: true })
+  keyDirs.clear()
+})
+
+function keyDirOf(databaseUrl: string | undefined, folder: string): string {
+  if (databaseUrl === undefined) {
+    const own = join(folder, 'keys')
+    makeKeys(own)
+    return own
+  }
+  // By its name: a proxy has another address.
+  const { database = '' } = new Client({ connectionString: databaseUrl })
+  const known = keyDirs.get(database)
+  if (known !== undefined) return known
+  const dir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
+  makeKeys(dir)
+  keyDirs.set(database, dir)
+  return dir
+}
+
 /** @throws everything that the service wrote when it does not start */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
-  const signingKeyDir = options.signingKeyDir ?? join(folder, 'keys')
-  if (options.signingKeyDir === undefined) makeKeys(signingKeyDir)
+  const signingKeyDir = options.signingKeyDir ?? keyDirOf(options.databaseUrl, folder)
   const key = options.key ?? makeRawKey()
   const callers = [
     { callerId: 'tester', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
@@ -128,6 +152,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const service: TestService = {
     url,
     process: child,
+    dataDir: folder,
     signingKeyDir,
     key,
     output: () => output,

@@ -176,6 +176,15 @@ describe('a start that cannot be', () => {
     await own.drop()
   })
 
+  test.each(['POLICY_DIR', 'WEBHOOK_DIR', 'NOTIFICATIONS'])(
+    'without what %s names says so',
+    async (variable) => {
+      const { exitCode, said } = await failedStart({ ...aStartOn(database), [variable]: '/nowhere' })
+      expect(said).toBe(`countersign: ${variable} must be a path that exists: there is no /nowhere.\n`)
+      expect(exitCode).toBe(1)
+    },
+  )
+
   test('without its database names DATABASE_URL and the reason, not the password', async () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const { exitCode, said } = await failedStart({

@@ -1,7 +1,9 @@
 // The database of a command that works beside services: that of DATABASE_URL, or the embedded one of a service that runs.
 import type { Pool } from 'pg'
 import { dataDir } from '../core/folders.ts'
+import { errorText } from '../core/error-text.ts'
 import { COMMAND_PATIENCE, openPool } from '../core/postgres/sql.ts'
+import { isUnavailable } from '../core/postgres/sql-errors.ts'
 import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { requireSchema } from './fsck/schema.ts'
@@ -25,9 +27,13 @@ export function databaseUrl(env: Env): string {
 export async function onDatabase<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = openPool(databaseUrl(env), 2, COMMAND_PATIENCE)
   try {
-    await requireSchema(pool)
+    await requireSchema(pool).catch(asCannotOpen)
     return await work(pool)
   } finally {
     await pool.end()
   }
+}
+
+function asCannotOpen(error: unknown): never {
+  throw isUnavailable(error) ? new CannotCheck(`The database cannot be opened: ${errorText(error)}`) : error
 }

@@ -1,6 +1,8 @@
 // The log as a service writes it: what was acknowledged is under a checkpoint soon, kills lose nothing, and a frozen log stops no execution.
 import { once } from 'node:events'
-import { dirname } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { openCheckpoint } from '../../src/core/log/checkpoint.ts'
@@ -14,6 +16,7 @@ import { openLogProofs, type ArtifactName } from '../../src/server/evidence/log-
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { forEach, startLoad } from '../load.ts'
 import { startService, until, type TestService } from '../service.ts'
+import { makeKeys } from '../signing-keys.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { runCommand } from '../command.ts'
 
@@ -165,12 +168,15 @@ test('a start is refused with keys that the log does not know, and with a DATA_D
   const { signingKeyDir } = service
   await execute(service)
   await published(service)
-  await expect(startService({ databaseUrl: database.url })).rejects.toThrow(
+  const others = mkdtempSync(join(tmpdir(), 'countersign-keys-'))
+  makeKeys(others)
+  await expect(startService({ databaseUrl: database.url, signingKeyDir: others })).rejects.toThrow(
     /None of the keys in \S+\/log has signed the newest checkpoint of the log of this database, \S+\/log\/1\. Set SIGNING_KEY_DIR /,
   )
   await expect(
     startService({ databaseUrl: database.url, signingKeyDir, env: { DATA_DIR: '/dev/null/data' } }),
   ).rejects.toThrow(/DATA_DIR cannot be written: ENOTDIR/)
+  rmSync(others, { recursive: true })
   expect(await service.stop()).toBe(0)
 })
 
@@ -202,7 +208,7 @@ test('a log that was reopened is written by all instances without a restart, and
   expect(new Set(waiting.map(({ log }) => log))).toEqual(new Set([old]))
   await until(() => warnsOfFreeze(first), 'the warning')
 
-  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir, DATA_DIR: dirname(signingKeyDir) }
+  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir, DATA_DIR: first.dataDir }
   expect((await runCommand(['log', 'reopen'], env)).status).toBe(0)
   const next = old.replace(/1$/, '2')
   for (const service of [first, second]) {

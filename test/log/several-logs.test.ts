@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freezeLog } from '../../src/core/tables/log-state.ts'
 import { runCommand } from '../command.ts'
@@ -23,8 +23,8 @@ beforeAll(async () => {
   executed = await execute()
   await allInRuns()
   await freezeLog(database.pool, { log: 1, why: 'For a test.' })
-  const { signingKeyDir } = service
-  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir, DATA_DIR: dirname(signingKeyDir) }
+  const { signingKeyDir, dataDir } = service
+  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir, DATA_DIR: dataDir }
   expect((await runCommand(['log', 'reopen'], env)).status).toBe(0)
   await execute()
   await until(async () => (await checkpoint()).includes('/log/2\n'), 'a checkpoint of the second log')

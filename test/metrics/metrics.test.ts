@@ -348,7 +348,7 @@ describe('the port', () => {
     expect(await off.stop()).toBe(0)
     const { port } = new URL(metricsUrl(service))
     await expect(startService({ databaseUrl: database.url, env: { METRICS_PORT: port } })).rejects.toThrow(
-      `countersign: cannot serve metrics on 127.0.0.1:${port}`,
+      `countersign: METRICS_PORT: cannot serve metrics on 127.0.0.1:${port}: listen EADDRINUSE`,
     )
   })
 })

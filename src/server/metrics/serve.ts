@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { errorText } from '../../core/error-text.ts'
 import { createServer } from '../../core/node-http.ts'
 
 const PATH = '/metrics'
@@ -55,7 +56,7 @@ export async function serveMetrics({
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new Error(`cannot serve metrics on ${host}:${port}`, { cause })
+    throw new Error(`METRICS_PORT: cannot serve metrics on ${host}:${port}: ${errorText(cause)}`, { cause })
   }
   const { port: ownPort } = server.address() as AddressInfo
   return {

@@ -1,5 +1,7 @@
 // The first step of the start: the database at the schema of this release, with what the main thread reads of it.
+import { existsSync } from 'node:fs'
 import type { Caller } from '../../core/callers.ts'
+import type { Config } from '../../core/config.ts'
 import { migrate } from '../../core/postgres/migrate.ts'
 import { requirePreparedStatements } from '../../core/postgres/pooler.ts'
 import { readWitnesses } from '../../core/witnesses.ts'
@@ -18,6 +20,7 @@ export type Data = Awaited<ReturnType<typeof openData>>
 /** The database at the schema of this release, with the policies and webhook rules of their folders and a log. */
 export async function openData(starting: Starting) {
   const { config, logger, stops, signal } = starting
+  requireNamedPaths(config)
   const notificationWays =
     config.notificationsFile === undefined ? [] : readNotifications(config.notificationsFile, config)
   const opened = await openDatabase(starting)
@@ -43,6 +46,18 @@ export async function openData(starting: Starting) {
     notificationWays,
     documentDifferences: differences,
   }
+}
+
+/** @throws Error with the variable's name: what reads them knows only a path */
+function requireNamedPaths({ policyDir, webhookDir, webhookDirGiven, notificationsFile }: Config): void {
+  const named = {
+    POLICY_DIR: policyDir,
+    WEBHOOK_DIR: webhookDirGiven ? webhookDir : undefined,
+    NOTIFICATIONS: notificationsFile,
+  }
+  for (const [variable, path] of Object.entries(named))
+    if (path !== undefined && !existsSync(path))
+      throw new Error(`${variable} must be a path that exists: there is no ${path}.`)
 }
 
 export interface OpenedDatabase {
