@@ -1,12 +1,14 @@
 // countersign setup humans: two humans who govern, an approver and an agent, for a trial of human authority. It runs while no service does,
 // on one that it starts for itself: callers are read at a start, so the next start knows the new ones and no restart is needed.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { parseCallers } from '../core/callers.ts'
+import { parseCallers, type Caller } from '../core/callers.ts'
 import { ConfigError } from '../core/config-schema.ts'
 import { readConfig, type Config } from '../core/config.ts'
+import { readIfThere } from '../core/read-if-there.ts'
 import { replaceWholeFile } from '../core/signing/whole-file.ts'
 import { firstKeyText, LOCAL_CALLER } from '../server/start/first-steps.ts'
+import type { Env } from './database.ts'
 import { enrolApprover, PAYMENTS, registerConnector, requireNobody, TOOLS } from './setup/authority.ts'
 import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
 import { startForAWhile } from './setup/service.ts'
@@ -20,8 +22,6 @@ export interface SetupRequest {
   readonly tools: string
   readonly ownDatabase?: true
 }
-
-type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves.
@@ -96,27 +96,27 @@ function refuseWhere(config: Config, { ownDatabase }: { ownDatabase: boolean }):
 
 interface Callers {
   readonly entries: readonly object[]
+  /** The same, read. */
+  readonly known: readonly Caller[]
   /** Where they are kept; undefined where that is SERVICE_API_KEYS. */
   readonly file: string | undefined
 }
 
-function openCallers({ databaseUrl, dataDir }: Config, env: Env): Callers {
+function openCallers({ databaseUrl, dataDir, callers: known = [] }: Config, env: Env): Callers {
   if (databaseUrl !== undefined)
-    return { entries: JSON.parse(env['SERVICE_API_KEYS'] ?? '[]') as object[], file: undefined }
+    return { entries: JSON.parse(env['SERVICE_API_KEYS'] ?? '[]') as object[], known, file: undefined }
   const file = join(dataDir, 'callers.json')
-  if (!existsSync(file)) return { entries: [], file }
-  const text = readFileSync(file, 'utf8')
-  parseCallers(text, file)
-  return { entries: JSON.parse(text) as object[], file }
+  const text = readIfThere(file)
+  if (text === undefined) return { entries: [], known: [], file }
+  return { known: parseCallers(text, file), entries: JSON.parse(text) as object[], file }
 }
 
-function requireNoHumans({ entries, file }: Callers): void {
+function requireNoHumans({ known, file }: Callers): void {
   const source = file ?? 'SERVICE_API_KEYS'
-  const parsed = entries.length === 0 ? [] : parseCallers(JSON.stringify(entries), source)
-  const humans = parsed.filter(({ credentialHolderType }) => credentialHolderType === 'USER')
+  const humans = known.filter(({ credentialHolderType }) => credentialHolderType === 'USER')
   if (humans.length > 0)
     throw new Error(`${source} has humans already: ${humans.map(({ callerId }) => callerId).join(', ')}.`)
-  const taken = parsed.find(({ callerId }) => peopleNames.includes(callerId))
+  const taken = known.find(({ callerId }) => peopleNames.includes(callerId))
   if (taken !== undefined) throw new Error(`${source} has a caller ${taken.callerId} already.`)
 }
 

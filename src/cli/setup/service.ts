@@ -1,6 +1,7 @@
 // A service of one's own for as long as a command needs it, as a process of its own: it has threads and a database.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Env } from '../database.ts'
 
 interface ServiceForAWhile {
   readonly url: string
@@ -13,9 +14,7 @@ interface ServiceForAWhile {
  * @param env its configuration; where it listens, its log and its metrics are set here
  * @throws Error with what it said where it does not start
  */
-export async function startForAWhile(
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<ServiceForAWhile> {
+export async function startForAWhile(env: Env): Promise<ServiceForAWhile> {
   const own = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', METRICS_PORT: '', TRUST_PROXY_HOPS: '' }
   const child = spawn(process.execPath, [process.argv[1] ?? '', 'serve'], {
     env: { ...env, ...own },
