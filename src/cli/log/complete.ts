@@ -15,7 +15,7 @@ import { base64 } from '../../core/verifier/base64.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
-import { checkpointOpener } from './fsck.ts'
+import { checkpointOpener, signedAt } from './fsck.ts'
 import { logPath, otherLogs } from './other-logs.ts'
 import { get, post, type ServiceAt } from '../service.ts'
 
@@ -153,10 +153,8 @@ function described(
   number: number | undefined,
 ): string[] {
   const others = otherLogs(checkpoint.origin, number)
-  const times = checkpoint.signedBy.flatMap(({ timeSeconds }) => timeSeconds ?? [])
-  const at = times.length === 0 ? '' : `, signed at ${new Date(Math.max(...times) * 1000).toISOString()}`
   return [
-    `${stream.name}=${stream.value}: ${count} entries, and no others under the checkpoint of ${checkpoint.size} entries of ${checkpoint.origin}${at}`,
+    `${stream.name}=${stream.value}: ${count} entries, and no others under the checkpoint of ${checkpoint.size} entries of ${checkpoint.origin}${signedAt(checkpoint)}`,
     tied
       ? `Its tag in the log is ${tag}, computed from the salt that the service gives.`
       : `Its tag in the log is ${tag}, as the service says: the entries of its own receipts show whether it is.`,

@@ -65,12 +65,16 @@ export function trusting(given: unknown): CheckpointOpener {
 
 export function described({ checkpoint, checkpoints, streams }: CheckedLog): string[] {
   const { origin, size, root, signedBy, cosignedBy } = checkpoint
-  const times = signedBy.flatMap(({ timeSeconds }) => timeSeconds ?? [])
-  const at = times.length === 0 ? '' : `, signed at ${new Date(Math.max(...times) * 1000).toISOString()}`
   return [
-    `${origin}: ${size} entries in ${streams} streams under ${checkpoints === 1 ? 'one checkpoint' : `${checkpoints} checkpoints`}${at}`,
+    `${origin}: ${size} entries in ${streams} streams under ${checkpoints === 1 ? 'one checkpoint' : `${checkpoints} checkpoints`}${signedAt(checkpoint)}`,
     `Root hash: ${toBase64(root)}`,
     `Signed by: ${signedBy.map(({ key }) => `${key.keyId} (${key.type})`).join(', ')}`,
     ...(cosignedBy.length === 0 ? [] : [`Cosigned by: ${cosignedBy.map(({ key }) => key.name).join(', ')}`]),
   ]
+}
+
+/** For the end of a line; empty where no signature says when it was made. */
+export function signedAt({ signedBy }: OpenedCheckpoint): string {
+  const times = signedBy.flatMap(({ timeSeconds }) => timeSeconds ?? [])
+  return times.length === 0 ? '' : `, signed at ${new Date(Math.max(...times) * 1000).toISOString()}`
 }
