@@ -102,15 +102,15 @@ async function processAll(
     const { confirmed, audited } = await confirmDeliveries(events, { at, log, transaction, tools })
     const waiting = confirmed.filter(({ outcome }) => outcome === null)
     const processed = events.flatMap((event, i) => {
-      const of = confirmed[i]
-      return of === undefined || of.outcome === null ? [] : [processedEvent(event, of, at)]
+      const of = confirmed[i]!
+      return of.outcome === null ? [] : [{ event, of, outcome: of.outcome }]
     })
-    const rows = [...audited, ...processed.map((event) => auditEventRow(event, key))]
+    const rows = processed.map(({ event, of }) => auditEventRow(processedEvent(event, of, at), key))
     // A delivery that waits says so once.
     const ends = confirmed.filter(
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
-    transaction.runLast([...storeEnds(ends, at), ...auditAndLog(rows, log)])
+    transaction.runLast([...storeEnds(ends, at), ...auditAndLog([...audited, ...rows], log)])
     if (waiting.length > 0) {
       const waits = new Set(waiting.map(({ eventKey }) => eventKey))
       const later = deliveries.filter(({ id }) => waits.has(id))
@@ -121,12 +121,11 @@ async function processAll(
       queue,
       jobs.map(({ jobId }) => jobId),
     )
-    const ended = new Map(
-      events.flatMap(({ eventKey, provider }, i): [string, ProcessedDelivery][] => {
-        const of = confirmed[i]
-        if (of === undefined || of.outcome === null) return []
-        return [[eventKey, { provider, says: of.says ?? 'nothing', outcome: of.outcome }]]
-      }),
+    const ended = new Map<string, ProcessedDelivery>(
+      processed.map(({ event, of, outcome }) => [
+        event.eventKey,
+        { provider: event.provider, says: of.says ?? 'nothing', outcome },
+      ]),
     )
     return new Map(jobs.map((job) => [job, job.deliveries.flatMap(({ id }) => ended.get(id) ?? [])]))
   })
