@@ -78,39 +78,26 @@ export function readSigned({ body, seal }: Sealed, crypto: Pick<Crypto, 'verifyS
   return change
 }
 
+const changesAt = (
+  path: `/${string}`,
+): Readonly<Record<'proposed' | 'approved' | 'rejected', RoutePattern>> => ({
+  proposed: `POST ${path}`,
+  approved: `POST ${path}/{id}/approve`,
+  rejected: `POST ${path}/{id}/reject`,
+})
+
 /** What brings a change into a state, by its kind. */
-const ROUTES = {
+const ROUTES: Readonly<Record<ChangeKindName, ReturnType<typeof changesAt>>> = {
   policy: {
+    ...changesAt('/policies/pending-changes'),
     proposed: 'POST /policies/{name}/{version}/pending-changes',
-    approved: 'POST /policies/pending-changes/{id}/approve',
-    rejected: 'POST /policies/pending-changes/{id}/reject',
   },
-  approver: {
-    proposed: 'POST /approvers/changes',
-    approved: 'POST /approvers/changes/{id}/approve',
-    rejected: 'POST /approvers/changes/{id}/reject',
-  },
-  'external-connector': {
-    proposed: 'POST /external-connectors/changes',
-    approved: 'POST /external-connectors/changes/{id}/approve',
-    rejected: 'POST /external-connectors/changes/{id}/reject',
-  },
-  'webhook-rules': {
-    proposed: 'POST /webhook-rules/changes',
-    approved: 'POST /webhook-rules/changes/{id}/approve',
-    rejected: 'POST /webhook-rules/changes/{id}/reject',
-  },
-  'event-endpoint': {
-    proposed: 'POST /event-endpoints/changes',
-    approved: 'POST /event-endpoints/changes/{id}/approve',
-    rejected: 'POST /event-endpoints/changes/{id}/reject',
-  },
-  'caller-key': {
-    proposed: 'POST /caller-keys/changes',
-    approved: 'POST /caller-keys/changes/{id}/approve',
-    rejected: 'POST /caller-keys/changes/{id}/reject',
-  },
-} as const satisfies Record<ChangeKindName, Record<string, RoutePattern>>
+  approver: changesAt('/approvers/changes'),
+  'external-connector': changesAt('/external-connectors/changes'),
+  'webhook-rules': changesAt('/webhook-rules/changes'),
+  'event-endpoint': changesAt('/event-endpoints/changes'),
+  'caller-key': changesAt('/caller-keys/changes'),
+}
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const
 
