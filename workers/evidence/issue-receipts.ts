@@ -23,16 +23,13 @@ import {
   type InFlight,
 } from '../in-flight.ts'
 import { verifyStored, type Verification } from '../../src/core/verification.ts'
-import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
+import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 
 type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
 
 export async function issueReceipts(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
-  const found = await findRecords(
-    runStage(batch, recordRequest(failures.invalidBusinessTransactionId)),
-    thread.pool,
-  ) // 400 404
+  const found = await findRecords(batch, thread.pool, failures.invalidBusinessTransactionId) // 400 404
   const ids = idsInOrder(stillGoing(found))
   if (ids.length === 0) return finishedOf(found)
   return inTransaction(thread.pool, async (sql) => {

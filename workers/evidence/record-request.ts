@@ -16,25 +16,22 @@ export interface StoredRecord extends RecordRequest {
 }
 
 /**
- * Makes the stage that reads the id of a record from a body.
+ * Reads the records of a batch in one statement. Another's record is found as little as one that does not exist.
  * @param notAnId the answer to a value that is not a UUID: 400 for POST /verify and POST /receipt; POST /replay requires "only presence of
  *   the field", so there it is the id of no record (404)
  */
-export function recordRequest(notAnId: () => Failure): (item: InFlight) => RecordRequest | Failure {
-  return ({ request }) => {
+export async function findRecords(
+  batch: readonly InFlight[],
+  pool: Pool,
+  notAnId: () => Failure,
+): Promise<(StoredRecord | Finished)[]> {
+  const items = runStage(batch, ({ request }): RecordRequest | Failure => {
     const body = parseBody(request.body)
     if (body instanceof Failure) return body
     const field = requiredField(body, 'businessTransactionId')
     if (field instanceof Failure) return field
     return isUuid(field.value) ? { request, id: field.value.toLowerCase() } : notAnId()
-  }
-}
-
-/** Reads the records of a batch in one statement. Another's record is found as little as one that does not exist. */
-export async function findRecords(
-  items: readonly (RecordRequest | Finished)[],
-  pool: Pool,
-): Promise<(StoredRecord | Finished)[]> {
+  })
   const wanted = stillGoing(items)
   const evidence = await readEvidence(
     pool,

@@ -5,14 +5,14 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { checkTrustRecord } from '../../src/core/verifier/trust-record.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { ThreadContext } from '../context.ts'
-import { Finished, runStage, type InFlight } from '../in-flight.ts'
-import { recordRequest, findRecords, type StoredRecord } from './record-request.ts'
+import { Finished, type InFlight } from '../in-flight.ts'
+import { findRecords, type StoredRecord } from './record-request.ts'
 
 export async function replay(
   batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
 ): Promise<Finished[]> {
-  const found = await findRecords(runStage(batch, recordRequest(failures.noRecordToVerify)), pool) // 400 404
+  const found = await findRecords(batch, pool, failures.noRecordToVerify) // 400 404
   return found.map((item) => {
     if (item instanceof Finished) return item
     const body = { businessTransactionId: item.id, ...signatureOf(item, crypto) }

@@ -5,7 +5,7 @@ import { appendVerifications, lockRecords, readLast } from '../../src/core/table
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 import { verifyStored } from '../../src/core/verification.ts'
-import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
+import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 
 /** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). 409 where it is full. */
@@ -13,7 +13,7 @@ export async function verifyRecords(
   batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
 ): Promise<Finished[]> {
-  const found = await findRecords(runStage(batch, recordRequest(failures.invalidBusinessTransactionId)), pool) // 400 404
+  const found = await findRecords(batch, pool, failures.invalidBusinessTransactionId) // 400 404
   const verified = runStage(found, (item: StoredRecord) => {
     const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
     return { ...item, text }
