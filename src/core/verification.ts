@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from './json/canonical.ts'
 import { sealedText, type Sealed } from './sealed.ts'
 import { sha256Hex } from './signing/sha256.ts'
+import type { StoredEvidence } from './tables/trust-records.ts'
 import { canonicalText, type Crypto } from './verifier/evidence.ts'
 import { checkTrustRecord } from './verifier/trust-record.ts'
 
@@ -26,43 +27,37 @@ export function verifySealed(record: Sealed, businessTransactionId: string, cryp
   return describe({ businessTransactionId, trustRecordHash }, problemsOf(evidence, crypto))
 }
 
-/** What else the tables hold of a record: its key, and the copies that the transaction's row keeps. */
-interface StoredBeside {
+/** A record with its key, and with the copies that the transaction's row keeps. */
+interface Stored extends StoredEvidence {
   readonly id: string
-  readonly transaction: string | null
-  readonly executionAuthorization: string | null
 }
 
 /**
  * Verifies a record as it is stored now. Always answers: one that does not hold gets a FAILED verification that says why. Besides
  * the record's own checks, whatever stands twice in the tables must be the same: a change of either copy is one of the evidence.
  */
-export function verifyStored(record: Sealed, beside: StoredBeside, crypto: Crypto): Verification {
+export function verifyStored(stored: Stored, crypto: Crypto): Verification {
   // Of the bytes that were verified: where they hold, it is the hash that the record states.
-  const trustRecordHash = sha256Hex(record.body)
-  const problems = storedProblems(record, { ...beside, trustRecordHash }, crypto)
-  return describe({ businessTransactionId: beside.id, trustRecordHash }, problems)
+  const trustRecordHash = sha256Hex(stored.body)
+  const problems = storedProblems({ ...stored, trustRecordHash }, crypto)
+  return describe({ businessTransactionId: stored.id, trustRecordHash }, problems)
 }
 
-function storedProblems(
-  record: Sealed,
-  beside: StoredBeside & { trustRecordHash: string },
-  crypto: Crypto,
-): string[] {
-  const evidence = readable(record)
+function storedProblems(stored: Stored & { trustRecordHash: string }, crypto: Crypto): string[] {
+  const evidence = readable(stored)
   if (evidence === undefined) return ['The stored trust record cannot be read']
   return [
     ...problemsOf(evidence, crypto),
-    ...(evidence['trustRecordHash'] === beside.trustRecordHash
+    ...(evidence['trustRecordHash'] === stored.trustRecordHash
       ? []
       : ['The stored bytes do not match the trust record hash']),
-    ...(evidence['businessTransactionId'] === beside.id
+    ...(evidence['businessTransactionId'] === stored.id
       ? []
       : ['The trust record is stored under another transaction']),
-    ...(sameText(evidence['transaction'], beside.transaction)
+    ...(sameText(evidence['transaction'], stored.transaction)
       ? []
       : ['The stored transaction differs from the one in the trust record']),
-    ...(sameText(evidence['authorization'], beside.executionAuthorization)
+    ...(sameText(evidence['authorization'], stored.executionAuthorization)
       ? []
       : ['The stored execution authorization differs from the one in the trust record']),
   ]

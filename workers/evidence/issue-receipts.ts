@@ -89,6 +89,6 @@ function latestOf(row: AppendedRow | undefined): Latest | undefined {
 
 /** A verification is not signed: we sign what verifies now, never what a row says did. */
 function stillHolds(item: StoredRecord, latest: Latest, { crypto }: ThreadContext): boolean {
-  const now = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+  const now = verifyStored({ id: item.id, ...item.stored }, crypto)
   return now.status === 'VERIFIED' && now.trustRecordHash === latest.trustRecordHash
 }

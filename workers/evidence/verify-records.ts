@@ -15,7 +15,7 @@ export async function verifyRecords(
 ): Promise<Finished[]> {
   const found = await findRecords(batch, pool, failures.invalidBusinessTransactionId) // 400 404
   const verified = runStage(found, (item: StoredRecord) => {
-    const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+    const { text } = verifyStored({ id: item.id, ...item.stored }, crypto)
     return { ...item, text }
   })
   const ids = idsInOrder(stillGoing(verified))

@@ -34,7 +34,7 @@ export function proofIn(
   { id, nonce }: { id: string; nonce: string },
   crypto: Crypto,
 ): Exclude<Proof, { kind: 'none' }> {
-  const verified = verifyStored(stored, { id, ...stored }, crypto)
+  const verified = verifyStored({ id, ...stored }, crypto)
   if (verified.status !== 'VERIFIED') {
     const { message } = JSON.parse(verified.text) as { message: string }
     return { kind: 'refused', problem: message }
