@@ -3,6 +3,8 @@ import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
+import { checkAuditEvent } from '../src/core/verifier/audit-event.ts'
+import { checkRefusalRecord } from '../src/core/verifier/refusal-record.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/witnesses.ts'
 import { answerEach } from './answer-each.ts'
 import { declineOrWithdraw } from './approval-requests/close.ts'
@@ -12,7 +14,7 @@ import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChange } from './authority/propose.ts'
 import { resolveChange } from './authority/resolve.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
-import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
+import { checkEvidence } from './evidence/check.ts'
 import { issueReceipts } from './evidence/issue-receipts.ts'
 import { replay } from './evidence/replay.ts'
 import { verifyRecords } from './evidence/verify-records.ts'
@@ -89,8 +91,8 @@ export function openHandlers({
     'verify-record': (batch) => verifyRecords(batch, thread),
     'issue-receipt': (batch) => issueReceipts(batch, thread),
     replay: (batch) => replay(batch, thread),
-    'verify-refusal': async (batch) => verifyRefusals(batch, thread),
-    'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),
+    'verify-refusal': async (batch) => checkEvidence(batch, thread, checkRefusalRecord),
+    'verify-audit-event': async (batch) => checkEvidence(batch, thread, checkAuditEvent),
     'propose-change': answerEach((request) => proposeChange(request, { ...thread, changeKinds })),
     'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
     'deliver-approval': answerEach((request) => deliverApproval(request, thread)),

@@ -3,27 +3,17 @@ import { parseBody } from '../../src/core/json/body.ts'
 import { isObject } from '../../src/core/json/fields.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
-import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
 import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
-import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
-
-export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
-  return answered(batch, crypto, checkRefusalRecord)
-}
-
-export function verifyAuditEvents(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
-  return answered(batch, crypto, checkAuditEvent)
-}
 
 /**
  * A verdict for every body that is a JSON object: what a removed member breaks is a check that fails, not a body that is refused.
  * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold.
  */
-function answered(
+export function checkEvidence(
   batch: readonly InFlight[],
-  crypto: Crypto,
+  { crypto }: ThreadContext,
   check: (evidence: Json, crypto: Crypto) => Check[],
 ): Finished[] {
   return finishWithText(
