@@ -29,7 +29,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const CHILD = join(import.meta.dirname, 'deliveries', 'child.ts')
 /** The thread as one program, every await marked: it is started some hundred times. Where it finds the packages. */
 const MARKED_FOLDER = join(CACHE, 'marked-deliveries')
-const WORK = ['workers/webhooks/process.ts', 'workers/webhooks/confirm.ts']
+const WORK = ['workers/webhooks/process.ts', 'workers/webhooks/confirm.ts', 'workers/intents/transition.ts']
 const TABLES = ['confirmed-transactions', 'webhook-outcomes', 'transaction']
 const MARKED = new Set([...WORK, ...TABLES.map((name) => `src/core/tables/${name}.ts`)])
 /** Threads that are started and killed at the same time. */
