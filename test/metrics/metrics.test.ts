@@ -1,5 +1,5 @@
-// GET /metrics of a running service after traffic of every kind: what is counted, by which labels, and that the dashboard and the
-// handbook name what is there.
+// GET /metrics of a running service after traffic of every kind: what is counted, by which labels, and that the dashboard, the
+// alerts and the handbook name what is there.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,6 +23,7 @@ import { aDelivery, deliver, env } from '../webhooks.ts'
 import { metricsUrl, scrape, total, type Sample } from './scrape.ts'
 
 const DASHBOARD = join(import.meta.dirname, '..', '..', 'docs', 'grafana-dashboard.json')
+const ALERTS = join(import.meta.dirname, '..', '..', 'docs', 'prometheus-alerts.yaml')
 const EXECUTION_THREADS = 2
 /** One for other work besides; those for large bodies and for administration have not been needed. */
 const THREADS = EXECUTION_THREADS + 1
@@ -305,6 +306,16 @@ describe('who names it', () => {
     expect(unknown).toEqual([])
   })
 
+  test('the alerts are of metrics and labels that are there', () => {
+    const named = [...readFileSync(ALERTS, 'utf8').matchAll(/\b(countersign_[a-z_]+)(?:\{(\w+)=)?/g)]
+    expect(named.length).toBeGreaterThan(10)
+    const unknown = named.filter(
+      ([, name = '', label]) =>
+        !exposed().has(name) || (label !== undefined && !labelsOf(name).includes(label)),
+    )
+    expect(unknown.map(([text]) => text)).toEqual([])
+  })
+
   test('the handbook says of every metric what it means, and of none that is not there', () => {
     const named = new Set(chapters.get('operating.md')?.match(/(?<=`)countersign_[a-z_]+(?=`)/g))
     expect([...named].toSorted()).toEqual([...new Set([...exposed()].map(familyOf))].toSorted())
@@ -313,6 +324,17 @@ describe('who names it', () => {
 
 describe('promtool', () => {
   const present = spawnSync('promtool', ['--version']).status === 0
+  test.skipIf(!present && process.env['CI'] !== 'true')('finds the alerts as their cases want them', () => {
+    const cases = join(import.meta.dirname, 'alerts.test.yaml')
+    for (const args of [
+      ['check', 'rules', '--lint=all', '--lint-fatal', ALERTS],
+      ['test', 'rules', cases],
+    ]) {
+      const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
+      expect(status, stdout + stderr).toBe(0)
+    }
+  })
+
   // The Debian package `prometheus` has it.
   test.skipIf(!present && process.env['CI'] !== 'true')('finds nothing wrong with the metrics', async () => {
     const text = await (await ask('/metrics')).text()
