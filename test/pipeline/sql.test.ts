@@ -83,6 +83,10 @@ describe('the database is away', () => {
       'a coordinator of Citus that was killed',
       `DO $$ BEGIN RAISE 'postmaster was shut down, exiting' USING ERRCODE = 'XX000'; END $$`,
     ],
+    [
+      'out of disk where a connection opens',
+      `DO $$ BEGIN RAISE 'could not write init file' USING ERRCODE = 'XX000'; END $$`,
+    ],
     ['demoted to a standby', `DO $$ BEGIN RAISE SQLSTATE '25006'; END $$`],
   ])('when it is %s', async (_, statement) => {
     const failure = await failureOf(pool, (sql) => sql.query(statement))

@@ -5,8 +5,11 @@ import { DatabaseError } from 'pg'
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
-/** What a connection's process of Citus says, under SQLSTATE XX000, where its server was killed while it waited for another node. */
-const COORDINATOR_KILLED = /^postmaster was shut down/
+/**
+ * What a connection's process says under SQLSTATE XX000 before it ends: one of Citus whose server was killed while it waited for another node,
+ * and one that opens where a full disk has no room for a file that it writes first.
+ */
+const CANNOT_GO_ON = /^(postmaster was shut down|could not write init file)/
 
 /** SQLSTATEs, or their classes, of a database that is away. */
 const UNAVAILABLE = [
@@ -29,8 +32,7 @@ const UNAVAILABLE = [
  * Everything else is a mistake of ours, which a retry or a 503 would hide.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError)
-    return isAwayCode(error.code ?? '') || COORDINATOR_KILLED.test(error.message)
+  if (error instanceof DatabaseError) return isAwayCode(error.code ?? '') || CANNOT_GO_ON.test(error.message)
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
   // A file that cannot be read has a path; a socket has none.
