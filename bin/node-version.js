@@ -4,6 +4,6 @@
 export function nodeIsNewEnough() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major > 24 || (major === 24 && minor >= 6)) return true
-  console.error(`countersign needs Node 24.6 or newer (this is ${process.version}).`)
+  console.error(`countersign needs Node 24.6 or newer (this is ${process.version}): npm ci installs one.`)
   return false
 }

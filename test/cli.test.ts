@@ -242,7 +242,7 @@ describe('bin/countersign.js', () => {
     expect(asNode(version, 'serve')).toEqual({
       status: 2,
       stdout: '',
-      stderr: `countersign needs Node ${wanted} or newer (this is v${version}).\n`,
+      stderr: `countersign needs Node ${wanted} or newer (this is v${version}): npm ci installs one.\n`,
     })
   })
 

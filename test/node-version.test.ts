@@ -7,7 +7,7 @@ import { aFolder } from './embedded/drive.ts'
 import { machinePath, oldNode } from './machine-node.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const SENTENCE = `countersign needs Node 24.6 or newer (this is ${oldNode}).\n`
+const SENTENCE = `countersign needs Node 24.6 or newer (this is ${oldNode}): npm ci installs one.\n`
 
 /** A checkout as `npm ci --omit=dev` leaves it, where no package is the exact Node: nothing gets as far as importing another one. */
 function checkout(): string {
