@@ -88,7 +88,7 @@ test.each([
   ['a port that is none', () => 'postgres://countersign:hunter2-hunter2@127.0.0.1:port/countersign'],
   ['another kind of database', () => 'mysql://countersign:hunter2-hunter2@127.0.0.1/countersign'],
 ])('a start that fails by %s does not tell the password', async (_title, databaseUrl) => {
-  const start = startService({ databaseUrl: databaseUrl(database.url) })
+  const start = startService({ env: { DATABASE_URL: databaseUrl(database.url) } })
   await expect(start).rejects.toThrow('the service did not start')
   await expect(start).rejects.not.toThrow('hunter2')
 })
