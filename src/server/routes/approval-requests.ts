@@ -21,15 +21,7 @@ import transaction from '../openapi/examples/transaction.json' with { type: 'jso
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import {
-  humanPost,
-  post,
-  type Answer,
-  type Handler,
-  type Route,
-  type RouteRequest,
-  type Service,
-} from './route.ts'
+import { humanPost, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20
@@ -157,7 +149,7 @@ export const approvalRequests = [
       'conflict',
     ],
     readsDatabase: true,
-    handle: close('decline'),
+    handle: onThread('close-approval-request', { beside: { action: 'decline' } }),
   },
   {
     ...post,
@@ -176,7 +168,7 @@ export const approvalRequests = [
     },
     failures: ['malformedJson', 'invalidField', 'approvalRequestNotFound', 'conflict', 'overloaded'],
     readsDatabase: true,
-    handle: close('withdraw'),
+    handle: onThread('close-approval-request', { beside: { action: 'withdraw' } }),
   },
 ] as const satisfies readonly Route[]
 
@@ -223,15 +215,4 @@ async function readOne(
 
 function stateOf({ requestId, status, approvals }: StandingRequest) {
   return { requestId, status, approved: approvals.length }
-}
-
-function close(action: 'decline' | 'withdraw'): Handler {
-  return ({ body, callerIndex, client, params: { id = '' } }, { dispatcher }) =>
-    dispatcher.submit({
-      operation: 'close-approval-request',
-      client,
-      callerIndex,
-      body,
-      params: { id, action },
-    })
 }

@@ -17,6 +17,7 @@ import approverChange from '../openapi/examples/approver-change.json' with { typ
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { humanPost, type Handler, type Route } from './route.ts'
+import { onThread } from './on-thread.ts'
 
 interface KindOfChange<Path extends string, ProposalPath extends string> {
   readonly kind: ChangeKindName
@@ -64,7 +65,7 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       readsDatabase: true,
       ...proposal,
       description: `For humans. ${proposal.description}`,
-      handle: propose(kind),
+      handle: onThread('propose-change', { beside: { kind } }),
     },
     {
       ...listOf(path, kind, example.pending),
@@ -106,7 +107,7 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       answers: { 200: { description: 'Approved.', schema: Change, example: example.approved } },
       failures: ['invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
       readsDatabase: true,
-      handle: resolve(kind, 'approve'),
+      handle: approve(kind),
     },
     {
       ...humanPost,
@@ -122,7 +123,7 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       answers: { 200: { description: 'Rejected.', schema: Change, example: example.rejected } },
       failures: ['fieldRequired', 'invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
       readsDatabase: true,
-      handle: resolve(kind, 'reject'),
+      handle: onThread('resolve-change', { beside: { kind, action: 'reject' } }),
     },
   ] as const satisfies readonly Route[]
 }
@@ -181,18 +182,13 @@ export const changes = [
   },
 ] as const satisfies readonly Route[]
 
-function propose(kind: ChangeKindName): Handler {
-  return ({ body, callerIndex, client, params }, { dispatcher }) =>
-    dispatcher.submit({ operation: 'propose-change', client, callerIndex, body, params: { ...params, kind } })
-}
-
-function resolve(kind: ChangeKindName, action: 'approve' | 'reject'): Handler {
-  return async ({ body, callerIndex, client, params: { id = '' } }, { dispatcher, authority }) => {
-    const params = { kind, action, id }
-    const reply = await dispatcher.submit({ operation: 'resolve-change', client, callerIndex, body, params })
+function approve(kind: ChangeKindName): Handler {
+  const resolve = onThread('resolve-change', { beside: { kind, action: 'approve' } })
+  return async (request, service) => {
+    const reply = await resolve(request, service)
     // This instance applies the change before it answers. If the database is gone by now, the change is approved all the same, and
     // the authority watch logs the failure and applies it later.
-    if (reply.status === 200 && action === 'approve') await authority.refresh().catch(() => undefined)
+    if (reply.status === 200) await service.authority.refresh().catch(() => undefined)
     return reply
   }
 }

@@ -13,7 +13,8 @@ import change from '../openapi/examples/event-endpoint-change.json' with { type:
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { humanPost, type Handler, type Route } from './route.ts'
+import { humanPost, type Route } from './route.ts'
+import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
 /** The example of an event endpoint, which a test registers. */
@@ -114,7 +115,7 @@ export const eventEndpoints = [
     },
     failures: ['invalidField', 'eventEndpointNotFound'],
     readsDatabase: true,
-    handle: managed('secret'),
+    handle: onThread('manage-event-endpoint', { beside: { action: 'secret' } }),
   },
   {
     ...humanPost,
@@ -135,17 +136,6 @@ export const eventEndpoints = [
     },
     failures: ['invalidField', 'eventEndpointNotFound'],
     readsDatabase: true,
-    handle: managed('redeliver'),
+    handle: onThread('manage-event-endpoint', { beside: { action: 'redeliver' } }),
   },
 ] as const satisfies readonly Route[]
-
-function managed(action: 'secret' | 'redeliver'): Handler {
-  return ({ body, callerIndex, client, params: { id = '' } }, { dispatcher }) =>
-    dispatcher.submit({
-      operation: 'manage-event-endpoint',
-      client,
-      callerIndex,
-      body,
-      params: { action, id },
-    })
-}
