@@ -1,33 +1,41 @@
-// Pages that are one file, which people save: the offline verifier and the offline signer. `npm run pages` makes them.
+// What people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
 import { readFileSync } from 'node:fs'
 import { etagOf } from '../http/etag.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
-export const ONE_FILE_CACHE = 'public, max-age=300'
-
-/** @param file of this folder; it is read at its first request, then kept */
+/** @param file of this folder */
 export function oneFilePage(file: string, { savedAs }: { readonly savedAs: string }): Handler {
-  let answer: Answer | undefined
-  return async () => (answer ??= read(file, savedAs))
+  return oneFile(file, (body) => ({
+    'Content-Type': 'text/html; charset=utf-8',
+    // Names a saved copy; the browser still shows the page.
+    'Content-Disposition': `inline; filename="${savedAs}"`,
+    // Framing can only be forbidden by the header: a meta element's frame-ancestors is ignored (CSP Level 3 §3.3).
+    'Content-Security-Policy': `${policyOf(body, file)}; frame-ancestors 'none'`,
+    'Referrer-Policy': 'no-referrer',
+  }))
 }
 
-/** Takes the policy from the page's own meta element, which names the hashes of its script and style. */
-function read(file: string, savedAs: string): Answer {
-  const body = readFileSync(new URL(file, import.meta.url))
-  const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(body.toString())?.[1]
-  if (policy === undefined) throw new Error(`${file} carries no security policy`)
-  return {
-    status: 200,
-    body,
-    cache: ONE_FILE_CACHE,
-    etag: etagOf(body),
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      // Names a saved copy; the browser still shows the page.
-      'Content-Disposition': `inline; filename="${savedAs}"`,
-      // Framing can only be forbidden by the header: a meta element's frame-ancestors is ignored (CSP Level 3 §3.3).
-      'Content-Security-Policy': `${policy}; frame-ancestors 'none'`,
-      'Referrer-Policy': 'no-referrer',
-    },
+/** @param file of this folder */
+export function oneFileProgram(file: string): Handler {
+  return oneFile(file, () => ({
+    'Content-Type': 'text/javascript; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${file}"`,
+  }))
+}
+
+/** The file is read at its first request, then kept. */
+function oneFile(file: string, headersOf: (body: Buffer) => Readonly<Record<string, string>>): Handler {
+  let answer: Answer | undefined
+  const read = (): Answer => {
+    const body = readFileSync(new URL(file, import.meta.url))
+    return { status: 200, body, cache: 'public, max-age=300', etag: etagOf(body), headers: headersOf(body) }
   }
+  return async () => (answer ??= read())
+}
+
+/** The page's own meta element names the hashes of its script and style. */
+function policyOf(page: Buffer, file: string): string {
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page.toString())?.[1]
+  if (policy === undefined) throw new Error(`${file} carries no security policy`)
+  return policy
 }
