@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
 import { etagOf } from '../http/etag.ts'
+import { ICON } from '../pages/html.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
 const FOLDER = new URL('../pages/console/', import.meta.url)
@@ -60,7 +61,7 @@ function makeDocument({ script, imports, style, integrity }: ConsoleManifest): A
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Countersign console</title>
-<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Crect width=%2216%22 height=%2216%22 rx=%223%22 fill=%22%231f5f5b%22/%3E%3Cpath d=%22M4 8.5l3 3 5.5-7%22 fill=%22none%22 stroke=%22white%22 stroke-width=%222%22/%3E%3C/svg%3E">
+<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/console/assets/${style}" integrity="${integrity[style]}">
 <script type="module" src="/console/assets/${script}" integrity="${integrity[script]}"></script>
 ${preloads.join('')}<link rel="preload" as="fetch" href="/console/me" crossorigin>

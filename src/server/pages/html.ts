@@ -6,7 +6,7 @@ import { etagOf } from '../http/etag.ts'
 import type { Answer } from '../routes/route.ts'
 
 /** A tick on a square, in the page itself: a browser would otherwise ask for /favicon.ico. */
-const ICON =
+export const ICON =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E' +
   '%3Crect width=%2216%22 height=%2216%22 rx=%223%22 fill=%22%231f5f5b%22/%3E' +
   '%3Cpath d=%22M4 8.5l3 3 5.5-7%22 fill=%22none%22 stroke=%22white%22 stroke-width=%222%22/%3E%3C/svg%3E'
