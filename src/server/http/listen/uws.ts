@@ -110,7 +110,7 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
     write(reply, close) {
       const send = (): void => {
         if (!gone && reply.texts !== undefined && method !== 'HEAD') {
-          void sendStreamed(reply, close)
+          void sendStreamed(reply, reply.texts, close)
           return
         }
         if (gone) {
@@ -127,8 +127,8 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
     },
   }
 
-  async function sendStreamed({ texts = NONE, sent, ...head }: Reply, close: boolean): Promise<void> {
-    response.cork(() => writeHead(response, head))
+  async function sendStreamed(reply: Reply, texts: AsyncIterable<string>, close: boolean): Promise<void> {
+    response.cork(() => writeHead(response, reply))
     response.onWritable(() => {
       moved?.()
       return true
@@ -143,13 +143,9 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
       end: () => gone || response.cork(() => response.end(undefined, close)),
       cut: () => gone || response.close(),
     })
-    sent?.()
+    reply.sent?.()
     ended()
   }
-}
-
-const NONE: AsyncIterable<string> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 }
 
 function readBody(
