@@ -198,7 +198,7 @@ async function readOne(
   { pool, approvalRequestWatch }: Service,
 ): Promise<Answer | Failure> {
   const { params, caller, client } = request
-  const { id = '' } = params
+  const { id } = params
   const ms = waitMsOf(request, WAIT_SECONDS_MAX)
   const owner = readableOwner(caller)
   const read = () =>

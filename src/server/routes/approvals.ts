@@ -77,8 +77,7 @@ export const approvals = [
     },
     failures: ['approvalNotFound', 'overloaded'],
     readsDatabase: true,
-    async handle({ params }, { pool }) {
-      const id = params['id'] ?? ''
+    async handle({ params: { id = '' } }, { pool }) {
       // PostgreSQL refuses a text that holds a NUL.
       const found = id.includes('\0') ? null : await readApproval(pool, id)
       return found === null ? failures.approvalNotFound() : { status: 200, body: approvalText(found) }

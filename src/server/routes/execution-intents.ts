@@ -81,8 +81,7 @@ export const executionIntents = [
     },
     failures: ['intentNotFound', 'overloaded'],
     readsDatabase: true,
-    async handle({ params, caller }, { pool }) {
-      const id = params['id'] ?? ''
+    async handle({ params: { id }, caller }, { pool }) {
       const text = isUuid(id) ? await readIntentText(pool, id, readableOwner(caller)) : null
       return text === null
         ? failures.intentNotFound()

@@ -66,8 +66,7 @@ export const refusals = [
     },
     failures: ['refusalNotFound', 'overloaded'],
     readsDatabase: true,
-    async handle({ params, caller }, { pool }) {
-      const id = params['businessTransactionId'] ?? ''
+    async handle({ params: { businessTransactionId: id }, caller }, { pool }) {
       const stored = isUuid(id) ? await readRefusal(pool, id, readableOwner(caller)) : null
       if (stored === null) return failures.refusalNotFound()
       return { status: 200, body: sealedText(stored), cache: 'private, no-cache' }

@@ -120,8 +120,7 @@ export const transactions = [
     },
     failures: ['transactionNotFound', 'overloaded'],
     readsDatabase: true,
-    async handle({ params, caller }, { pool }) {
-      const id = params['id'] ?? ''
+    async handle({ params: { id }, caller }, { pool }) {
       const body = isUuid(id) ? await readTransaction(pool, id, readableOwner(caller)) : null
       return body === null ? failures.transactionNotFound() : { status: 200, body }
     },

@@ -112,11 +112,10 @@ export const trustRecords = [
     failures: ['trustRecordNotFound', 'noBundle', 'overloaded'],
     readsDatabase: true,
     async handle(request, service) {
-      const { params, caller, query } = request
-      if (query.has('bundle')) return bundle(request, service)
-      const { pool } = service
-      const id = params['id'] ?? ''
-      const stored = isUuid(id) ? await readWholeRecord(pool, id, readableOwner(caller)) : null
+      if (request.query.has('bundle')) return bundle(request, service)
+      const { id } = request.params
+      const owner = readableOwner(request.caller)
+      const stored = isUuid(id) ? await readWholeRecord(service.pool, id, owner) : null
       if (stored === null) return failures.trustRecordNotFound()
       return { status: 200, body: trustRecordText(stored), cache: 'private, no-cache' }
     },

@@ -110,9 +110,8 @@ and still have a \`Link\`. Only a missing \`Link\` says that a page is the last 
     },
     failures: ['nonHumanCaller', 'webhookEventNotFound', 'overloaded'],
     readsDatabase: true,
-    async handle({ params, caller }, { pool }) {
+    async handle({ params: { id: key }, caller }, { pool }) {
       if (readableOwner(caller) !== null) return failures.nonHumanCaller()
-      const key = params['id'] ?? ''
       const found = isUuid(key) ? await readWebhookEvent(pool, key) : null
       if (found === null) return failures.webhookEventNotFound()
       return json(shownWithBody(found))
