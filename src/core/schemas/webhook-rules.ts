@@ -7,9 +7,11 @@ import { said } from './provider-confirmation.ts'
 
 const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 
-/** As the path of deliveries has it, `/webhooks/{provider}`. */
+/** The name of a provider, as the path of deliveries has it, `/webhooks/{provider}`. */
+export const PROVIDER = '^[a-z][a-z0-9_]{0,31}$'
+
 const Provider = Type.String({
-  pattern: '^[a-z][a-z0-9_]{0,31}$',
+  pattern: PROVIDER,
   description: 'a small letter and at most 31 further ones, digits or _',
 })
 

@@ -5,6 +5,7 @@ import { Failure, failures } from '../../core/errors.ts'
 import { NoMembers } from '../../core/schemas/execution-intent.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { WebhookEvent, WebhookEventPage, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
+import { PROVIDER } from '../../core/schemas/webhook-rules.ts'
 import { listWebhookEvents, readWebhookEvent } from '../../core/tables/webhook-events.ts'
 import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
 import { shownDelivery, shownWithBody } from '../../core/webhooks/shown.ts'
@@ -12,8 +13,6 @@ import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
 import { humanPost, json, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
-
-const PROVIDER = '^[a-z][a-z0-9_]{0,31}$'
 
 /** Deliveries that the examples of the routes name: a processed one to read, and one to process again. */
 export const deliveryExamples = {

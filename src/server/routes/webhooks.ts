@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { Config } from '../../core/config.ts'
 import { failures, type Failure } from '../../core/errors.ts'
 import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
+import { PROVIDER } from '../../core/schemas/webhook-rules.ts'
 import { missingHeaderText, schemeOf } from '../../core/webhooks/providers.ts'
 import { storedHeaders } from '../../core/webhooks/stored-headers.ts'
 import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
@@ -40,7 +41,7 @@ id has 1 to 255 printable ASCII characters. Up to 1,000,000 bytes of any kind ar
 or whose very bytes were received before is acknowledged and not stored again. Anything but a 200 asks for the same delivery again.`,
     params: {
       provider: {
-        schema: Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
+        schema: Type.String({ pattern: PROVIDER }),
         description: 'The provider, in lower case.',
         example: 'razorpay',
       },
