@@ -1,7 +1,7 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
 import type { Job, JobResult } from 'pg-boss'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { ownWork, resultOf } from '../dispatch/own-work.ts'
+import { doOwnWork } from '../dispatch/own-work.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
 import { inTransaction } from '../../core/postgres/transaction.ts'
 import {
@@ -46,10 +46,8 @@ export async function workOnWebhooks({
       queue,
       jobs: jobs.map(({ id, data }) => ({ jobId: id, deliveries: deliveriesOf(data) })),
     }
-    const reply = await submit(ownWork('process-webhooks', request))
-    // Thrown: the whole batch failed and is tried again.
-    if (reply.status !== 200) throw new Error((resultOf(reply) as { error: string }).error)
-    const { failed, processed } = resultOf(reply) as ProcessedWebhooks
+    // Throws where the whole batch failed: it is tried again.
+    const { failed, processed } = await doOwnWork<ProcessedWebhooks>(submit, 'process-webhooks', request)
     processed.forEach(onProcessed)
     const results: JobResult[] = []
     for (const job of fetched) {
