@@ -1,22 +1,12 @@
 // What providers have sent, and where events are pushed to.
 import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
+import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
 import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import type { PageProps } from '../page.ts'
-
-const OUTCOMES = [
-  'no-rules',
-  'no-match',
-  'ambiguous',
-  'unknown',
-  'rule-failed',
-  'pending',
-  'confirmed',
-  'contradicted',
-]
 
 export function Deliveries({ query }: PageProps) {
   const deliveries = useLoaded<{ events: WebhookEvent[] }>(
@@ -30,7 +20,7 @@ export function Deliveries({ query }: PageProps) {
       <Panel title="From providers">
         <div class="filters">
           <TextFilter label="Provider" name="provider" placeholder="razorpay" />
-          <Choice label="Outcome" name="outcome" values={OUTCOMES} />
+          <Choice label="Outcome" name="outcome" values={deliveryOutcomes} />
         </div>
         <Listed
           loaded={deliveries}
