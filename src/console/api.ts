@@ -115,8 +115,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   try {
     response = await fetch(path, { credentials: 'same-origin', ...init })
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === 'AbortError'))
-      unreachableSince.set(unreachableSince.get() ?? Date.now())
+    if (!isAborted(error)) unreachableSince.set(unreachableSince.get() ?? Date.now())
     throw error
   }
   unreachableSince.set(null)
