@@ -8,7 +8,8 @@ import { useFollowed } from '../hooks.ts'
 interface LiveReply {
   readonly seconds: readonly Second[]
   readonly queue: number
-  readonly inDoubt: number
+  /** Left out where it is not known. */
+  readonly inDoubt?: number
   readonly pendingEvidence: number
 }
 

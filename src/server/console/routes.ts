@@ -185,7 +185,7 @@ async function live(request: RouteRequest, { console, dispatcher, stopping }: Se
   return json({
     seconds,
     queue: [...waiting.values()].reduce((sum, count) => sum + count, 0),
-    inDoubt: (await console.inDoubt()) ?? null,
+    inDoubt: await console.inDoubt(),
     pendingEvidence: dispatcher.pendingEvidence(),
   })
 }
