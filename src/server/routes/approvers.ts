@@ -1,11 +1,11 @@
 // The keys of approvers, and changes of them (decisions §7). Anyone reads a single key at GET /keys/{keyId}.
 import { ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
-import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
+import { readApprovers } from '../../core/tables/approvers.ts'
 import change from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import type { Route } from './route.ts'
+import { textWithoutNulls, type Route } from './route.ts'
 
 const { approverId, keyId, publicKeyPem } = change.pending.proposed
 
@@ -36,7 +36,7 @@ export const approvers = [
       const entries = (await readApprovers(pool)).map((row) => ({
         // A space sorts before every character of both names, so the keys of one approver stand together.
         key: `${row.approverId} ${row.keyId}`,
-        text: JSON.stringify(approverJson(row)),
+        text: textWithoutNulls(row),
       }))
       return answerList(query, { path: '/approvers', member: 'approvers', entries })
     },
@@ -58,8 +58,3 @@ export const approvers = [
     },
   }),
 ] as const satisfies readonly Route[]
-
-/** A member without a value is left out, never null (interface §2.7). */
-function approverJson({ revokedAt, ...approver }: ApproverRow): object {
-  return revokedAt === null ? approver : { ...approver, revokedAt }
-}

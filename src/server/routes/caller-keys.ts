@@ -7,7 +7,7 @@ import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../http/authenticate.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import type { Route } from './route.ts'
+import { textWithoutNulls, type Route } from './route.ts'
 
 const { action: _, keyHash, ...scope } = change.pending.proposed
 
@@ -49,7 +49,7 @@ export const callerKeys = [
       const entries = shown.map((key) => ({
         // No callerId has a space, so the keys of one caller stand together.
         key: keyOf(key),
-        text: JSON.stringify(key),
+        text: textWithoutNulls(key),
       }))
       return answerList(query, { path: '/caller-keys', member: 'callerKeys', entries })
     },
@@ -84,14 +84,12 @@ function shownKeys(rows: readonly CallerKeyRow[], { configured, inEffect }: Call
     keyId: keyIdOf(hash),
     source: caller === undefined ? 'configuration' : 'governance',
     status: isRevoked ? 'REVOKED' : isExpired(caller) ? 'EXPIRED' : 'IN_EFFECT',
-    ...withoutNulls({
-      issuedAt: row.issuedAt,
-      issuedBy: row.issuedBy,
-      issuedByChange: row.issuedByChange,
-      revokedAt: row.revokedAt,
-      revokedBy: row.revokedBy,
-      revokedByChange: row.revokedByChange,
-    }),
+    issuedAt: row.issuedAt,
+    issuedBy: row.issuedBy,
+    issuedByChange: row.issuedByChange,
+    revokedAt: row.revokedAt,
+    revokedBy: row.revokedBy,
+    revokedByChange: row.revokedByChange,
   }))
   const known = new Set(rows.map((row) => row.keyHash))
   const entries = configured
@@ -113,9 +111,4 @@ function scopeOf(caller: Caller | undefined): object {
   if (caller === undefined) return {}
   const { keyHash: _1, unrestrictedCapabilities: _2, ...shown } = caller
   return shown
-}
-
-/** A member without a value is left out, never null (interface §2.7). */
-function withoutNulls(members: Readonly<Record<string, string | null>>): object {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }

@@ -13,7 +13,7 @@ import change from '../openapi/examples/event-endpoint-change.json' with { type:
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { humanPost, type Route } from './route.ts'
+import { humanPost, textWithoutNulls, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -60,7 +60,7 @@ export const eventEndpoints = [
     async handle({ query }, { pool, keys }) {
       const entries = (await readEventEndpoints(pool)).map((row) => ({
         key: row.url,
-        text: JSON.stringify(row, (_name, value: unknown) => (value === null ? undefined : value)),
+        text: textWithoutNulls(row),
       }))
       const publicKeys = keys
         .jwks()

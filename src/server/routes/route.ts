@@ -142,3 +142,8 @@ export const humanPost = { ...post, human: true, cost: 'administration' } as con
 export function json(value: unknown, more: Partial<Answer> = {}): Answer {
   return { status: 200, body: JSON.stringify(value), ...more }
 }
+
+/** JSON text. A member without a value is left out, never null (interface §2.7). */
+export function textWithoutNulls(value: object): string {
+  return JSON.stringify(value, (_name, member: unknown) => (member === null ? undefined : member))
+}

@@ -9,7 +9,7 @@ import change from '../openapi/examples/webhook-rules-change.json' with { type: 
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import type { Route } from './route.ts'
+import { textWithoutNulls, type Route } from './route.ts'
 
 const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
 
@@ -49,7 +49,7 @@ export const webhookRules = [
       const rows = await readWebhookRules(pool)
       const entries = rows.map((row, i) => ({
         key: keyOf(row),
-        text: JSON.stringify(rulesJson(row, rows[i - 1])),
+        text: textWithoutNulls(rulesJson(row, rows[i - 1])),
       }))
       return answerList(query, { path: '/webhook-rules', member: 'webhookRules', entries })
     },
@@ -87,8 +87,9 @@ function rulesJson(row: StoredWebhookRules, before: StoredWebhookRules | undefin
     provider,
     rulesHash,
     status: approvedBy === null ? 'LOADED' : isFirst ? 'IN_EFFECT' : 'REPLACED',
-    ...(approvedBy === null ? {} : { approvedBy, approvedAt }),
-    ...(approvedByChange === null ? {} : { approvedByChange }),
+    approvedBy,
+    approvedAt,
+    approvedByChange,
     rules,
   }
 }
