@@ -92,12 +92,12 @@ async function start(starting: Starting): Promise<void> {
   const { server, port } = front.listener
   origin = consoleOriginOf(config, port)
   if (threads.metrics !== undefined && config.metrics !== undefined) {
-    const { pools } = data
+    const { pools, probe } = data
     const replica = config.databaseReadUrl === undefined ? undefined : pools.export
     const scraped = {
       ...threads,
       admission: front.admission,
-      pool: pools.read,
+      probe,
       pools: { ...pools, export: replica, limits: front.limitPool, webhooks: jobPool },
       ...jobs,
       queueRequestsMax: config.queueRequestsMax,

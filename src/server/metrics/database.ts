@@ -1,11 +1,11 @@
-// What a scrape asks the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
+// What a scrape and the console ask the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
 import { countOpenRequests } from '../../core/tables/approval-requests.ts'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 
-/** Scrapers within this time share one query. */
+/** Whoever asks within this time shares one query. */
 const FRESH_MS = 5_000
 const WAIT_MS = 500
 /** Where more are in doubt, this number says enough. */
@@ -24,7 +24,9 @@ interface DatabaseState {
 const AWAY: DatabaseState = { up: false, inDoubt: undefined, approvalRequests: undefined, log: undefined }
 
 /** Never rejects, and answers within half a second. A query without an answer yet is not sent a second time. */
-export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
+export type DatabaseProbe = () => Promise<DatabaseState>
+
+export function openDatabaseProbe(sql: Sql): DatabaseProbe {
   let pending: Promise<DatabaseState> | undefined
   let known: { readonly state: DatabaseState; readonly atMs: number } | undefined
 

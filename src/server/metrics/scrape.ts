@@ -4,7 +4,7 @@ import type { PoolUse } from '../../core/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Admission } from '../http/admission.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
-import { openDatabaseProbe } from './database.ts'
+import type { DatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
 import type { LogStatus } from '../../core/tables/log-state.ts'
 import type { Instruments } from './instruments.ts'
@@ -14,8 +14,7 @@ export interface Scraped {
   readonly dispatcher: Dispatcher
   readonly admission: Admission
   readonly storeFault: StoreFault
-  /** For reads. */
-  readonly pool: Pool
+  readonly probe: DatabaseProbe
   /** Every pool of the main thread, by its name; undefined: this service has none. */
   readonly pools: Readonly<Record<string, Pool | undefined>>
   /** How old the newest checkpoint is that each witness has cosigned. */
@@ -32,10 +31,9 @@ export function openScrape(
   threads: Threads,
   scraped: Scraped,
 ): () => Promise<string> {
-  const probe = openDatabaseProbe(scraped.pool)
   const mainLoop = watchEventLoop()
-  const { version, listener } = scraped.build
-  instruments.build.set({ version, listener, node: process.version }, 1)
+  const { probe, build } = scraped
+  instruments.build.set({ ...build, node: process.version }, 1)
   instruments.inFlightMax.set(scraped.queueRequestsMax)
   let underway: Promise<string> | undefined
 

@@ -7,6 +7,7 @@ import { requirePreparedStatements } from '../../core/postgres/pooler.ts'
 import { readWitnesses } from '../../core/witnesses.ts'
 import { startEmbeddedPostgres } from '../embedded/postgres.ts'
 import { provision } from '../embedded/provision.ts'
+import { openDatabaseProbe } from '../metrics/database.ts'
 import { readNotifications } from '../notifications/configuration.ts'
 import { openEvidenceLog } from './evidence-log.ts'
 import { firstKeyText, type FirstKey } from './first-steps.ts'
@@ -40,6 +41,7 @@ export async function openData(starting: Starting) {
   return {
     ...opened,
     pools,
+    probe: openDatabaseProbe(pools.read),
     evidenceLog,
     witnesses,
     witness,

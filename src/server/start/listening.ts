@@ -18,7 +18,6 @@ import { listen } from '../http/listen/index.ts'
 import type { Listener } from '../http/listen/listener.ts'
 import { openOverload } from '../http/overload.ts'
 import { openSharedLimits } from '../http/shared-limit.ts'
-import { openDatabaseProbe } from '../metrics/database.ts'
 import { openSpans } from '../metrics/spans.ts'
 import { openapiTexts } from '../openapi/document.ts'
 import { routes } from '../routes/index.ts'
@@ -97,12 +96,11 @@ function serviceOf(
   { data, threads, warnings, consoleOrigin }: Started,
   { live, stopping }: { readonly live: LiveCounts; readonly stopping: () => boolean },
 ): Service {
-  const { pools, witness, documentDifferences } = data
+  const { pools, probe, witness, documentDifferences } = data
   const { dispatcher, authority, callers, storeFault } = threads
   const required = data.witnesses?.required
   const logKeys = publishedLogKeys(config.signingKeyDir)
   const keys = publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') })
-  const probe = openDatabaseProbe(pools.read)
   const sessions = openSessions({
     callers,
     findKey: keys.get,
