@@ -30,15 +30,12 @@ export interface ConsoleGate {
 /** A name with this prefix is taken from this very host over TLS alone. Over http, on this machine, browsers differ about it. */
 const nameOf = (secure: boolean) => `${secure ? '__Host-' : ''}countersign-console`
 
-export function openConsoleGate({
-  sessions,
-  origin,
-  pagesOrigin,
-  ...rest
-}: Pick<ConsoleGate, 'sessions' | 'origin' | 'pagesOrigin' | 'live' | 'inDoubt'>): ConsoleGate {
+export function openConsoleGate(
+  given: Pick<ConsoleGate, 'sessions' | 'origin' | 'pagesOrigin' | 'live' | 'inDoubt'>,
+): ConsoleGate {
   let known: { readonly origin: string; readonly host: string; readonly secure: boolean } | undefined
   const current = () => {
-    const now = origin()
+    const now = given.origin()
     if (now !== known?.origin)
       known =
         now === undefined
@@ -47,10 +44,7 @@ export function openConsoleGate({
     return known
   }
   return {
-    ...rest,
-    sessions,
-    origin,
-    pagesOrigin,
+    ...given,
     isHost: (host) => host !== undefined && host === current()?.host,
     cookie(token) {
       const { secure = true } = current() ?? {}
@@ -72,10 +66,10 @@ export function openConsoleGate({
  * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
  * @returns why not; undefined where it may
  */
-function crossSiteProblem(method: string, request: Pick<Head, 'header'>): Failure | undefined {
+function crossSiteProblem(request: Pick<Head, 'header' | 'method'>): Failure | undefined {
   if (request.header('sec-fetch-site') !== 'same-origin')
     return failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
-  if (method === 'POST' && request.header('x-countersign-console') !== '1')
+  if (request.method === 'POST' && request.header('x-countersign-console') !== '1')
     return failures.consoleRefused('a POST must have the header X-Countersign-Console: 1')
   return undefined
 }
@@ -94,10 +88,10 @@ export function sessionProblem(route: {
 /** The session of a request of the console; undefined: it has no cookie of one. */
 type FoundSession = Session | Failure | undefined
 
-export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header'>, method: string): FoundSession {
+export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header' | 'method'>): FoundSession {
   const token = gate.tokenIn(request.header('cookie'))
   if (token === undefined) return undefined
   if (request.header('authorization') !== undefined)
     return failures.invalidQuery('A request has either a session cookie or an Authorization header.')
-  return crossSiteProblem(method, request) ?? gate.sessions.find(token) ?? failures.authenticationRequired()
+  return crossSiteProblem(request) ?? gate.sessions.find(token) ?? failures.authenticationRequired()
 }

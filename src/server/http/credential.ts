@@ -33,7 +33,7 @@ export function openCredentials({
 }): Credentials {
   return {
     identify(request, route, onConsole) {
-      const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
+      const session = onConsole && route.open !== true ? sessionOf(gate, request) : undefined
       if (session instanceof Failure) return session
       if (session !== undefined) return { authenticated: session, session }
       // A key is ignored then: every caller is anonymous (interface §5.6).
