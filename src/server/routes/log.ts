@@ -33,6 +33,17 @@ export const logRoute = {
 
 const Text = Type.String({ description: 'text' })
 const Bytes = Type.String({ description: 'bytes' })
+const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
+
+/** What is stored, and not yet under a checkpoint. */
+export const queued: Answer = { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
+/** Of `queued`, in the OpenAPI document. */
+export const queuedShape = {
+  schema: Text,
+  example: '',
+  contentType: 'text/plain',
+  headers: ['Retry-After'],
+} as const
 
 const tileRoute = {
   ...logRoute,
@@ -213,13 +224,7 @@ export const evidenceLog = [
         otherContentTypes: ['application/cose'],
         headers: ['Vary'],
       },
-      202: {
-        description: 'Stored, and not yet under a checkpoint.',
-        schema: Text,
-        example: '',
-        contentType: 'text/plain',
-        headers: ['Retry-After'],
-      },
+      202: { description: 'Stored, and not yet under a checkpoint.', ...queuedShape },
     },
     failures: ['pathNotFound', 'artifactNotFound', 'notLogged'],
     handle: proof,
@@ -227,7 +232,6 @@ export const evidenceLog = [
 ] as const satisfies readonly Route[]
 
 const COSE = { 'Content-Type': 'application/cose; cose-type="cose-sign1"' }
-const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 const DESCRIPTION_CACHE = 'public, max-age=300'
 
 async function description(_request: RouteRequest, service: Service): Promise<Answer> {
@@ -338,7 +342,7 @@ async function proof(request: RouteRequest, { logProofs, issueReceipt }: Service
   const [proven] = await logProofs.prove([{ kind, id }], given)
   if (proven === undefined) return failures.artifactNotFound(kind)
   if (proven.state === 'not logged') return failures.notLogged()
-  if (proven.state === 'queued') return { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
+  if (proven.state === 'queued') return queued
   const vary = { Vary: 'Accept' }
   if (acceptsType(request, 'application/cose'))
     return { status: 200, headers: { ...COSE, ...vary }, body: await issueReceipt(proven.proof) }

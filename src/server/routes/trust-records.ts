@@ -13,6 +13,7 @@ import { readBundle } from '../evidence/bundle.ts'
 import example from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
 import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
+import { queued, queuedShape } from './log.ts'
 import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
@@ -101,13 +102,7 @@ export const trustRecords = [
         alternatives: { [BUNDLE]: { schema: EvidenceBundle, example: bundleExample } },
         cached: true,
       },
-      202: {
-        description: 'With `?bundle`: stored, and not yet under a checkpoint.',
-        schema: Type.String({ description: 'text' }),
-        example: '',
-        contentType: 'text/plain',
-        headers: ['Retry-After'],
-      },
+      202: { description: 'With `?bundle`: stored, and not yet under a checkpoint.', ...queuedShape },
     },
     failures: ['trustRecordNotFound', 'noBundle', 'overloaded'],
     readsDatabase: true,
@@ -132,11 +127,6 @@ async function bundle(
   const waitMs = waitMsOf(request)
   const text = await readBundle(params['id'] ?? '', { caller, waitMs }, { pool, logProofs })
   if (text instanceof Failure) return text
-  if (text === undefined)
-    return {
-      status: 202,
-      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '1' },
-      body: '',
-    }
+  if (text === undefined) return queued
   return { status: 200, headers: { 'Content-Type': BUNDLE }, body: text, cache: 'private, no-cache' }
 }
