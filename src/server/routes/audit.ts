@@ -41,7 +41,7 @@ export const audit = [
     failures: ['nonHumanCaller', ...listFailures],
     readsDatabase: true,
     async handle({ query, caller }, { pool }) {
-      // Not `human`, which would keep auditors out. Other callers must not read what was refused to somebody else.
+      // Not by `readers`, which refuses everybody where authentication is disabled.
       if (readableOwner(caller) !== null) return failures.nonHumanCaller()
       const range = readRange(query)
       if (range instanceof Failure) return range
