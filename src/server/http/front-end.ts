@@ -147,8 +147,8 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       return failures.payloadTooLarge()
     }
     const query = new URLSearchParams(request.query)
-    const header = (name: string) => request.header(name)
-    return { route, params, query, header, credential, address, client: clientNameOf(exchange, config) }
+    const client = clientNameOf(exchange, config)
+    return { route, params, query, header: request.header, credential, address, client }
   }
 
   /** 429 → 403 → 401: the checks that take time, or count the request. */
@@ -297,7 +297,7 @@ function openExchange(head: HttpRequest, spans: Spans | undefined): Exchange {
     replyHeaders: {},
     refusedBy: undefined,
     wantsTiming: wantsTiming(head.header('prefer')),
-    traceParent: spans?.parentOf((name) => head.header(name)),
+    traceParent: spans?.parentOf(head.header),
   }
 }
 

@@ -13,7 +13,7 @@ export interface Head {
   /** The peer's address, as `plainAddress` writes it. Only before the first `await`. */
   remoteAddress(): string
   /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
-  header(name: string): string | undefined
+  readonly header: (name: string) => string | undefined
   /** Lower-case name and value of every header line, in the order they came. */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
