@@ -43,7 +43,6 @@ export function openAdmission(requestsMax: number): Admission {
     bytesMax: BYTES_MAX,
     clientRequestsMax: shareOf(requestsMax),
   })
-  const take = (bytes: number, client: string) => places.take(bytes, client)
 
   return {
     announce(bytes, client) {
@@ -54,11 +53,11 @@ export function openAdmission(requestsMax: number): Admission {
         aborted: leave,
         arrived() {
           leave()
-          return take(bytes, client)
+          return places.take(bytes, client)
         },
       }
     },
-    take,
+    take: places.take,
     places: places.taken,
     announced: announced.taken,
     empty: places.empty,
