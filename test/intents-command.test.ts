@@ -128,3 +128,11 @@ test('what cannot be shown is a sentence', async () => {
     'countersign: The id must be a businessTransactionId, a UUID.\n',
   )
 })
+
+test('a database that cannot be opened is named as that', async () => {
+  const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
+  expect(await runCommand(['intents', 'list'], env)).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^countersign: The database cannot be opened: connect ECONNREFUSED /),
+  })
+})

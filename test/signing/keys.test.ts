@@ -80,6 +80,13 @@ describe('generating', () => {
 })
 
 describe('reading', () => {
+  test('a folder that is not there has no keys, and one that cannot be read is an error', () => {
+    expect(readPublicKeys(join(root, 'missing')).size).toBe(0)
+    const file = join(root, 'a-file')
+    writeFileSync(file, '')
+    expect(() => readPublicKeys(join(file, 'keys'))).toThrow('ENOTDIR')
+  })
+
   test('the greatest keyId of each algorithm signs, every public one is there', () => {
     generateKeys({ dir, now })
     generateKeys({ dir, now: new Date('2027-01-01T00:00:00Z'), algorithms: ['ed25519'] })
