@@ -45,6 +45,7 @@ What to do next with the public key below:
  * Makes an Ed25519 key pair in two files; overwrites nothing.
  * @param folder made if it is not there
  * @param name the files' before their dots
+ * @returns the files' paths, and both keys as PEM (PKCS#8 and SPKI)
  * @throws Error with the file that exists already, or the file system's own error
  */
 export function makeKeyPair(folder: string, name: string) {

@@ -380,7 +380,9 @@ describe('the command', () => {
     await frozen.stop()
     expect(runLog(given, 'reopen')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/log-checkpoint is not there, and no --checkpoint is given: /),
+      stderr: expect.stringMatching(
+        /There is no checkpoint of \S+ in \S+log-checkpoint, and none is given by --checkpoint: /,
+      ),
     })
     const checkpoint = join(signingKeyDir, 'newest-checkpoint')
     writeFileSync(checkpoint, (await latestCheckpoint(small.pool))!.note)

@@ -38,8 +38,8 @@ function brokenPromise(
   if (place === 'queued') return byMs < nowMs ? [`${promise} waits in the queue`] : []
   const origin = logs.get(place.log)?.origin
   // What a log took and never signed, and what was promised while it was frozen, is in one that follows it: that may still be in time.
-  const isBefore = [...logs].some(([number, one]) => one.origin === log && number < place.log)
-  if (origin !== log && !isBefore) return [`${promise} is in ${origin}`]
+  const isBefore = () => [...logs].some(([number, one]) => one.origin === log && number < place.log)
+  if (origin !== log && !isBefore()) return [`${promise} is in ${origin}`]
   const coverage = coverages.get(place.log)
   if (coverage === undefined || place.index >= coverage.size)
     return byMs < nowMs ? [`${promise} is under none`] : []

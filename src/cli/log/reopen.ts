@@ -87,8 +87,8 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const seen = keptElsewhere({ checkpoints, kept, name, keys })
     if (stored !== undefined && seen.length === 0)
       throw new Error(
-        `${kept} is not there, and no --checkpoint is given: only they know of entries that the database has lost, which the statement must name. ` +
-          'Set DATA_DIR to that of an instance, or give a checkpoint that was saved elsewhere.',
+        `There is no checkpoint of ${name} in ${kept}, and none is given by --checkpoint: only such a one shows what the database has lost, and the ` +
+          'statement must say it. Set DATA_DIR to that of an instance, or give a checkpoint that was saved elsewhere.',
       )
     const known = [...(stored === undefined ? [] : [stored]), ...seen].toSorted(
       (a, b) => b.log - a.log || b.size - a.size,

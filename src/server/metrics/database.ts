@@ -23,9 +23,10 @@ interface DatabaseState {
 
 const AWAY: DatabaseState = { up: false, inDoubt: undefined, approvalRequests: undefined, log: undefined }
 
-/** Never rejects, and answers within half a second. A query without an answer yet is not sent a second time. */
+/** Never rejects, and answers within half a second. */
 export type DatabaseProbe = () => Promise<DatabaseState>
 
+/** A query without an answer yet is not sent a second time. */
 export function openDatabaseProbe(sql: Sql): DatabaseProbe {
   let pending: Promise<DatabaseState> | undefined
   let known: { readonly state: DatabaseState; readonly atMs: number } | undefined
