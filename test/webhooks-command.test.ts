@@ -159,12 +159,16 @@ test.each([
   expect(stderr).toContain(why)
 })
 
-test('without DATABASE_URL, or where no delivery was ever taken, it says so', async () => {
+test('without a database, or where no delivery was ever taken, it says so', async () => {
   expect(await webhooks(['list'], '')).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
       /^countersign: DATABASE_URL is not set, and the embedded database of \S+ is not running/,
     ),
+  })
+  expect(await webhooks(['list'], 'postgres://nobody@127.0.0.1:1/x')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^countersign: The database cannot be opened: connect ECONNREFUSED /),
   })
   const empty = await createDatabase()
   for (const args of [['list'], ['retry', '--all'], ['retry', 'razorpay', 'evt_1']]) {

@@ -4,7 +4,7 @@ import { DatabaseError, type Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { joinJobQueue } from '../core/job-queue.ts'
 import { printable } from '../core/printable.ts'
-import { databaseUrl, type Env } from './database.ts'
+import { onDatabase, type Env } from './database.ts'
 import type { Page } from '../core/tables/page.ts'
 import type { Position } from '../core/tables/position.ts'
 import {
@@ -16,7 +16,6 @@ import {
   type WaitingWebhook,
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
-import { COMMAND_PATIENCE, openPool } from '../core/postgres/sql.ts'
 import { DEAD_WEBHOOK_QUEUE, jobsOf, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
@@ -31,7 +30,7 @@ export async function listWebhooks({
   status?: WebhookStatus | null
   limit: number
 }): Promise<void> {
-  const waiting = await onDatabase(env, (pool) =>
+  const waiting = await onQueue(env, (pool) =>
     listWaitingWebhooks(pool, {
       queues: [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE],
       deadQueue: DEAD_WEBHOOK_QUEUE,
@@ -81,7 +80,7 @@ export async function listEnded({
   limit: number
 }): Promise<void> {
   const filter = { outcome, provider: null, since: null, until: null }
-  const count = await onDatabase(env, async (pool) => {
+  const count = await onQueue(env, async (pool) => {
     let listed = 0
     for (let after: Position | null = null; listed < limit;) {
       const range = { limit: Math.min(limit - listed, 100), offset: 0, after }
@@ -107,7 +106,7 @@ function endedLine(delivery: ListedDelivery): string {
  * @throws Error where there is none
  */
 export async function showWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
-  const found = await onDatabase(env, (pool) => find(pool, event))
+  const found = await onQueue(env, (pool) => find(pool, event))
   if (found === null) throw noDelivery(event)
   console.log(JSON.stringify(shownWithBody(found), null, 2))
 }
@@ -126,7 +125,7 @@ function noDelivery({ provider, eventId }: { provider: string; eventId: string }
  * @throws Error where there is none, it waits already, or nothing is left of it
  */
 export async function retryWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
-  await onDatabase(env, async (pool) => {
+  await onQueue(env, async (pool) => {
     const found = await find(pool, event)
     if (found === null) throw noDelivery(event)
     const name = `The delivery ${event.eventId} of ${event.provider}`
@@ -139,7 +138,7 @@ export async function retryWebhook(env: Env, event: { provider: string; eventId:
 
 /** Those that are dead now: one that dies again meanwhile stays. */
 export async function retryAllWebhooks(env: Env): Promise<void> {
-  const moved = await onDatabase(env, (pool) =>
+  const moved = await onQueue(env, (pool) =>
     withQueue(pool, async (boss) => {
       const { rows } = await pool.query<{ now: Date }>('SELECT now()')
       let all = 0
@@ -163,17 +162,17 @@ async function withQueue<T>(pool: Pool, work: (boss: PgBoss) => Promise<T>): Pro
 }
 
 /** Throws a sentence where no service with a provider ever ran on this database. */
-async function onDatabase<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool(databaseUrl(env), 2, COMMAND_PATIENCE)
-  try {
-    return await work(pool)
-  } catch (error) {
-    const missing = error instanceof DatabaseError && ['42P01', '3F000'].includes(error.code ?? '')
-    if (!missing && !(error instanceof Error && error.message === 'pg-boss is not installed')) throw error
-    throw new Error('No service on this database has taken deliveries: a provider needs its secret first.', {
-      cause: error,
-    })
-  } finally {
-    await pool.end()
-  }
+function onQueue<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
+  return onDatabase(env, async (pool) => {
+    try {
+      return await work(pool)
+    } catch (error) {
+      const missing = error instanceof DatabaseError && ['42P01', '3F000'].includes(error.code ?? '')
+      if (!missing && !(error instanceof Error && error.message === 'pg-boss is not installed')) throw error
+      throw new Error(
+        'No service on this database has taken deliveries: a provider needs its secret first.',
+        { cause: error },
+      )
+    }
+  })
 }

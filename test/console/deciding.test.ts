@@ -100,7 +100,8 @@ describeInBrowser('the console', () => {
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
     const panel = (title: string) =>
       page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
-    await page.getByText('Higher than any of these.').waitFor()
+    const amount = await page.getByText('Higher than any of these.').locator('..').textContent()
+    expect(amount).toBe('amount: 4210.5, before 1200. Higher than any of these.')
     await panel('What the policy says').getByText('decides, if the signals below hold').waitFor()
     expect(await panel('What the policy says').textContent()).toContain('Rule pay approved')
     const signals = await panel('Signals').locator('tbody tr').allTextContents()

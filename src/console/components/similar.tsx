@@ -54,7 +54,13 @@ function Ranges({ of, among }: { readonly of: object; readonly among: readonly E
   })
   return ranges.map(({ name, value, least, greatest }) => (
     <p key={name}>
-      <Said text={name} />: <code>{value}</code>, before <code>{least}</code> to <code>{greatest}</code>
+      <Said text={name} />: <code>{value}</code>, before <code>{least}</code>
+      {greatest > least && (
+        <>
+          {' '}
+          to <code>{greatest}</code>
+        </>
+      )}
       {value > greatest && (
         <>
           . <strong>Higher than any of these.</strong>
