@@ -3,6 +3,7 @@ import { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { describeWithPostgres } from '../debian-postgres.ts'
 import { startServer } from './database-server.ts'
+import { until } from '../service.ts'
 import { answersOf, startLoaded } from './database-load.ts'
 
 const RECOVERED_MS_MAX = 60_000
@@ -16,12 +17,15 @@ describeWithPostgres('a restart of PostgreSQL under load', () => {
       const server = await startServer()
       const loaded = await startLoaded({ databaseUrl: server.url })
       await loaded.answered('200', 10)
+      const says = (what: string) => until(() => loaded.service.lines().some(({ msg }) => msg === what), what)
 
       await server.stop(mode)
       await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
       await loaded.unready('The database cannot be used: no server listens there.')
+      await says('the database is not read: what was in effect stays in effect')
       await server.start()
       expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+      await says('the database is read again')
 
       const pool = new Pool({ connectionString: server.url, max: 1 })
       await loaded.finish(pool)

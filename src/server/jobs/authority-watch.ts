@@ -22,13 +22,19 @@ export interface AuthorityWatch {
  * @param pool its own, of one connection: reads that anyone can cause must not delay a revocation
  * @param options.configuredKeys hashes of the keys of SERVICE_API_KEYS
  * @param options.onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
+ * @param options.onOver called when it can be read again
  */
 export async function watchAuthority(
   pool: Pool,
   {
     configuredKeys,
     onError,
-  }: { readonly configuredKeys: readonly string[]; readonly onError: (error: unknown) => void },
+    onOver,
+  }: {
+    readonly configuredKeys: readonly string[]
+    readonly onError: (error: unknown) => void
+    readonly onOver: () => void
+  },
 ): Promise<AuthorityWatch> {
   let current = await readAuthority(pool, configuredKeys)
   let tell: ((state: AuthorityState) => void) | undefined
@@ -44,7 +50,7 @@ export async function watchAuthority(
     current = next
   }
 
-  const problems = openProblems()
+  const problems = openProblems(onOver)
 
   async function look(): Promise<number> {
     try {

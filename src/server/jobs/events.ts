@@ -92,7 +92,7 @@ export function startDelivering({
       problems.become([])
     } catch (error) {
       if (!signal.aborted)
-        problems.become([errorText(error)], (reason) => log.warn({ reason }, 'event endpoints'))
+        problems.become([errorText(error)], (reason) => log.warn({ reason }, 'events are not delivered'))
     }
     return LOOK_EVERY_MS
   }

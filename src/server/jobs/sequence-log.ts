@@ -40,7 +40,7 @@ export function startSequencing({
     if (reply.status !== 200) {
       const away = reply.status === 503 ? 'The database is away.' : 'The reason is in the log of the service.'
       problems.become([`The evidence log is not written: ${away}`], () =>
-        log.error(reply.log ?? {}, 'evidence log'),
+        log.error(reply.log ?? {}, 'the evidence log is not written'),
       )
       return RETRY_AFTER_MS
     }

@@ -41,7 +41,9 @@ export function startSweeping({
     const reply = await sweepOnce(submit)
     if (signal.aborted) return SWEEP_EVERY_MS
     const failed = reply.status !== 200
-    problems.become(failed ? ['sweep'] : [], () => log.error(reply.log ?? {}, 'sweep of execution intents'))
+    problems.become(failed ? ['sweep'] : [], () =>
+      log.error(reply.log ?? {}, 'executions in doubt are not looked for'),
+    )
     const noticed = failed ? 0 : noticedBy(reply)
     if (noticed > 0) log.warn({ noticed }, 'execution intents in doubt')
     return SWEEP_EVERY_MS

@@ -19,7 +19,8 @@ export async function startThreads(
   const { config, logger } = starting
   const authority = await watchAuthority(pools.authority, {
     configuredKeys: configuredCallers.map(({ keyHash }) => keyHash),
-    onError: logFailure(logger, 'authority'),
+    onError: logFailure(logger, 'the database is not read: what was in effect stays in effect'),
+    onOver: () => logger.info('the database is read again'),
   })
   const callers = openCallers(configuredCallers, authority.current().callerKeys, {
     source: callersFile === undefined ? undefined : 'callers.json',
