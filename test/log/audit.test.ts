@@ -1,5 +1,5 @@
 // countersign log audit on a database that a service has written: it holds, and whatever somebody changes is found.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,9 @@ import { connect } from '../../src/cli/fsck/check-database.ts'
 import { audit } from '../../src/cli/log/audit.ts'
 import { Coverage } from '../../src/cli/log/coverage.ts'
 import { trusting } from '../../src/cli/log/fsck.ts'
-import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/log-keys.ts'
+import { readSaved, type SavedCheckpoint } from '../../src/cli/log/saved.ts'
+import { readCheckpoint } from '../../src/core/log/checkpoint.ts'
+import { logVkeys, publishedLogKeys, readLogKeys, signCheckpoint } from '../../src/core/signing/log-keys.ts'
 import { formatVkey } from '../../src/core/log/note.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
@@ -72,13 +74,13 @@ const open = (origins: readonly string[]) =>
     })),
   })
 
-async function audited(opener = open) {
+async function audited(opener = open, saved?: readonly SavedCheckpoint[]) {
   const lines: string[] = []
   const sql = await connect(database.url)
   const onFinding = ({ table, key, problem }: Record<'table' | 'key' | 'problem', string>) =>
     lines.push(`${table} ${key}: ${problem}`)
   try {
-    return { summary: await audit({ sql, open: opener, onFinding }), lines }
+    return { summary: await audit({ sql, open: opener, onFinding, ...(saved && { saved }) }), lines }
   } finally {
     await sql.end()
   }
@@ -332,6 +334,80 @@ describe('a promise', () => {
   })
 })
 
+/** As a service with these keys would sign it. */
+const aCheckpoint = (of: string, size: number) =>
+  signCheckpoint(readLogKeys(signingKeyDir), {
+    origin: of,
+    size,
+    root: new Uint8Array(32).fill(7),
+    timeSeconds: Math.floor(Date.now() / 1000),
+  })
+
+describe('a checkpoint that was saved elsewhere', () => {
+  const file = join(signingKeyDir, 'saved-checkpoint')
+  const env = { DATA_DIR: join(signingKeyDir, 'nothing') }
+  async function auditedWith(note: string, as: Record<string, string> = env, files = [file]) {
+    writeFileSync(file, note)
+    const receipts = await audited()
+    const { lines } = await audited(open, readSaved(as, files))
+    return lines.filter((line) => !receipts.lines.includes(line))
+  }
+
+  test('is one that the log begins with: nothing is wrong', async () => {
+    const { rows } = await database.pool.query<{ note: string }>(
+      'SELECT note FROM log_checkpoints ORDER BY size LIMIT 1',
+    )
+    expect(await auditedWith(rows[0]!.note)).toEqual([])
+  })
+
+  test('has more entries, other ones, or is of a later log: the database went back', async () => {
+    const { size } = readCheckpoint((await latestCheckpoint(database.pool))!.note)
+    expect(await auditedWith(await aCheckpoint(origin, size + 10))).toEqual([
+      `log ${origin}: has ${size} entries in the database, and ${file} is a signed checkpoint of ${size + 10}: the database is older`,
+    ])
+    expect(await auditedWith(await aCheckpoint(origin, size - 1))).toEqual([
+      `log ${origin}: contradicts the signed checkpoint ${file} at size ${size - 1}: entries were changed or replaced`,
+    ])
+    const later = origin.replace(/1$/, '2')
+    expect(await auditedWith(await aCheckpoint(later, 1))).toEqual([
+      `log ${later}: is not in the database, and ${file} is a signed checkpoint of it: the database is older`,
+    ])
+  })
+
+  test('of a log whose key is not given cannot be checked', async () => {
+    writeFileSync(file, await aCheckpoint(origin, 1))
+    const vkeys = logVkeys('others/log/1', { publicKeys: publishedLogKeys(signingKeyDir)() })
+    const others = trusting({ logs: [{ origin: 'others/log/1', vkeys }] })
+    const { lines, summary } = await audited(() => others, readSaved(env, [file]))
+    expect(lines[0]).toBe(`log ${origin}: no key of the log "${origin}" that signed its checkpoint is given`)
+    expect(summary.unreadable).toBe(2)
+  })
+
+  test('that is none, is not signed or is of another service is refused by its name', async () => {
+    expect(() => readSaved(env, [join(file, 'x')])).toThrow(`${join(file, 'x')} is no checkpoint of a log: `)
+    await expect(auditedWith('no checkpoint')).rejects.toThrow(`${file} is no checkpoint of a log: `)
+    const note = await aCheckpoint(origin, 1)
+    await expect(auditedWith(note.replace('\n1\n', '\n2\n'))).rejects.toThrow(
+      `${file} is no signed checkpoint: `,
+    )
+    const other = await aCheckpoint('others/log/1', 1)
+    await expect(auditedWith(other)).rejects.toThrow(
+      `${file} is a checkpoint of others/log/1, and the database has no log of that name.`,
+    )
+  })
+
+  test('in DATA_DIR is looked at where it is of this log', async () => {
+    const [dataDir, kept] = [join(signingKeyDir, 'kept'), join(signingKeyDir, 'kept', 'log-checkpoint')]
+    mkdirSync(dataDir)
+    writeFileSync(kept, await aCheckpoint(origin, 1))
+    expect(await auditedWith('', { DATA_DIR: dataDir }, [])).toEqual([
+      `log ${origin}: contradicts the signed checkpoint ${kept} at size 1: entries were changed or replaced`,
+    ])
+    writeFileSync(kept, await aCheckpoint('others/log/1', 1))
+    expect(await auditedWith('', { DATA_DIR: dataDir }, [])).toEqual([])
+  })
+})
+
 const run = (env: Record<string, string>, ...args: string[]) => runLog(env, 'audit', ...args)
 const runLog = (env: Record<string, string>, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, 'log', ...args], {
@@ -385,7 +461,8 @@ describe('the command', () => {
       ),
     })
     const checkpoint = join(signingKeyDir, 'newest-checkpoint')
-    writeFileSync(checkpoint, (await latestCheckpoint(small.pool))!.note)
+    const { size } = (await latestCheckpoint(small.pool))!
+    writeFileSync(checkpoint, await aCheckpoint(origin, size + 7))
     expect(runLog(given, 'reopen', '--checkpoint', checkpoint)).toMatchObject({ status: 0 })
     const service = await startService({ databaseUrl: small.url, signingKeyDir })
     expect((await service.post('/execute', aTransaction())).status).toBe(200)
@@ -394,6 +471,13 @@ describe('the command', () => {
     const both = run(given)
     expect(both).toMatchObject({ status: 0, stderr: '' })
     expect(both.stdout).toMatch(/^\S+\/log\/1: [\s\S]*\n\S+\/log\/2: [\s\S]*\nNo problems\.\n$/)
+    expect(both.stdout).toMatch(
+      /\n\S+\/log\/1 is frozen: A test froze it\.\n[\s\S]*\nAt least 7 signed entries are lost\.\n/,
+    )
+    // What the log that was opened after it discloses is no news.
+    expect(run(given, '--checkpoint', checkpoint)).toMatchObject({ status: 0, stderr: '' })
+    writeFileSync(checkpoint, await aCheckpoint(origin, size + 8))
+    expect(run(given, '--checkpoint', checkpoint)).toMatchObject({ status: 1, stderr: '' })
     await small.pool.query(
       `UPDATE log_state SET previous = replace(previous, 'A test', 'Nobody') WHERE log = 2`,
     )

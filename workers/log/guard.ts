@@ -6,12 +6,10 @@ import { errorText } from '../../src/core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
 import { readOrigin } from '../../src/core/log/origin.ts'
-import { subtreeRoots } from '../../src/core/log/tiles.ts'
 import { readIfThere } from '../../src/core/read-if-there.ts'
 import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
 import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
-import { tileReader } from '../../src/core/tables/log-tiles.ts'
+import { beginsWith } from '../../src/core/tables/log-tree.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 
 export interface Guard {
@@ -91,9 +89,8 @@ export async function whyForked(
   { log, origin, size }: { readonly log: number; readonly origin: string; readonly size: number },
   seen: Checkpoint | undefined,
 ): Promise<string | undefined> {
-  if (seen === undefined || seen.origin !== origin || seen.size === 0) return undefined
-  const [root] = await subtreeRoots([{ start: 0, end: seen.size }], size, tileReader(sql, log), sha256)
-  if (Buffer.compare(root!, seen.root) === 0) return undefined
+  if (seen === undefined || seen.origin !== origin) return undefined
+  if (await beginsWith(sql, { log, size }, seen)) return undefined
   return (
     `This instance has seen a signed checkpoint of ${origin} with ${seen.size} entries, and the first ${seen.size} entries in the database ` +
     'are others: the log went on from an older state of the database.'

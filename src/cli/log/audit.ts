@@ -1,9 +1,10 @@
 // countersign log audit: the logs of a database from their bytes, and every stored artifact against its entry, in one snapshot.
+import { DamagedLog } from '../../core/log/damaged.ts'
 import { errorText } from '../../core/error-text.ts'
 import { signingKeyDir } from '../../core/folders.ts'
 import { readCheckpoint, type OpenedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { LogEntry } from '../../core/log/entry.ts'
-import type { PreviousLog } from '../../core/log/previous.ts'
+import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
 import { logKeyDir, logVkeys, publishedLogKeys } from '../../core/signing/log-keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
@@ -19,18 +20,25 @@ import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
 import { readAuthority } from './audit-authority.ts'
 import { auditedRows } from './audit-rows.ts'
 import { frozen, queueCheck, runProblems, streamProblems } from './audit-state.ts'
+import { describedGap } from './gap.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { Coverage } from './coverage.ts'
 import { checkpointOpener, described, trusting, type CheckpointOpener } from './fsck.ts'
+import { readSaved, savedProblems, type SavedCheckpoint } from './saved.ts'
 import { LogFault } from './source.ts'
 import { openStored, type ReadEntry } from './stored.ts'
 
 /** More would say no more. */
 const UNACCOUNTED_MAX = 1_000
 
+export interface AuditedLog extends CheckedLog {
+  /** What it says of the log before it; undefined for the first log. */
+  readonly previous: PreviousLog | undefined
+}
+
 export interface Audited {
   /** The logs that hold, from the first. */
-  readonly logs: readonly CheckedLog[]
+  readonly logs: readonly AuditedLog[]
   readonly problems: number
   /** As of `countersign fsck`. */
   readonly unreadable: number
@@ -40,26 +48,30 @@ export interface Audited {
  * Checks the logs of a database and what is stored of them.
  * @param request.sql one connection, in no transaction
  * @param request.open given the origins of the logs: reads a checkpoint and checks who signed it
+ * @param request.saved checkpoints that the logs must begin with
  * @throws as `fsck`
  */
 export async function audit({
   sql,
   open,
+  saved = [],
   onFinding,
   onProgress = () => undefined,
 }: {
   readonly sql: Sql
   readonly open: (origins: readonly string[]) => CheckpointOpener
+  readonly saved?: readonly SavedCheckpoint[]
   readonly onFinding: (finding: Finding) => void
   readonly onProgress?: (progress: Progress) => void
 }): Promise<Audited> {
   return inSnapshot({ sql, keys: new Map(), onFinding, onProgress }, async (run) => {
     const { logs: byNumber, readEntry } = run.tools
     const known = [...byNumber.values()]
-    const opener = open(known.map(({ origin }) => origin))
+    const opener = open([...new Set([...known, ...saved].map(({ origin }) => origin))])
+    for (const one of saved) await checkSaved(run, { saved: one, logs: known, open: opener })
     const proposals = await readProposals(sql)
     const coverages = new Map<number, Coverage>()
-    const logs: CheckedLog[] = []
+    const logs: AuditedLog[] = []
     for (const [i, one] of known.entries()) {
       const size = (await latestCheckpoint(sql, one.log))?.size
       // Nothing of it was published yet.
@@ -70,7 +82,7 @@ export async function audit({
       coverages.set(one.log, coverage)
       const checked = await checkStored(one, { run, coverage, proposals, open: opener, onProgress })
       if (checked !== undefined) {
-        logs.push(checked)
+        logs.push({ ...checked, previous: parsePrevious(one.previous) })
         run.tally.tell(await streamProblems(run, one, size))
       }
       for (const problem of await runProblems(run, one, coverage))
@@ -93,6 +105,28 @@ export async function audit({
     run.tally.tell(frozen(known.at(-1)))
     const { problems, unreadable } = run.tally.totals()
     return { logs, problems, unreadable }
+  })
+}
+
+async function checkSaved(
+  { tools: { sql }, tally, ask }: Run,
+  given: {
+    readonly saved: SavedCheckpoint
+    readonly logs: readonly OpenedLog[]
+    readonly open: CheckpointOpener
+  },
+): Promise<void> {
+  const { origin } = given.saved
+  await ask(`the log ${origin}`, async () => {
+    try {
+      tally.tell(await savedProblems(sql, given))
+    } catch (error) {
+      const isDamage = error instanceof DamagedLog
+      if (!isDamage && !(error instanceof LogKeyNotGiven)) throw error
+      const findings = [{ table: 'log', key: origin, problem: error.message }]
+      if (isDamage) tally.tell(findings)
+      else tally.tellUnreadable(findings)
+    }
   })
 }
 
@@ -165,13 +199,8 @@ function requirePrevious({ kind, hash }: LogEntry, previous: string | null): voi
 
 /** How much of the log before stayed as it was signed. */
 function signedSizeIn(previous: string | null): number {
-  if (previous === null) return Infinity
-  try {
-    return (JSON.parse(previous) as PreviousLog).previous.signedSize
-  } catch {
-    // Its own log says that it is not the statement that was logged.
-    return Infinity
-  }
+  // Where it is no statement, its own log says that it is not the one that was logged.
+  return parsePrevious(previous)?.previous.signedSize ?? Infinity
 }
 
 /** Entries that nothing stored is behind. */
@@ -213,15 +242,21 @@ async function readNow(sql: Sql): Promise<number> {
 /**
  * The command: prints what `audit` finds in the database that `countersign fsck` would check.
  * @param options.trust path of a saved log description or of a C2SP tlog-policy; undefined: the log's public keys in SIGNING_KEY_DIR
+ * @param options.checkpoints files with signed checkpoints of the log; that in DATA_DIR is looked at anyway
  * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
  */
 export function auditCommand(
   env: Env,
-  { trust, json }: { readonly trust: string | undefined; readonly json: boolean },
+  {
+    trust,
+    checkpoints,
+    json,
+  }: { readonly trust: string | undefined; readonly checkpoints: readonly string[]; readonly json: boolean },
 ): Promise<0 | 1 | 2> {
   return checkDatabase(env, { json }, async (database) => {
     const open = trust === undefined ? openedByKeys(signingKeyDir(env)) : () => checkpointOpener(trust)
-    const audited = await audit({ ...database, open })
+    // Read before the database is: a service that runs may sign the next one meanwhile.
+    const audited = await audit({ ...database, open, saved: readSaved(env, checkpoints) })
     const { logs, problems, unreadable } = audited
     return {
       problems,
@@ -229,9 +264,13 @@ export function auditCommand(
       summary: {
         logs: logs.map(({ checkpoint: { origin, size }, ...counts }) => ({ origin, size, ...counts })),
       },
-      lines: logs.length === 0 && problems === 0 ? ['No log has a checkpoint.'] : logs.flatMap(described),
+      lines: logs.length === 0 && problems === 0 ? ['No log has a checkpoint.'] : logs.flatMap(lines),
     }
   })
+}
+
+function lines({ previous, ...checked }: AuditedLog): string[] {
+  return [...described(checked), ...(previous === undefined ? [] : describedGap(previous))]
 }
 
 function openedByKeys(dir: string): (origins: readonly string[]) => CheckpointOpener {

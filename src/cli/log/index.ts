@@ -122,6 +122,12 @@ function defineProofs(log: Command): void {
     )
 }
 
+interface AuditOptions {
+  readonly log?: string
+  readonly checkpoint?: string[]
+  readonly json?: true
+}
+
 /** What an operator does with the log in a database. */
 function defineUpkeep(log: Command): void {
   log
@@ -130,10 +136,15 @@ function defineUpkeep(log: Command): void {
       'check the logs of a database from their bytes, and every stored artifact against its entry; exits as `fsck` does',
     )
     .option('--log <file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`)
+    .option(
+      '--checkpoint <file>',
+      'a signed checkpoint that was saved earlier or elsewhere, which the log must still begin with; repeatable',
+      collected,
+    )
     .addOption(problemsAsJson())
-    .action(async (options: { log?: string; json?: true }) => {
+    .action(async ({ log: trust, checkpoint: checkpoints = [], json }: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts')
-      process.exitCode = await auditCommand(process.env, { trust: options.log, json: options.json === true })
+      process.exitCode = await auditCommand(process.env, { trust, checkpoints, json: json === true })
     })
 
   log

@@ -8,7 +8,6 @@ import { openCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { rootOf, splitHashes } from '../../core/log/frontier.ts'
 import { readOrigin } from '../../core/log/origin.ts'
 import { previousText, type PreviousLog } from '../../core/log/previous.ts'
-import { subtreeRoots } from '../../core/log/tiles.ts'
 import { printable } from '../../core/printable.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
 import { logVerifierKey, noteCrypto, readLogKeys, type LogKeys } from '../../core/signing/log-keys.ts'
@@ -16,11 +15,12 @@ import { sha256, sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import { anyLost, loseUnsigned } from '../../core/tables/log-lost.ts'
 import { insertLog, lockNewestLog, type NewestLog } from '../../core/tables/log-state.ts'
-import { tileReader } from '../../core/tables/log-tiles.ts'
+import { beginsWith } from '../../core/tables/log-tree.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { inTransaction } from '../../core/postgres/transaction.ts'
 import { loggedText } from './backfill.ts'
 import { onDatabase, type Env } from '../database.ts'
+import { describedGap } from './gap.ts'
 import { logAgain } from './log-again.ts'
 
 /** A checkpoint that some key of the log signed. */
@@ -181,10 +181,9 @@ function rootAsStored({ size, peaks }: NewestLog): string | null {
 
 /** Whether the stored tree does not begin with that of the checkpoint. One that is larger may be its continuation. */
 async function contradicts(sql: Sql, known: SignedCheckpoint, { log, size }: NewestLog): Promise<boolean> {
-  if (known.log !== log || known.size > size || known.size === 0) return false
+  if (known.log !== log || known.size > size) return false
   try {
-    const [root] = await subtreeRoots([{ start: 0, end: known.size }], size, tileReader(sql, log), sha256)
-    return Buffer.compare(root!, known.root) !== 0
+    return !(await beginsWith(sql, { log, size }, known))
   } catch (error) {
     // A statement that failed has failed the transaction; what is missing or cannot be read is not that tree any more.
     if (error instanceof DatabaseError) throw error
@@ -192,22 +191,9 @@ async function contradicts(sql: Sql, known: SignedCheckpoint, { log, size }: New
   }
 }
 
-/** Its origin and size. */
-const named = (note: string): string => note.split('\n').slice(0, 2).join(' with ')
-
 function described(statement: PreviousLog): string[] {
-  const { origin, previous, checkpoint, contradiction, entriesLost } = statement
-  const { size, signedSize, frozen } = previous
   return [
-    `${previous.origin} is frozen: ${frozen}`,
-    `The database has ${size} entries of it, of which the first ${signedSize} stay as they are signed.`,
-    checkpoint === null
-      ? 'No signed checkpoint of it is known.'
-      : `The newest signed checkpoint that is known is of ${named(checkpoint)} entries.`,
-    ...(entriesLost === 0 ? [] : [`At least ${entriesLost} signed entries are lost.`]),
-    ...(contradiction === null
-      ? []
-      : [`The stored log does not begin with the signed checkpoint of ${named(contradiction)} entries.`]),
-    `${origin} is open. Its first entry is the SHA-256 of a statement that says so: ${sha256Hex(previousText(statement))}`,
+    ...describedGap(statement),
+    `${statement.origin} is open. Its first entry is the SHA-256 of a statement that says so: ${sha256Hex(previousText(statement))}`,
   ]
 }

@@ -25,6 +25,16 @@ export interface PreviousLog {
   readonly entriesLost: number
 }
 
+/** @returns undefined where there is none, or where it is no such text: then its log does not begin with its hash */
+export function parsePrevious(text: string | null): PreviousLog | undefined {
+  if (text === null) return undefined
+  try {
+    return JSON.parse(text) as PreviousLog
+  } catch {
+    return undefined
+  }
+}
+
 /** The text that is hashed and stored. */
 export function previousText(statement: PreviousLog): string {
   return canonicalize({ format: 'countersign-previous-log/1', ...statement })

@@ -101,15 +101,17 @@ export interface OpenedLog {
   readonly previous: string | null
   /** Why it is frozen; null: it is not. */
   readonly frozen: string | null
+  /** How many entries it has, signed or not. */
+  readonly size: number
 }
 
 /** All logs of the database, from the first. */
 export async function readLogs(sql: Sql): Promise<OpenedLog[]> {
-  const { rows } = await sql.query<OpenedLog>({
+  const { rows } = await sql.query<Omit<OpenedLog, 'size'> & { size: string }>({
     name: 'log_state_list',
-    text: 'SELECT log, origin, opened_at AS "openedAt", salt, previous, frozen FROM log_state ORDER BY log',
+    text: 'SELECT log, origin, opened_at AS "openedAt", salt, previous, frozen, size FROM log_state ORDER BY log',
   })
-  return rows
+  return rows.map((row) => ({ ...row, size: Number(row.size) }))
 }
 
 /** A log by its name. */

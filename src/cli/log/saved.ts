@@ -1,0 +1,117 @@
+// Signed checkpoints that somebody saved outside of the database: only these show that it went back as a whole, or has another history.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorText } from '../../core/error-text.ts'
+import { dataDir } from '../../core/folders.ts'
+import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
+import { readOrigin } from '../../core/log/origin.ts'
+import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
+import { readIfThere } from '../../core/read-if-there.ts'
+import type { OpenedLog } from '../../core/tables/log-state.ts'
+import { beginsWith } from '../../core/tables/log-tree.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
+import { CannotCheck } from '../cannot-check.ts'
+import type { Env } from '../database.ts'
+import type { Finding } from '../fsck/check.ts'
+import type { CheckpointOpener } from './fsck.ts'
+
+export interface SavedCheckpoint {
+  /** The file. */
+  readonly from: string
+  readonly note: string
+  readonly origin: string
+  /** That in DATA_DIR may be of another service, which shares the folder. */
+  readonly mustBeOurs: boolean
+}
+
+/**
+ * That which a service keeps in DATA_DIR, and those of files.
+ * @throws CannotCheck that names the file which is no checkpoint
+ */
+export function readSaved(env: Env, files: readonly string[]): SavedCheckpoint[] {
+  const kept = join(dataDir(env), 'log-checkpoint')
+  const note = readIfThere(kept)
+  return [
+    ...(note === undefined ? [] : [{ ...parsed(kept, note), mustBeOurs: false }]),
+    ...files.map((file) => ({ ...parsed(file), mustBeOurs: true })),
+  ]
+}
+
+function parsed(from: string, given?: string): Omit<SavedCheckpoint, 'mustBeOurs'> {
+  try {
+    const note = given ?? readFileSync(from, 'utf8')
+    return { from, note, origin: readCheckpoint(note).origin }
+  } catch (error) {
+    throw new CannotCheck(`${from} is no checkpoint of a log: ${errorText(error)}.`)
+  }
+}
+
+/**
+ * Holds a saved checkpoint against the logs of the database.
+ * @returns what is wrong; nothing where the log that was opened after it says so itself
+ * @throws CannotCheck where it is of another service, or those who are trusted have not signed it, and LogKeyNotGiven
+ */
+export async function savedProblems(
+  sql: Sql,
+  {
+    saved: { from, note, origin, mustBeOurs },
+    logs,
+    open,
+  }: {
+    readonly saved: SavedCheckpoint
+    readonly logs: readonly OpenedLog[]
+    readonly open: CheckpointOpener
+  },
+): Promise<Finding[]> {
+  const name = nameIn(logs[0]?.origin)
+  if (nameIn(origin) !== name) {
+    if (!mustBeOurs) return []
+    throw new CannotCheck(`${from} is a checkpoint of ${origin}, and the database has no log of that name.`)
+  }
+  const { size, root } = opened({ from, note, open })
+  const at = logs.findIndex((one) => one.origin === origin)
+  const problem = await problemOf(
+    sql,
+    { from, size, root },
+    logs[at],
+    parsePrevious(logs[at + 1]?.previous ?? null),
+  )
+  return problem === undefined ? [] : [{ table: 'log', key: origin, problem }]
+}
+
+async function problemOf(
+  sql: Sql,
+  { from, size, root }: { readonly from: string; readonly size: number; readonly root: Uint8Array },
+  log: OpenedLog | undefined,
+  statement: PreviousLog | undefined,
+): Promise<string | undefined> {
+  if (log === undefined)
+    return `is not in the database, and ${from} is a signed checkpoint of it: the database is older`
+  if (size > log.size) {
+    const known = readStated(statement?.checkpoint)
+    if (known?.origin === log.origin && known.size >= size) return undefined
+    return `has ${log.size} entries in the database, and ${from} is a signed checkpoint of ${size}: the database is older`
+  }
+  if (await beginsWith(sql, log, { size, root })) return undefined
+  const contradiction = readStated(statement?.contradiction)
+  if (contradiction !== undefined && contradiction.size <= size) return undefined
+  return `contradicts the signed checkpoint ${from} at size ${size}: entries were changed or replaced`
+}
+
+const readStated = (note: string | null | undefined) => (note ? readCheckpoint(note) : undefined)
+const nameIn = (origin = '') => readOrigin(origin)?.name
+
+/** Witnesses need not have cosigned it. */
+function opened({
+  from,
+  note,
+  open,
+}: Pick<SavedCheckpoint, 'from' | 'note'> & { readonly open: CheckpointOpener }): Checkpoint {
+  try {
+    return open(note, { quorum: false })
+  } catch (error) {
+    if (error instanceof LogKeyNotGiven) throw error
+    throw new CannotCheck(`${from} is no signed checkpoint: ${errorText(error)}.`)
+  }
+}
