@@ -8,6 +8,8 @@ import { checkLog } from '../../src/cli/log/check-log.ts'
 import { openFolder } from '../../src/cli/log/folder.ts'
 import { checkpointOpener } from '../../src/cli/log/fsck.ts'
 import type { LogEntry } from '../../src/core/log/entry.ts'
+import { previousText } from '../../src/core/log/previous.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { formatVkey } from '../../src/core/log/note.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { entriesOf, writeCopy } from './copy.ts'
@@ -163,6 +165,39 @@ describe('the command', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(
       /^log\.example\/log\/1: 300 entries in 3 streams under one checkpoint, signed at 2026-.*\nRoot hash: .*=\nSigned by: .*\nNo problems\.\n$/,
+    )
+  })
+
+  test('of a log that follows another one prints how that ended, by the description beside the copy', () => {
+    const statement = previousText({
+      origin: ORIGIN,
+      reopenedAt: '2026-05-04T03:02:01.000Z',
+      previous: {
+        origin: 'log.example/log/0',
+        size: 40,
+        root: null,
+        frozen: 'A disk failed.',
+        signedSize: 30,
+      },
+      checkpoint: null,
+      contradiction: null,
+      entriesLost: 5,
+    })
+    const heads = entriesOf({ count: 1 })
+    const folder = aCopy([{ kind: 'previous', hash: sha256Hex(statement), streams: [] }, ...heads])
+    for (const beside of [undefined, '{', '{"logs":[{"previous":"another"}]}']) {
+      if (beside !== undefined) writeFileSync(join(folder, 'log.json'), beside)
+      const { status, stdout } = run(folder)
+      expect(status).toBe(0)
+      expect(stdout).toContain(
+        `a statement with the SHA-256 ${sha256Hex(statement)}, which log.json of the copy does not have`,
+      )
+    }
+    writeFileSync(join(folder, 'log.json'), JSON.stringify({ logs: [{}, { previous: statement }] }))
+    expect(run(folder).stdout).toContain(
+      '\nlog.example/log/0 is frozen: A disk failed.\n' +
+        'The database has 40 entries of it, of which the first 30 stay as they are signed.\n' +
+        'No signed checkpoint of it is known.\nAt least 5 signed entries are lost.\nNo problems.\n',
     )
   })
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { errorText } from '../../core/error-text.ts'
 import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
+import type { LogEntry } from '../../core/log/entry.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { toBase64 } from '../../core/verifier/base64.ts'
@@ -10,6 +11,7 @@ import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { openFolder } from './folder.ts'
+import { gapOfCopy } from './gap.ts'
 import { LogFault } from './source.ts'
 
 /**
@@ -22,12 +24,14 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
   try {
     const open = checkpointOpener(trust)
     const source = openFolder(folder)
-    const onEntry = (_entry: unknown, index: number) => {
+    let gap: string[] = []
+    const onEntry = ({ kind, hash }: LogEntry, index: number) => {
+      if (kind === 'previous') gap = gapOfCopy(folder, hash)
       if (index % 10_000 === 0) progress.show({ table: 'log', rows: index, about: source.size })
     }
     const checked = await checkLog({ source, open, onEntry })
     progress.clear()
-    for (const line of described(checked)) console.log(printable(line))
+    for (const line of [...described(checked), ...gap]) console.log(printable(line))
     console.log('No problems.')
     return 0
   } catch (error) {

@@ -1,5 +1,10 @@
 // What a reopened log says of the one before it, in sentences.
-import type { PreviousLog } from '../../core/log/previous.ts'
+import { join } from 'node:path'
+import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
+import { readIfThere } from '../../core/read-if-there.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import { isMembers, itemsOf } from '../../core/verifier/evidence.ts'
+import { parseEvidence } from '../../core/verifier/parse.ts'
 
 /** A line each. */
 export function describedGap({ previous, checkpoint, contradiction, entriesLost }: PreviousLog): string[] {
@@ -19,3 +24,31 @@ export function describedGap({ previous, checkpoint, contradiction, entriesLost 
 
 /** Its origin and size. */
 const named = (note: string): string => note.split('\n').slice(0, 2).join(' with ')
+
+/**
+ * What the first entry of a copied log states of the log before it.
+ * @param hash of the entry: the statement is in the description that the copy has beside it, `log.json`
+ */
+export function gapOfCopy(folder: string, hash: string): string[] {
+  const statement = statementsIn(readIfThere(join(folder, 'log.json'))).find(
+    (text) => sha256Hex(text) === hash,
+  )
+  const previous = statement === undefined ? undefined : parsePrevious(statement)
+  if (previous !== undefined) return describedGap(previous)
+  return [
+    `This log follows another one. How that one ended is in a statement with the SHA-256 ${hash}, which log.json of the copy does not have: ask the operator for it.`,
+  ]
+}
+
+/** None where the copy's description cannot be read: nothing else of it is needed. */
+function statementsIn(description: string | undefined): string[] {
+  if (description === undefined) return []
+  try {
+    const parsed = parseEvidence(description, 'log.json')
+    return itemsOf(isMembers(parsed) ? parsed['logs'] : undefined).flatMap((log) =>
+      isMembers(log) && typeof log['previous'] === 'string' ? [log['previous']] : [],
+    )
+  } catch {
+    return []
+  }
+}
