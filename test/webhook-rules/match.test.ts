@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { compare, matchRules, payloadOf } from '../../src/core/webhook-rules/match.ts'
 import { aDelivery, aRule, compiled, TRANSACTION } from './builders.ts'
 
+const ONE_READING = (why: string) => `The body is no JSON with one reading, so no rule can read it: ${why}.`
 const OTHER = '0b8c1f4e-3a52-4d6b-8f7e-9a1b2c3d4e5f'
 
 describe('the first rule that matches is taken', () => {
@@ -37,16 +38,20 @@ describe('the first rule that matches is taken', () => {
 })
 
 test.each([
-  ['text that is no JSON', 'event=paid'],
-  ['JSON with two readings', `{"event":"paid","reference":"${OTHER}","reference":"${TRANSACTION}"}`],
-  ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
-  ['an array', '[]'],
-  ['JSON nested a thousand deep', '['.repeat(1000) + ']'.repeat(1000)],
-])('%s matches no rule, whatever the rule', (_, body) => {
+  ['text that is no JSON', 'event=paid', ONE_READING("Unexpected token 'e', … is not valid JSON")],
+  [
+    'JSON with two readings',
+    `{"event":"paid","reference":"${OTHER}","reference":"${TRANSACTION}"}`,
+    ONE_READING('duplicate key'),
+  ],
+  ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), ONE_READING('not UTF-8')],
+  ['an array', '[]', 'The body is no JSON object, so no rule can read it.'],
+  ['JSON nested a thousand deep', '['.repeat(1000) + ']'.repeat(1000), ONE_READING('deeper than 64')],
+])('%s matches no rule, whatever the rule, and says why', (_, body, detail) => {
   const payload = payloadOf(Buffer.from(body))
   expect(matchRules(compiled(aRule({ when: 'true' })), { payload, headers: {} })).toEqual({
     outcome: 'no-match',
-    detail: 'The body is no JSON object, so no rule can read it.',
+    detail,
   })
 })
 
@@ -149,7 +154,7 @@ describe('comparisons', () => {
     expect(compare(rule, { ...delivery, transaction })).toEqual([
       { expression: rule.compare[0]?.text, holds: true },
       { expression: rule.compare[1]?.text, holds: true },
-      { expression: 'payload.missing == 1.0', holds: null },
+      { expression: 'payload.missing == 1.0', holds: null, why: 'No such key: missing' },
       { expression: rule.compare[3]?.text, holds: false },
     ])
   })

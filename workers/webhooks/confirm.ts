@@ -5,6 +5,7 @@ import { proofIn } from '../../src/core/intents/proof.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { printable } from '../../src/core/printable.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { confirmationStreams } from '../../src/core/tables/artifacts.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
@@ -119,7 +120,8 @@ function closesNothing(
   return {
     eventKey,
     outcome,
-    detail,
+    // It may quote the delivery, and PostgreSQL stores no NUL.
+    detail: printable(detail),
     ruleId: ruleId ?? null,
     businessTransactionId: id ?? null,
     says,
@@ -181,13 +183,13 @@ function confirm(read: Read, of: Standing, given: ConfirmingWith): Confirmed {
   const { ruleId, says } = match
   const { businessTransactionId: id } = of
   const comparisons = compared(read, of)
-  const failed = comparisons.find(({ holds }) => holds === null)
+  const failed = comparisons.find((one) => one.holds === null)
   if (failed !== undefined)
     return closesNothing(event, 'rule-failed', {
       ruleId,
       says,
       id,
-      detail: `Rule '${ruleId}' could not be compared: ${failed.expression}`,
+      detail: `Rule '${ruleId}' could not be compared: ${failed.expression}: ${failed.why}.`,
     })
   const word: Word = { says, comparisons: comparisons.map((one) => ({ ...one, holds: one.holds === true })) }
   const conclusion = conclude(word, of)

@@ -7,7 +7,7 @@ import type { WebhookRule } from './parse.ts'
 import { evaluateOver, openMeter } from './view.ts'
 
 export interface Delivery {
-  /** As `payloadOf` reads it; undefined: the body is no JSON. */
+  /** As `payloadOf` reads it. */
   readonly payload: unknown
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -31,24 +31,28 @@ interface NoMatch {
   readonly detail: string
 }
 
-interface Comparison {
-  readonly expression: string
-  /** Null: it could not be evaluated. */
-  readonly holds: boolean | null
-}
+type Comparison =
+  | { readonly expression: string; readonly holds: boolean }
+  /** It could not be evaluated; `why` is a clause. */
+  | { readonly expression: string; readonly holds: null; readonly why: string }
 
-/** The JSON of a delivery's body; undefined where it has not exactly one reading. */
+/** The JSON of a delivery's body; the `MalformedJson` that says why where it has not exactly one reading. */
 export function payloadOf(body: Uint8Array): unknown {
   try {
     return parseJson(body)
   } catch (error) {
-    if (error instanceof MalformedJson) return undefined
+    if (error instanceof MalformedJson) return error
     throw error
   }
 }
 
 /** Takes the first rule whose `when` is true. A rule that fails ends the search: it might have been the one. */
 export function matchRules(rules: readonly WebhookRule[], { payload, headers }: Delivery): Match | NoMatch {
+  if (payload instanceof MalformedJson)
+    return {
+      outcome: 'no-match',
+      detail: `The body is no JSON with one reading, so no rule can read it: ${payload.message}.`,
+    }
   if (!isObject(payload))
     return { outcome: 'no-match', detail: 'The body is no JSON object, so no rule can read it.' }
   const sources = { payload, headers }
@@ -75,8 +79,8 @@ export function compare(
   return rule.compare.map((expression): Comparison => {
     try {
       return { expression: expression.text, holds: evaluateOver(expression, sources, meter) === true }
-    } catch {
-      return { expression: expression.text, holds: null }
+    } catch (error) {
+      return { expression: expression.text, holds: null, why: cause(error) }
     }
   })
 }
