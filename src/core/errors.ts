@@ -199,7 +199,8 @@ export const failures = {
       cause,
       audit: { type: 'webhook.rejected', detail: { provider } },
     }),
-  missingEventId: () => new Failure(400, 'Missing event id.'),
+  /** @param cause where the scheme expects the id, for the log */
+  missingEventId: (cause: string) => new Failure(400, 'Missing event id.', { cause }),
   webhookEventNotFound: () => new Failure(404, 'Delivery not found.'),
   changeNotFound: () =>
     new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),

@@ -3,7 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { startService, until, type Called, type TestService } from '../service.ts'
 import { auditedDetails } from '../webhooks.ts'
 
 const GITHUB_SECRET = "It's a Secret to Everybody"
@@ -140,17 +140,40 @@ test.each([
     'github',
     { 'X-Hub-Signature-256': '0'.repeat(64) },
     'Invalid signature.',
-    'x-hub-signature-256 is not of the form of scheme github',
+    'x-hub-signature-256 must be sha256= and 64 lowercase hex characters, as scheme github has it',
   ],
   ['stripe', stripeHeaders('{}', 1), 'Invalid signature.', 't= of stripe-signature is '],
   ['acme', standardHeaders('{ }', 'msg_9'), 'Invalid signature.', 'no configured secret makes the signature'],
 ])('%s with the headers %j is a 401, and the log says why', async (provider, headers, error, cause) => {
-  const answer = await service.post(`/webhooks/${provider}`, '{}', {
-    key: null,
-    headers,
-  })
+  const answer = await service.post(`/webhooks/${provider}`, '{}', { key: null, headers })
   expect([answer.status, answer.body]).toEqual([401, { error }])
-  const requestId = answer.headers.get('x-request-id') ?? 'none'
+  expect(await logLineOf(answer)).toMatchObject({ level: 30, cause: expect.stringContaining(cause) })
+})
+
+test.each([
+  ['stripe', stripeHeaders('{}'), 'scheme stripe expects the event id in id of the payload'],
+  [
+    'github',
+    { 'X-Hub-Signature-256': githubHeaders('{}', 'none')['X-Hub-Signature-256'] },
+    'scheme github expects the event id in x-github-delivery',
+  ],
+])(
+  '%s without an event id is a 400, and the log says where it is expected',
+  async (provider, headers, cause) => {
+    const answer = await service.post(`/webhooks/${provider}`, '{}', { key: null, headers })
+    expect([answer.status, answer.body]).toEqual([400, { error: 'Missing event id.' }])
+    expect(await logLineOf(answer)).toMatchObject({ cause })
+  },
+)
+
+test('a short secret is warned of at the start, and not repeated', () => {
+  expect(service.output()).toContain('RAZORPAY_WEBHOOK_SECRET has 5 characters')
+  for (const secret of [GITHUB_SECRET, STRIPE_SECRET, HMAC_KEY.toString('base64'), 'whsec_old'])
+    expect(service.output()).not.toContain(secret)
+})
+
+async function logLineOf({ headers }: Called): Promise<Record<string, unknown>> {
+  const requestId = headers.get('x-request-id') ?? 'none'
   const line = await until(
     () =>
       service
@@ -159,11 +182,5 @@ test.each([
         .find((text) => text.includes(requestId)),
     'the log line',
   )
-  expect(JSON.parse(line)).toMatchObject({ level: 30, cause: expect.stringContaining(cause) })
-})
-
-test('a short secret is warned of at the start, and not repeated', () => {
-  expect(service.output()).toContain('RAZORPAY_WEBHOOK_SECRET has 5 characters')
-  for (const secret of [GITHUB_SECRET, STRIPE_SECRET, HMAC_KEY.toString('base64'), 'whsec_old'])
-    expect(service.output()).not.toContain(secret)
-})
+  return JSON.parse(line) as Record<string, unknown>
+}

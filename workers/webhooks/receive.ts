@@ -63,7 +63,10 @@ function deliveryOf(request: WorkerRequest, providers: WebhookProviders, nowMs: 
   const read = scheme.read({ provider, signature, headers: given, body, secrets, nowMs })
   if ('unsigned' in read) return failures.invalidSignature(provider, read.unsigned)
   const { eventId } = read
-  if (eventId === '') return failures.missingEventId()
+  if (eventId === '')
+    return failures.missingEventId(
+      `scheme ${configured.scheme} expects the event id in ${scheme.eventIdIn(provider)}`,
+    )
   // Printable ASCII without spaces: of a repeated header the values are joined by a comma and a space, and no id is that.
   if (!/^[!-~]{1,255}$/.test(eventId))
     return failures.invalidField(

@@ -46,7 +46,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   invalidField: failures.invalidField('reason is required.'),
   missingSignature: failures.missingSignature('<provider>', ''),
   invalidSignature: failures.invalidSignature('<provider>', ''),
-  missingEventId: failures.missingEventId(),
+  missingEventId: failures.missingEventId(''),
   webhookEventNotFound: failures.webhookEventNotFound(),
   changeNotFound: failures.changeNotFound(),
   approvalNotFound: failures.approvalNotFound(),

@@ -83,7 +83,10 @@ function deliveryHead(
       missingHeaderText(provider, configured.scheme, (other) => head.header(other) !== undefined),
     )
   if (!scheme.looksSigned(signature))
-    return failures.invalidSignature(provider, `${name} is not of the form of scheme ${configured.scheme}`)
+    return failures.invalidSignature(
+      provider,
+      `${name} must be ${scheme.signatureForm}, as scheme ${configured.scheme} has it`,
+    )
   const first = scheme.headers(provider)
   return { provider, signature, headers: storedHeaders(head.headers, { signature: name, first }) }
 }

@@ -10,6 +10,7 @@ export const contract: Scheme = {
   signatureHeader: (provider) => `${prefixOf(provider)}-signature`,
   headers: (provider) => [eventIdHeader(provider)],
   eventIdIn: eventIdHeader,
+  signatureForm: '64 lowercase hex characters',
   looksSigned: (signature) => /^[0-9a-f]{64}$/.test(signature),
   read({ provider, signature, headers, body, secrets }) {
     const signatures = [Buffer.from(signature, 'hex')]

@@ -11,6 +11,7 @@ export const github: Scheme = {
   signatureHeader: () => SIGNATURE,
   headers: () => [DELIVERY],
   eventIdIn: () => DELIVERY,
+  signatureForm: 'sha256= and 64 lowercase hex characters',
   looksSigned: (signature) => /^sha256=[0-9a-f]{64}$/.test(signature),
   read({ signature, headers, body, secrets }) {
     const signatures = [Buffer.from(signature.slice(PREFIX.length), 'hex')]

@@ -26,6 +26,8 @@ export interface Scheme {
   readonly headers: (provider: string) => readonly string[]
   /** Where the event id stands, for messages. */
   readonly eventIdIn: (provider: string) => string
+  /** What `looksSigned` takes, a clause that continues "must be", for the log. */
+  readonly signatureForm: string
   /** What has another shape is refused before the body is read. */
   readonly looksSigned: (signature: string) => boolean
   /** @returns what a secret must be, a clause that continues "must be"; undefined where this one is */

@@ -21,6 +21,7 @@ export const standardWebhooks: Scheme = {
   signatureHeader: () => SIGNATURE,
   headers: () => [ID, TIMESTAMP],
   eventIdIn: () => ID,
+  signatureForm: `1 to ${SIGNATURES_MAX} of v1,<base64> or v1a,<base64> with spaces between them`,
   looksSigned: (signature) => {
     const all = signature.split(' ')
     return all.length <= SIGNATURES_MAX && all.some((one) => /^v1a?,[A-Za-z0-9+/]+={0,2}$/.test(one))

@@ -8,6 +8,7 @@ export const stripe: Scheme = {
   signatureHeader: () => SIGNATURE,
   headers: () => [],
   eventIdIn: () => 'id of the payload',
+  signatureForm: 't=<seconds>,v1=<hex>',
   // Schemes that are not v1, as v0 of test mode, may stand beside it and are not looked at.
   looksSigned: (signature) => /^[a-z0-9]+=[^,=]*(,[a-z0-9]+=[^,=]*)*$/.test(signature),
   secretMustBe: () => undefined,
