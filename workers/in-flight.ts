@@ -39,6 +39,8 @@ export interface Success {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly audit?: Audited | undefined
+  /** Further members of the log line. */
+  readonly log?: Record<string, string>
 }
 
 type Answered = ReturnType<typeof answerOf>

@@ -166,6 +166,21 @@ test.each([
   },
 )
 
+test('another delivery under the same event id is acknowledged and not stored, and the log says so', async () => {
+  const [first, other, id] = [JSON.stringify({ at: 1 }), JSON.stringify({ at: 2 }), randomUUID()]
+  const send = (body: string) =>
+    service.post('/webhooks/github', body, { key: null, headers: githubHeaders(body, id) })
+  for (const [body, status, cause] of [
+    [first, 'accepted', undefined],
+    [first, 'acknowledged', undefined],
+    [other, 'acknowledged', 'the event id was received before with other bytes, so these are not stored'],
+  ] as const) {
+    const answer = await send(body)
+    expect(answer.body).toEqual({ status })
+    expect((await logLineOf(answer))['cause']).toBe(cause)
+  }
+})
+
 test('a short secret is warned of at the start, and not repeated', () => {
   expect(service.output()).toContain('RAZORPAY_WEBHOOK_SECRET has 5 characters')
   for (const secret of [GITHUB_SECRET, STRIPE_SECRET, HMAC_KEY.toString('base64'), 'whsec_old'])

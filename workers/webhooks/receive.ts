@@ -9,7 +9,7 @@ import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import {
-  findWebhookEventIds,
+  findWebhookBodies,
   insertWebhookEvents,
   moveInLog,
   type WebhookEventRow,
@@ -19,6 +19,8 @@ import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
 import { Finished, runStage, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
+
+const OTHER_BYTES = 'the event id was received before with other bytes, so these are not stored'
 
 type StoreWith = Pick<ThreadContext, 'pool' | 'startLogBatch'>
 
@@ -31,8 +33,8 @@ interface Delivery extends InFlight {
   readonly row: WebhookEventRow
 }
 
-/** `replayed`: bytes that came before under another event id. */
-type Outcome = 'accepted' | 'acknowledged' | 'replayed'
+/** `other-bytes`: the event id came before with another body. `replayed`: bytes that came before under another event id. */
+type Outcome = 'accepted' | 'acknowledged' | 'other-bytes' | 'replayed'
 
 /** @returns 200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
 export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Finished[]> {
@@ -96,12 +98,14 @@ async function store(
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
   const inserted = await storeWithJobs(tools, jobs, rows)
   const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
-  const known = await findWebhookEventIds(tools.pool, left)
+  const known = await findWebhookBodies(tools.pool, left)
   return new Map(
     deliveries.map((delivery): [Delivery, Outcome] => {
-      const { eventKey, provider, eventId } = delivery.row
+      const { eventKey, provider, eventId, bodySha256 } = delivery.row
       if (inserted.has(eventKey)) return [delivery, 'accepted']
-      return [delivery, known.has(`${provider} ${eventId}`) ? 'acknowledged' : 'replayed']
+      const stored = known.get(`${provider} ${eventId}`)
+      if (stored === undefined) return [delivery, 'replayed']
+      return [delivery, stored === bodySha256 ? 'acknowledged' : 'other-bytes']
     }),
   )
 }
@@ -148,7 +152,10 @@ function entryOf({ eventKey, bodySha256 }: WebhookEventRow): QueuedEntry {
 function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Finished {
   if (typeof outcome !== 'string') return new Finished(request, outcome ?? failures.internal('no outcome'))
   const body = JSON.stringify({ status: outcome === 'accepted' ? 'accepted' : 'acknowledged' })
-  return new Finished(request, outcome === 'replayed' ? { body, audit: replayed(row) } : { body })
+  if (outcome === 'replayed') return new Finished(request, { body, audit: replayed(row) })
+  // A provider that gives several deliveries one id would lose all but the first, and see only 200.
+  if (outcome === 'other-bytes') return new Finished(request, { body, log: { cause: OTHER_BYTES } })
+  return new Finished(request, { body })
 }
 
 function replayed({ provider, eventId, bodySha256 }: WebhookEventRow): Audited {

@@ -63,20 +63,20 @@ export function moveInLog(rows: readonly (Pick<WebhookEventRow, 'eventKey'> & Lo
   }))
 }
 
-/** @returns `<provider> <eventId>` of those that are stored; no provider's name holds a space */
-export async function findWebhookEventIds(
+/** @returns the SHA-256 of the bodies of those that are stored, by `<provider> <eventId>`; no provider's name holds a space */
+export async function findWebhookBodies(
   sql: Sql,
   wanted: readonly { readonly provider: string; readonly eventId: string }[],
-): Promise<Set<string>> {
-  if (wanted.length === 0) return new Set()
-  const { rows } = await sql.query<{ provider: string; event_id: string }>({
-    name: 'webhook_events_find_ids',
+): Promise<Map<string, string>> {
+  if (wanted.length === 0) return new Map()
+  const { rows } = await sql.query<{ provider: string; event_id: string; body_sha256: string }>({
+    name: 'webhook_events_find_bodies',
     text: `
-      SELECT provider, event_id FROM webhook_events
+      SELECT provider, event_id, body_sha256 FROM webhook_events
       WHERE (provider, event_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
     values: [wanted.map(({ provider }) => provider), wanted.map(({ eventId }) => eventId)],
   })
-  return new Set(rows.map(({ provider, event_id }) => `${provider} ${event_id}`))
+  return new Map(rows.map((row) => [`${row.provider} ${row.event_id}`, row.body_sha256]))
 }
 
 export type WebhookStatus = 'pending' | 'failed' | 'dead'
