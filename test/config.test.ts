@@ -723,6 +723,9 @@ describe('a variable that is close to one of ours', () => {
     ['DATABSE_URL', 'DATABASE_URL'],
     ['WORKER_THREAD', 'WORKER_THREADS'],
     ['LOG_WITNES_POLICY', 'LOG_WITNESS_POLICY'],
+    ['ACME_PAY_WEBHOOK_SECERT', 'ACME_PAY_WEBHOOK_SECRET'],
+    ['STRIPE_WEBHOOK_SCHEM', 'STRIPE_WEBHOOK_SCHEME'],
+    ['STRIPE_WEBHOK_SCHEME', 'STRIPE_WEBHOOK_SCHEME'],
   ])('%s is warned of', (name, meant) => {
     expect(misspeltVariables({ [name]: 'x' })).toEqual([
       `${name} is no variable of this service: ${meant} may be meant.`,
@@ -732,6 +735,8 @@ describe('a variable that is close to one of ours', () => {
   test('names of ours, of providers and of other programs are not', () => {
     const others = [
       'RAZORPAY_WEBHOOK_SECRET',
+      'ACME_PAY_WEBHOOK_SCHEME',
+      'SLACK_WEBHOOK_URL',
       'PGDATA',
       'HOSTNAME',
       'PATH',

@@ -11,7 +11,7 @@ import { dataDir, signingKeyDir } from './folders.ts'
 import { nearest } from './nearest.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
 import { algorithms, type Algorithm } from './signing/keys.ts'
-import { readWebhookProviders, type WebhookProviders } from './webhooks/providers.ts'
+import { PROVIDER_SUFFIXES, readWebhookProviders, type WebhookProviders } from './webhooks/providers.ts'
 
 export interface Config {
   readonly host: string
@@ -269,9 +269,16 @@ export function misspeltVariables(env: Readonly<Record<string, unknown>>): strin
   const known = Object.keys(Environment.properties)
   return Object.keys(env).flatMap((name) => {
     if (name.length < MISSPELT_LENGTH_MIN || known.includes(name)) return []
-    const meant = nearest(name, known)
+    const meant = nearest(name, known) ?? providerVariable(name)
     return meant === undefined ? [] : [`${name} is no variable of this service: ${meant} may be meant.`]
   })
+}
+
+/** What a variable of a provider may be meant for: a scheme that is not read leaves every delivery to the default one. */
+function providerVariable(name: string): string | undefined {
+  const [suffix = ''] = /_[^_]+_[^_]+$/.exec(name) ?? []
+  const meant = nearest(suffix, PROVIDER_SUFFIXES)
+  return meant === undefined || meant === suffix ? undefined : `${name.slice(0, -suffix.length)}${meant}`
 }
 
 /** With a database of its own a service is provisioned by its operator, never by itself (decisions §1). */

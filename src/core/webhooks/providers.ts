@@ -13,6 +13,8 @@ export type WebhookProviders = Readonly<Record<string, WebhookProvider>>
 
 const SECRET_SUFFIX = '_WEBHOOK_SECRET'
 const SCHEME_SUFFIX = '_WEBHOOK_SCHEME'
+/** What a provider's variables end with. */
+export const PROVIDER_SUFFIXES = [SECRET_SUFFIX, SCHEME_SUFFIX]
 const PROVIDER = /^[A-Z][A-Z0-9_]{0,31}$/
 /** Printable; a space at an end is one that was pasted with it. */
 const SECRET = /^(?! )[ -~]{1,512}(?<! )$/
