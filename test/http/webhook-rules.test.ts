@@ -74,7 +74,10 @@ describe('POST /webhook-rules/changes 201', () => {
       kind: 'webhook-rules',
       target: 'acme',
       proposed: { provider: 'acme', rules: [aRule({ note: 'As they say.' })] },
-      warnings: ['no secret of acme is configured: this service takes none of its deliveries.'],
+      warnings: [
+        'rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
+        'no secret of acme is configured: this service takes none of its deliveries.',
+      ],
     })
     expect(await listed('acme')).toEqual([])
   })

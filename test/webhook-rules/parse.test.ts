@@ -20,10 +20,26 @@ test('an empty list is one: it puts no rule in effect', () => {
 })
 
 test('what looks unintended is a warning', () => {
-  const twice = [aRule(), aRule({ id: 'again' })]
+  const compare = ["transaction.intent.action == 'acme:pay'"]
+  const twice = [aRule({ compare }), aRule({ id: 'again', compare })]
   expect(compileWebhookRules(aDocument(...twice), 'acme.yaml').warnings).toEqual([
     'rule again never decides: whenever it matches, an earlier rule has matched.',
   ])
+})
+
+test.each([
+  ['no comparison', { compare: [] }, true],
+  ['one of something else', { compare: ['payload.amount == transaction.intent.parameters.amount'] }, true],
+  ['the capability', { compare: ["transaction.intent.action == 'acme:pay'"] }, false],
+  ['no comparison, and pending, which closes nothing', { says: 'pending' }, false],
+])('a rule with %s: whether it is warned of for every capability', (_what, changes, warned) => {
+  expect(compileWebhookRules(aDocument(aRule(changes)), 'acme.yaml').warnings).toEqual(
+    warned
+      ? [
+          'rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
+        ]
+      : [],
+  )
 })
 
 describe('a document is refused', () => {

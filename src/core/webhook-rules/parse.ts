@@ -80,6 +80,10 @@ export function compileWebhookRules(
       )
     }
     const [when, transaction, ...compared] = parts.flatMap(({ compiled }) => compiled ?? [])
+    if (says !== 'pending' && !compared.some(readsCapability))
+      warnings.push(
+        `rule ${id} does not compare transaction.intent.action: it speaks for executions of every capability.`,
+      )
     if (when !== undefined && transaction !== undefined)
       rules.push({ id, says, when, transaction, compare: compared })
   }
@@ -99,6 +103,11 @@ export function compileWebhookRules(
     rules,
     warnings: [...warnings, ...reach.warnings],
   }
+}
+
+/** The capability is what binds a provider to its own connector. */
+function readsCapability({ reads }: RuleExpression): boolean {
+  return (reads.get('transaction') ?? []).some((path) => path.join('.') === 'intent.action')
 }
 
 /** A list of texts, in the types that a list literal or a filter has. */
