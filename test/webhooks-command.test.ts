@@ -197,6 +197,12 @@ test('check names what does not compile, and the case that does not hold', async
     expect(alone.stderr).toBe(`warning: no cases were run: ${join(dir, 'stripe.cases.yaml')} is not there.\n`)
     expect(alone.status).toBe(0)
 
+    const draft = join(dir, 'draft.yaml')
+    writeFileSync(draft, rules)
+    expect((await webhooks(['check', draft], '')).stderr).toContain(
+      'warning: in WEBHOOK_DIR the rules of stripe must be called stripe.yaml.\n',
+    )
+
     cpSync(join(SHIPPED, 'stripe.cases.yaml'), join(dir, 'stripe.cases.yaml'))
     writeFileSync(file, rules.replace('payment_intent.canceled', 'payment_intent.cancelled'))
     const failing = await webhooks(['check', file], '')

@@ -1,8 +1,9 @@
 // countersign webhooks check: the rules of a provider, and their cases, before anybody proposes them. Works without a service.
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import { printable } from '../core/printable.ts'
 import { CASES_SUFFIX, runCases } from '../core/webhook-rules/cases.ts'
-import { readWebhookRules } from '../core/webhook-rules/load.ts'
+import { fileNameOf, readWebhookRules } from '../core/webhook-rules/load.ts'
 import { counted } from '../core/text.ts'
 
 /**
@@ -14,6 +15,12 @@ import { counted } from '../core/text.ts'
 export function checkWebhookRules(file: string): 0 | 1 {
   const { document, rulesHash, rules, warnings } = readWebhookRules(file)
   for (const warning of warnings) console.error(printable(`warning: ${warning}`))
+  if (basename(file) !== fileNameOf(document.provider))
+    console.error(
+      printable(
+        `warning: in WEBHOOK_DIR the rules of ${document.provider} must be called ${fileNameOf(document.provider)}.`,
+      ),
+    )
   const compiled = `${counted(rules.length, 'rule')} of ${document.provider} compiled, rulesHash ${rulesHash}`
   const casesFile = file.replace(/\.yaml$/, CASES_SUFFIX)
   if (casesFile === file || !existsSync(casesFile)) {

@@ -8,6 +8,9 @@ import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 
 const SUFFIX = '.yaml'
 
+/** What a file of rules must be called in `WEBHOOK_DIR`. */
+export const fileNameOf = (provider: string): string => `${provider}${SUFFIX}`
+
 export interface WebhookRulesFile extends CompiledWebhookRules {
   readonly provider: string
   readonly file: string
@@ -39,7 +42,7 @@ export function readWebhookRulesFolder(
     try {
       const read = readWebhookRules(file)
       const { provider } = read.document
-      if (name === provider + SUFFIX) files.push({ ...read, provider, file })
+      if (name === fileNameOf(provider)) files.push({ ...read, provider, file })
       else
         mistakes.push({
           file,
