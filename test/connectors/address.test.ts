@@ -45,7 +45,9 @@ describe('an endpoint', () => {
     ['the unspecified address', 'http://0.0.0.0/'],
     ['the unspecified IPv6 address', 'http://[::]/'],
   ])('is never %s: %s', (_, url) => {
-    expect(inDevelopment(url)).toBe('must be https, or http to a loopback address')
+    expect(inDevelopment(url)).toBe(
+      'must be https, or http to a loopback address (127.0.0.1, [::1]; no name such as localhost)',
+    )
   })
 
   test.each([
@@ -176,7 +178,7 @@ test('registration and approval refuse what a call would refuse', async () => {
   const url = 'https://receiver.example/'
   expect(await unreachable(url, '8.8.8.8')).toBeUndefined()
   expect(await unreachable(url, '8.8.8.8', '127.0.0.1')).toBe('must resolve to public addresses only')
-  expect(await unreachable(url)).toBe('must resolve to public addresses only')
+  expect(await unreachable(url)).toBe('must go to a host whose name resolves (ENOTFOUND)')
   expect(await unreachable('https://10.0.0.1/', '8.8.8.8')).toBe('must go to a public address')
   expect(await unreachable('http://127.0.0.1:1/')).toBeUndefined()
 })

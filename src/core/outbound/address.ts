@@ -7,6 +7,8 @@ const URL_LENGTH_MAX = 2048
 /** Unicast by every registry, yet answered by the machine itself: the wire server of Azure, which hands out secrets of the host. */
 const CLOUD_INTERNAL = new Set(['168.63.129.16'])
 
+const ADDRESS_REFUSED = 'ADDRESS_REFUSED'
+
 /** What `node:dns` has: the system's resolver, the hosts file included. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 
@@ -32,7 +34,9 @@ export function endpointProblem(
   // It is shown to whoever may list connectors, signed, and evidence: a secret in it would be one no longer.
   if (url.href.includes('?')) return 'must not have a query: no secret belongs there'
   if (url.protocol === 'http:' && (production || !isLoopbackLiteral(url.hostname)))
-    return production ? 'must be https' : 'must be https, or http to a loopback address'
+    return production
+      ? 'must be https'
+      : 'must be https, or http to a loopback address (127.0.0.1, [::1]; no name such as localhost)'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be https'
   const literal = literalOf(url.hostname)
   if (url.protocol === 'https:' && literal !== undefined && !isPublic(literal))
@@ -61,14 +65,17 @@ export async function unreachableEndpoint(
   if (problem !== undefined) return problem
   if (reachOf(endpointUrl) === 'any') return undefined
   const resolved = await resolvePublic(new URL(endpointUrl).hostname, lookup)
-  return 'problem' in resolved ? 'must resolve to public addresses only' : undefined
+  if (!('problem' in resolved)) return undefined
+  return resolved.code === ADDRESS_REFUSED
+    ? 'must resolve to public addresses only'
+    : `must go to a host whose name resolves (${resolved.code})`
 }
 
 /** Every address of a host, all of them public: one private address among several refuses all. */
 export async function resolvePublic(hostname: string, lookup: Lookup = lookupAll): Promise<Resolved> {
   const resolved = await resolveAny(hostname, lookup)
   if ('problem' in resolved || resolved.addresses.every(({ address }) => isPublic(address))) return resolved
-  return { problem: 'its address is not public', code: 'ADDRESS_REFUSED' }
+  return { problem: 'its address is not public', code: ADDRESS_REFUSED }
 }
 
 /** @param hostname as `URL.hostname` writes it: an IPv6 literal in brackets, an IPv4 literal as four decimals */
