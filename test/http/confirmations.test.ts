@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listWaitingWebhooks } from '../../src/core/tables/webhook-events.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { DEAD_WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import {
   aBankDelivery,
   bankEnv,
@@ -259,6 +261,13 @@ describe('before the connector answers', () => {
       return row.detail === null ? undefined : row
     }, 'the delivery to wait')
     expect(waiting).toMatchObject({ outcome: null, processed_at: null, business_transaction_id: id })
+    const listed = await listWaitingWebhooks(database.pool, {
+      queues: [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE],
+      deadQueue: DEAD_WEBHOOK_QUEUE,
+      status: 'pending',
+      limit: 20,
+    })
+    expect(listed.find(({ eventId }) => eventId === delivery.eventId)?.reason).toBe(waiting.detail)
     expect(await confirmationsOf(id)).toEqual([])
     expect((await answer).status).toBe(200)
     expect(await ended(delivery)).toMatchObject({ outcome: 'contradicted' })

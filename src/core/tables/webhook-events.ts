@@ -89,7 +89,7 @@ export interface WaitingWebhook {
   readonly eventId: string
   readonly receivedAt: Date
   readonly failures: number
-  /** The reason of the last failure. */
+  /** The reason of the last failure, or what it waits for. */
   readonly reason: string | null
 }
 
@@ -114,7 +114,7 @@ export async function listWaitingWebhooks(
           e.provider, e.event_id AS "eventId", e.received_at AS "receivedAt",
           CASE WHEN j.name = $2 THEN j.source_retry_count + 1 WHEN j.output IS NULL THEN 0
                ELSE j.retry_count + (j.state = 'retry')::integer END AS failures,
-          coalesce(j.source_output, j.output) ->> 'message' AS reason
+          coalesce(coalesce(j.source_output, j.output) ->> 'message', e.detail) AS reason
         FROM pgboss.job AS j CROSS JOIN LATERAL jsonb_array_elements(${deliveriesIn('j')}) AS d
         JOIN webhook_events AS e ON e.event_key = (d ->> 'id')::uuid
         WHERE (j.name = ANY ($1) OR j.name = $2) AND j.state < 'completed' AND e.processed_at IS NULL
