@@ -40,6 +40,7 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   approvers: () => '/console/approvers',
   passkey: () => '/console/passkey',
   deliveries: () => '/console/deliveries',
+  'hostile delivery': ({ hostileDelivery }) => `/console/deliveries/${hostileDelivery}`,
   live: () => '/console/live',
   search: () => '/console/search?q=sandbox%3Aecho',
   'search without a hit': () => `/console/search?${new URLSearchParams({ q: SHORT_HOSTILE })}`,
@@ -85,6 +86,12 @@ describeInBrowser('the console', () => {
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
     )
   }
+
+  test('a delivery says what became of it, and shows its body as it came', async () => {
+    await shown(paths['hostile delivery']!(world))
+    await page.getByText('No rule matches.', { exact: true }).waitFor()
+    expect(await page.locator('pre.bytes').textContent()).toMatch(/^\{"event":"other","ids":\[\]/)
+  })
 
   // proves abuse: Markup, changes of direction
   test.each(Object.keys(paths))(

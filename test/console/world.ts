@@ -57,6 +57,8 @@ export interface World {
   readonly hostileExecuted: string
   readonly refused: string
   readonly inDoubt: string
+  /** `webhookEventId` of a delivery that no rule takes. */
+  readonly hostileDelivery: string
   readonly stop: () => Promise<void>
 }
 
@@ -163,6 +165,11 @@ export async function startWorld(): Promise<World> {
       'a delivery to be processed',
     )
   }
+  const strange = aBankDelivery('other', [], { note: HOSTILE })
+  expect((await deliverFromBank(service, strange)).status).toBe(200)
+  await until(async () => (await outcomeOf(database, strange)).outcome !== null, 'it to be processed')
+  const { body: found } = await service.get('/webhook-events?outcome=no-match', dana)
+  const hostileDelivery = (found['events'] as { webhookEventId: string }[])[0]!.webhookEventId
   const hostileInDoubt = await execute(aTransaction({ intent: { target: HOSTILE } }), 200)
   await putInDoubt(database, hostileInDoubt)
 
@@ -199,6 +206,7 @@ export async function startWorld(): Promise<World> {
     hostileExecuted,
     refused,
     inDoubt,
+    hostileDelivery,
     async stop() {
       expect(await service.stop()).toBe(0)
       await database.drop()

@@ -1,11 +1,11 @@
 // What providers have sent, and where events are pushed to.
+import { printableJson } from '../../core/printable.ts'
 import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
 import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
 import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
-import { jsonText } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
 export function Deliveries({ query }: PageProps) {
@@ -44,6 +44,7 @@ export function Deliveries({ query }: PageProps) {
                   minor: true,
                   cell: ({ businessTransactionId }) => <Execution id={businessTransactionId} />,
                 },
+                { title: 'Why', minor: true, cell: ({ detail = '' }) => <Said text={detail} /> },
                 { title: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
               ]}
             />
@@ -92,7 +93,7 @@ export function Delivery({ params }: PageProps) {
     `/webhook-events/${encodeURIComponent(params['id'] ?? '')}`,
   )
   if (data === undefined) return <NotLoaded title="Delivery" problem={problem} />
-  const { headers, body, ...row } = data
+  const { headers, body, bodySha256, detail, ...row } = data
   return (
     <>
       <header class="heading">
@@ -105,6 +106,11 @@ export function Delivery({ params }: PageProps) {
       <div class="columns">
         <div>
           <Panel title="What became of it">
+            {detail !== undefined && (
+              <p class="sentence">
+                <Said text={detail} />
+              </p>
+            )}
             <Members of={row} />
             {data.businessTransactionId !== undefined && (
               <p>
@@ -119,10 +125,10 @@ export function Delivery({ params }: PageProps) {
           <Panel title="As it came">
             <Members of={headers} />
             <pre class="bytes" tabIndex={0}>
-              {jsonText(body)}
+              {printableJson(body)}
             </pre>
             <p>
-              SHA-256 <Hash value={data.bodySha256} />
+              SHA-256 <Hash value={bodySha256} />
             </p>
           </Panel>
         </div>
