@@ -613,7 +613,7 @@ describe('409 conflict', () => {
     expect(statusesOf(answers)).toEqual([201, 409, 409, 409])
     const [lost] = answers.filter(({ status }) => status === 409)
     expect(lost?.body).toEqual({
-      error: `A change of ${document.policyId}/1.0.0 is open already.`,
+      error: `A change of ${document.policyId}/1.0.0 is open already: approve or reject it first (GET /changes?status=PENDING_APPROVAL).`,
       code: 'CONFLICT',
     })
   })

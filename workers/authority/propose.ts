@@ -46,7 +46,9 @@ export async function proposeChange(
     const log = startLogBatch()
     const position = logChange(change, stored, { log, existing })
     if (!(await insertChange(sql, { ...change, ...stored, ...position })))
-      return failures.conflict(`A change of ${change.target} is open already.`)
+      return failures.conflict(
+        `A change of ${change.target} is open already: approve or reject it first (GET /changes?status=PENDING_APPROVAL).`,
+      )
     await sql.run(auditAndLog([changeEvent(change, key)], log))
     return { status: 201, body: changeText(stored) }
   })
