@@ -24,32 +24,35 @@ export interface ReceiverConfig {
 /** @returns the server, listening on loopback: TLS ends at a proxy in front */
 export async function startReceiver(config: ReceiverConfig): Promise<Server & { url: string }> {
   const seen = new Set<string>()
+  const scheme = config.secret === undefined ? 'v1a' : 'v1'
 
-  async function receive(request: IncomingMessage): Promise<number> {
+  async function receive(request: IncomingMessage): Promise<{ status: number; why?: string }> {
     const body = await readBody(request)
-    if (request.method !== 'POST' || body === undefined) return 400
+    if (request.method !== 'POST' || body === undefined)
+      return { status: 400, why: `it is no POST with a body of at most ${BODY_BYTES_MAX} bytes` }
     const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = request.headers
-    if (!(await isSigned(request.headers, `${id as string}.${timestamp as string}.${body}`))) return 401
+    if (!(await isSigned(request.headers, `${id as string}.${timestamp as string}.${body}`)))
+      return { status: 401, why: `webhook-signature has no ${scheme} signature that verifies` }
     const ageSeconds = Math.abs(Date.now() / 1000 - Number(timestamp))
-    if (!(ageSeconds <= TOLERANCE_SECONDS)) return 401
+    if (!(ageSeconds <= TOLERANCE_SECONDS))
+      return { status: 401, why: `webhook-timestamp is not within ${TOLERANCE_SECONDS} s of this clock` }
     if (!seen.has(id as string)) config.onEvent(JSON.parse(body))
     seen.add(id as string)
-    return 204
+    return { status: 204 }
   }
 
   async function isSigned(headers: IncomingHttpHeaders, message: string): Promise<boolean> {
     const signatures = String(headers['webhook-signature'] ?? '').split(' ')
-    const bytes = (scheme: string) =>
-      signatures
-        .filter((one) => one.startsWith(`${scheme},`))
-        .map((one) => Buffer.from(one.slice(scheme.length + 1), 'base64'))
+    const given = signatures
+      .filter((one) => one.startsWith(`${scheme},`))
+      .map((one) => Buffer.from(one.slice(scheme.length + 1), 'base64'))
     if (config.secret !== undefined) {
       const key = Buffer.from(config.secret.replace(/^whsec_/, ''), 'base64')
       const due = createHmac('sha256', key).update(message).digest()
-      return bytes('v1').some((given) => given.length === due.length && timingSafeEqual(given, due))
+      return given.some((one) => one.length === due.length && timingSafeEqual(one, due))
     }
     const keys = await fetchKeys(config.service)
-    return bytes('v1a').some((given) => keys.some((key) => verify(null, Buffer.from(message), key, given)))
+    return given.some((one) => keys.some((key) => verify(null, Buffer.from(message), key, one)))
   }
 
   const server = createServer((request, response) => {
@@ -57,9 +60,12 @@ export async function startReceiver(config: ReceiverConfig): Promise<Server & { 
       .catch((error: unknown) => {
         // The service delivers again what was not answered with 2xx.
         console.error(error)
-        return 500
+        return { status: 500 }
       })
-      .then((status) => response.writeHead(status).end())
+      .then(({ status, why }: { status: number; why?: string }) => {
+        if (why !== undefined) console.error(`refused with ${status}: ${why}`)
+        return response.writeHead(status).end(why)
+      })
   })
   server.listen(config.port, '127.0.0.1')
   await once(server, 'listening')
