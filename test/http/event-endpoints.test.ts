@@ -458,6 +458,11 @@ describe('a delivery', () => {
     const endpoint = await anEndpoint(http(500))
     const id = await execute()
     await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
+    const said = () => service.lines().filter(({ endpointId }) => endpointId === endpoint.id)
+    await until(() => said().length > 0, 'a line of the log')
+    expect(said()).toMatchObject([
+      { reason: 'The event endpoint fails, and is tried again: it answered 500.' },
+    ])
     const stopped = (await listed(endpoint.url))?.cursor
     await database.pool.query(
       `UPDATE event_deliveries SET due_at = now(), failing_since = now() - interval '3 days 1 second' WHERE endpoint_id = $1`,

@@ -53,6 +53,16 @@ async function post(provider: string, body: string, headers: Record<string, stri
   return [status, answer]
 }
 
+test('the start names each provider, its scheme and whether there are rules for it', () => {
+  const said = service.lines().filter(({ msg }) => msg === 'webhook provider')
+  expect(said.toSorted((a, b) => String(a['provider']).localeCompare(String(b['provider'])))).toMatchObject([
+    { provider: 'acme', scheme: 'standard-webhooks', secrets: 1, hasRules: false },
+    { provider: 'github', scheme: 'github', secrets: 1, hasRules: false },
+    { provider: 'razorpay', scheme: 'contract', secrets: 1, hasRules: true },
+    { provider: 'stripe', scheme: 'stripe', secrets: 2, hasRules: true },
+  ])
+})
+
 /** The headers that are stored with a delivery. */
 async function stored(provider: string, eventId: string): Promise<Record<string, string>[]> {
   const { rows } = await database.pool.query<{ headers: Record<string, string> }>(

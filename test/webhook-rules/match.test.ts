@@ -71,16 +71,16 @@ describe('a rule that fails is an outcome', () => {
   })
 
   test.each([
-    ['a text that is no UUID', 'payout-17'],
-    ['null', null],
-    ['a number', 17],
-    ['an object', { id: TRANSACTION }],
-    ['an empty list', []],
-  ])('a transaction that is %s', (_, reference) => {
+    ['a text that is no UUID', 'payout-17', ", but 'payout-17'"],
+    ['null', null, ''],
+    ['a number', 17, ''],
+    ['an object', { id: TRANSACTION }, ''],
+    ['an empty list', [], ''],
+  ])('a transaction that is %s', (_, reference, but) => {
     expect(matchRules(compiled(aRule()), aDelivery({ reference }))).toEqual({
       outcome: 'rule-failed',
       ruleId: 'paid',
-      detail: "Rule 'paid': 'transaction' gives no UUID.",
+      detail: `Rule 'paid': 'transaction' gives no UUID${but}.`,
     })
   })
 

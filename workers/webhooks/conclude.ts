@@ -51,7 +51,11 @@ export function conclude(
   const state = provenEnd ?? intent.state
   if (state === 'RELEASED') {
     const closes = RESOLUTIONS[says]
-    return { outcome: 'confirmed', closes, detail: `The execution intent was in doubt and is ${closes}.` }
+    return {
+      outcome: 'confirmed',
+      closes,
+      detail: `The execution intent was in doubt and is closed as ${closes}.`,
+    }
   }
   const ended = state === 'RESOLVED' ? `RESOLVED as ${intent.resolution}` : state
   const wasExecuted = state === 'RESOLVED' ? intent.resolution === 'EXECUTED' : state === 'FINALIZED'

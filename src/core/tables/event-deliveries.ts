@@ -138,24 +138,24 @@ export async function noteDelivered(
  * Notes a failed attempt, and gives the lease back.
  * @param failure.problem completes "the endpoint …"
  * @param failure.gone whether it wants no more (410)
- * @returns whether it is disabled now; undefined where the lease is lost
+ * @returns whether it is disabled now, and how many attempts have failed since the last success; undefined where the lease is lost
  */
 export async function noteFailed(
   sql: Sql,
   { endpointId, lease }: Lease,
   { problem, gone }: { readonly problem: string; readonly gone: boolean },
-): Promise<boolean | undefined> {
-  const result = await sql.query<{ disabled: boolean }>({
+): Promise<{ readonly disabled: boolean; readonly failures: number } | undefined> {
+  const result = await sql.query<{ disabled: boolean; failures: number }>({
     name: 'event_deliveries_failed',
     text: `
       UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', failures = failures + 1,
         failing_since = coalesce(failing_since, now()), last_failure_at = now(), problem = $3::text,
         due_at = now() + least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10)) * interval '1 second',
         disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
-      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled`,
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled, failures`,
     values: [endpointId, lease, problem, gone],
   })
-  return result.rows[0]?.disabled
+  return result.rows[0]
 }
 
 /** Gives leases back: another instance may go on at once. */

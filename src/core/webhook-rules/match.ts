@@ -85,11 +85,18 @@ export function compare(
   })
 }
 
+/** Of what is no id, so much is shown. */
+const GIVEN_SHOWN = 100
+
 /** The one id among what the rule's `transaction` gives. */
 function named(rule: WebhookRule, given: unknown): Match | NoMatch {
   const ids = new Set((Array.isArray(given) ? given : [given]).filter(isUuid).map((id) => id.toLowerCase()))
   const [transaction] = ids
-  if (transaction === undefined) return failed(rule, `'transaction' gives no UUID`)
+  if (transaction === undefined)
+    return failed(
+      rule,
+      `'transaction' gives no UUID${typeof given === 'string' ? `, but '${given.slice(0, GIVEN_SHOWN)}'` : ''}`,
+    )
   const { id: ruleId, says } = rule
   if (ids.size === 1) return { rule, ruleId, says, transaction }
   return { outcome: 'ambiguous', ruleId, detail: `Rule '${ruleId}': 'transaction' gives ${ids.size} ids.` }

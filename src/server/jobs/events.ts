@@ -118,7 +118,7 @@ export function startDelivering({
 
 const about = ({ endpointId }: Lease) => ({ endpointId })
 
-/** Stores that an attempt failed; one too many disables the endpoint, which the log and the audit say. */
+/** Stores that an attempt failed. The log says the first failure; one too many disables the endpoint, which the audit says too. */
 async function noteFailure(
   { sql, submit }: DeliverWith,
   {
@@ -127,10 +127,10 @@ async function noteFailure(
     log,
   }: { readonly lease: Lease; readonly problem: AttemptProblem; readonly log: EndpointLog },
 ): Promise<void> {
-  const disabled = await noteFailed(sql, lease, problem)
-  if (disabled !== true) return
-  const reason = `The event endpoint is disabled: it ${problem.problem}.`
-  log.warn({ ...about(lease), reason }, 'event endpoint')
+  const { disabled = false, failures = 0 } = (await noteFailed(sql, lease, problem)) ?? {}
+  const reason = `The event endpoint ${disabled ? 'is disabled' : 'fails, and is tried again'}: it ${problem.problem}.`
+  if (disabled || failures === 1) log.warn({ ...about(lease), reason }, 'event endpoint')
+  if (!disabled) return
   const event = {
     eventId: randomUUID(),
     type: 'event_endpoint.disabled',

@@ -43,7 +43,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   invalidPageSize: failures.invalidPageSize(),
   invalidQuery: failures.invalidQuery('since must be an RFC 3339 timestamp.'),
   invalidEvidence: failures.invalidEvidence(),
-  invalidField: failures.invalidField('reason is required.'),
+  invalidField: failures.invalidField('<field> is required.'),
   missingSignature: failures.missingSignature('<provider>', ''),
   invalidSignature: failures.invalidSignature('<provider>', ''),
   missingEventId: failures.missingEventId(''),

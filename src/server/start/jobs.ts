@@ -50,7 +50,7 @@ export async function startJobs(
 async function startQueuedJobs(
   starting: Starting,
   { database, notificationWays: ways }: Data,
-  { dispatcher: { submit }, metrics }: StartedThreads,
+  { dispatcher: { submit }, authority, metrics }: StartedThreads,
   consoleOrigin: () => string | undefined,
 ) {
   const { config, logger: log, stops } = starting
@@ -62,8 +62,15 @@ async function startQueuedJobs(
     log,
   })
   stops.push(() => queue.close(Math.min(config.shutdownTimeoutMs, JOBS_CLOSE_MS)))
-  if (takesWebhooks)
+  if (takesWebhooks) {
     await workOnWebhooks({ queue, submit, onProcessed: (delivery) => metrics?.processed(delivery) })
+    const ruled = new Set(authority.current().webhookRules.map(({ provider }) => provider))
+    for (const [provider, { scheme, secrets }] of Object.entries(config.webhookProviders))
+      log.info(
+        { provider, scheme, secrets: secrets.length, hasRules: ruled.has(provider) },
+        'webhook provider',
+      )
+  }
   if (ways.length === 0) return { jobPool: queue.pool, notifying: undefined }
   // Loaded where it is wanted: nodemailer takes memory.
   const { startNotifying } = await import('../jobs/notifications.ts')
