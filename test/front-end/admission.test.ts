@@ -59,6 +59,36 @@ describe('there is no place', () => {
   })
 })
 
+describe('clients without a key', () => {
+  const addresses = ['address 192.0.2.1', 'address 192.0.2.2', 'address 192.0.2.3'] as const
+
+  // proves abuse: Five addresses without a key announce
+  test('hold half of the bytes together, of what is announced and of what is there; callers have the other half', () => {
+    const admission = openAdmission(100)
+    const bodies = addresses.slice(0, 2).map((client) => announced(admission, SHARE, client))
+    expect(admission.announce(1, addresses[2])).toBeUndefined()
+    const ofCallers = ['a', 'b'].map((client) => announced(admission, SHARE, client))
+    for (const body of [...bodies, ...ofCallers]) expect(body.arrived()).toBeTypeOf('function')
+    expect(admission.places()).toEqual({ requests: 4, bytes: BYTES_MAX })
+  })
+
+  test('hold half of the places together, until one has left', () => {
+    const admission = openAdmission(4)
+    const [leave] = addresses.slice(0, 2).map((client) => taken(admission, 0, client))
+    expect(admission.take(0, addresses[2])).toBeUndefined()
+    for (const client of ['a', 'b']) taken(admission, 0, client)()
+    leave?.()
+    taken(admission, 0, addresses[2])
+  })
+
+  test('have one item larger than their half let through, and nothing beside it', () => {
+    const admission = openAdmission(100)
+    taken(admission, BYTES_MAX / 2 + 1, addresses[0])
+    expect(admission.take(0, addresses[1])).toBeUndefined()
+    taken(admission, SHARE)
+  })
+})
+
 test("one item larger than its client's share is let through while its client holds nothing, and nothing beside it", () => {
   const admission = openAdmission(100)
   const leave = taken(admission, SHARE + 1)

@@ -1,10 +1,13 @@
 // How much the service takes in at once (docs/design-notes.md "Backpressure"). A request holds a place from the moment its body is
 // complete until its reply; bodies that are only announced are counted apart, so that withholding them shuts nobody else out.
+import { isAddress } from './compute.ts'
 
 /** Bodies that have arrived and large replies that have not left, of all clients together. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** One client, a caller or an address, may hold this part of the places and of the bytes. */
 const CLIENT_SHARE = 4
+/** Addresses are for the taking: all of them together may hold this part, so that callers always have the rest. */
+const ADDRESSES_SHARE = 2
 
 /** Gives a place back; a second call does nothing. */
 export type Leave = () => void
@@ -41,7 +44,7 @@ export function openAdmission(requestsMax: number): Admission {
   const announced = openShares({
     requestsMax: Infinity,
     bytesMax: BYTES_MAX,
-    clientRequestsMax: shareOf(requestsMax),
+    clientRequestsMax: shareOf(requestsMax, CLIENT_SHARE),
   })
 
   return {
@@ -64,8 +67,8 @@ export function openAdmission(requestsMax: number): Admission {
   }
 }
 
-function shareOf(whole: number): number {
-  return Math.max(1, Math.floor(whole / CLIENT_SHARE))
+function shareOf(whole: number, parts: number): number {
+  return Math.max(1, Math.floor(whole / parts))
 }
 
 interface SharesOptions {
@@ -74,10 +77,17 @@ interface SharesOptions {
   readonly clientRequestsMax?: number
 }
 
-/** Requests and bytes, bounded for all clients together and for each. */
-function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(requestsMax) }: SharesOptions) {
-  const clientBytesMax = shareOf(bytesMax)
+/** Requests and bytes, bounded for all clients together, for those without a key, and for each. */
+function openShares({
+  requestsMax,
+  bytesMax,
+  clientRequestsMax = shareOf(requestsMax, CLIENT_SHARE),
+}: SharesOptions) {
+  const clientBytesMax = shareOf(bytesMax, CLIENT_SHARE)
+  const addressesRequestsMax = shareOf(requestsMax, ADDRESSES_SHARE)
+  const addressesBytesMax = shareOf(bytesMax, ADDRESSES_SHARE)
   const ofClient = new Map<string, { requests: number; bytes: number }>()
+  const ofAddresses = { requests: 0, bytes: 0 }
   let requests = 0
   let bytes = 0
   let whenEmpty: (() => void) | undefined
@@ -86,7 +96,11 @@ function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(request
   function has(more: number, client: string): boolean {
     const own = ofClient.get(client)
     if (requests >= requestsMax || bytes + more > bytesMax) return false
-    // A single item larger than the client's share is let through alone: otherwise it would be refused for ever.
+    // A single item larger than a share is let through alone: otherwise it would be refused for ever.
+    if (isAddress(client) && ofAddresses.requests > 0) {
+      if (ofAddresses.requests >= addressesRequestsMax || ofAddresses.bytes + more > addressesBytesMax)
+        return false
+    }
     if (own === undefined) return true
     return own.requests < clientRequestsMax && own.bytes + more <= clientBytesMax
   }
@@ -95,20 +109,24 @@ function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(request
     if (!has(more, client)) return undefined
     let own = ofClient.get(client)
     if (own === undefined) ofClient.set(client, (own = { requests: 0, bytes: 0 }))
+    const held = isAddress(client) ? [own, ofAddresses] : [own]
     requests++
     bytes += more
-    own.requests++
-    own.bytes += more
-    const held = own
+    for (const one of held) {
+      one.requests++
+      one.bytes += more
+    }
     let isTaken = true
     return () => {
       if (!isTaken) return
       isTaken = false
       requests--
       bytes -= more
-      held.requests--
-      held.bytes -= more
-      if (held.requests === 0) ofClient.delete(client)
+      for (const one of held) {
+        one.requests--
+        one.bytes -= more
+      }
+      if (ofClient.get(client)?.requests === 0) ofClient.delete(client)
       if (requests === 0) whenEmpty?.()
     }
   }

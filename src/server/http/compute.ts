@@ -86,6 +86,7 @@ export function addressClient(address: string): string {
   return `address ${address}`
 }
 
-function isAddress(client: string): boolean {
+/** Whether a client has no key. */
+export function isAddress(client: string): boolean {
   return client.startsWith('address ')
 }
