@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPool } from '../src/core/postgres/sql.ts'
 import { inTransaction } from '../src/core/postgres/transaction.ts'
-import { whyUnusable } from '../src/server/usable.ts'
+import { openUsable, whyUnusable } from '../src/server/usable.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from './database.ts'
 
 /** As GET /ready has it. */
@@ -70,6 +70,37 @@ describe('why executions cannot be stored', () => {
     const name = new URL(other.url.replace('@/', '@host/')).pathname.slice(1)
     await other.pool.query(statement.replace(':name', name))
     expect(await why(other.url)).toBe(clause)
+    await other.drop()
+  })
+})
+
+describe('those who ask at the same time', () => {
+  // proves abuse: One address asks for
+  test('share one check, and who asks while it runs shares the next', async () => {
+    const pool = openPool(database.url, 1, HURRIED)
+    onTestFinished(() => pool.end())
+    let checks = 0
+    pool.on('acquire', () => checks++)
+    const ask = openUsable(pool)
+    const first = Array.from({ length: 100 }, ask)
+    await once(pool, 'acquire')
+    const during = Array.from({ length: 100 }, ask)
+    expect(new Set(await Promise.all([...first, ...during]))).toEqual(new Set([undefined]))
+    expect(checks).toBe(2)
+    expect(await ask()).toBeUndefined()
+    expect(checks).toBe(3)
+  })
+
+  test('learn of a database that went away after an earlier check', async () => {
+    const other = await createDatabase()
+    const pool = openPool(other.url, 1, HURRIED)
+    const ask = openUsable(pool)
+    expect(await ask()).toBeUndefined()
+    await other.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
+    expect((await ask())?.why).toBe('its execution-intents table is missing')
+    await other.pool.query('ALTER TABLE elsewhere RENAME TO execution_intents')
+    expect(await ask()).toBeUndefined()
+    await pool.end()
     await other.drop()
   })
 })

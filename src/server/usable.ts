@@ -17,11 +17,35 @@ const COMMITS_HELD = `
   SELECT count(*) > 0 AS held FROM pg_stat_activity
   WHERE wait_event = 'SyncRep' AND datname = current_database() AND state_change < now() - interval '2 seconds'`
 
+/** Why executions cannot be stored. */
+interface Unusable {
+  /** A clause from a fixed list, which anyone may read. */
+  readonly why: string
+  /** For the log. */
+  readonly cause: unknown
+}
+
 /**
- * @returns undefined where executions can be stored. Else `why`, a clause from a fixed list, which anyone may read, and its `cause` for the
- *   log
+ * Shares checks between those who ask at the same time, so that many of them cannot make a balancer wait. Each gets the result of a check that
+ * began after it asked.
+ *
+ * @param pool of one connection
+ * @returns a function that resolves to undefined where executions can be stored
  */
-export async function whyUnusable(pool: Pool): Promise<{ why: string; cause: unknown } | undefined> {
+export function openUsable(pool: Pool): () => Promise<Unusable | undefined> {
+  let running: Promise<unknown> = Promise.resolve()
+  let next: Promise<Unusable | undefined> | undefined
+  return () =>
+    (next ??= running.then(() => {
+      next = undefined
+      const result = whyUnusable(pool)
+      running = result
+      return result
+    }))
+}
+
+/** @returns undefined where executions can be stored; never rejects */
+export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
   for (let attempts = 1; ; attempts++) {
     try {
       await inTransaction(pool, check)

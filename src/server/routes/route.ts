@@ -22,6 +22,7 @@ import type { OpenedWitness } from '../start/witness.ts'
 import type { ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
+import type { openUsable } from '../usable.ts'
 
 /** The OpenAPI document in both notations. Each is rendered once. */
 export interface OpenApiTexts {
@@ -38,8 +39,8 @@ export interface Service {
   readonly pool: pg.Pool
   /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool
-  /** For GET /ready alone, which must not wait behind other reads. */
-  readonly readyPool: pg.Pool
+  /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
+  readonly whyUnusable: ReturnType<typeof openUsable>
   readonly keys: PublishedKeys
   /** The newest checkpoint that readers may see, of a log or of the newest one; undefined where there is none. */
   readonly servedCheckpoint: (log?: number) => Promise<CheckpointRow | undefined>

@@ -1,6 +1,6 @@
 // The state of the service (interface §4.1).
 import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
-import { whyRefused, whyUnusable } from '../usable.ts'
+import { whyRefused } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
 import { json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
@@ -84,10 +84,10 @@ export const system = [
   },
 ] as const satisfies readonly Route[]
 
-/** Each request asks the database whether it can store executions. */
+/** Each request learns what the database says after it came. */
 async function readiness(_request: RouteRequest, service: Service): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'The service is stopping.')
-  const unusable = await whyUnusable(service.readyPool)
+  const unusable = await service.whyUnusable()
   if (unusable !== undefined) {
     return {
       ...notReady(service, `The database cannot be used: ${unusable.why}.`),

@@ -22,6 +22,7 @@ import { openSpans } from '../metrics/spans.ts'
 import { openapiTexts } from '../openapi/document.ts'
 import { routes } from '../routes/index.ts'
 import type { Service } from '../routes/route.ts'
+import { openUsable } from '../usable.ts'
 import { watchApprovalRequests } from '../watch/approval-requests.ts'
 import { watchEvents } from '../watch/events.ts'
 import type { Data } from './data.ts'
@@ -116,7 +117,7 @@ function serviceOf(
     config,
     pool: pools.read,
     exportPool: pools.export,
-    readyPool: pools.ready,
+    whyUnusable: openUsable(pools.ready),
     keys,
     console: openConsoleGate({
       sessions,
