@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen, type Head } from '../../src/server/http/listen/index.ts'
+import { pipelinedMax } from '../../src/server/http/listen/node.ts'
 import { answers, open, until } from './listen-client.ts'
 import type { Connection } from './listen-client.ts'
 import { openFrontEnd, servers } from './listen-front-end.ts'
@@ -284,6 +285,23 @@ describe.each(servers)('%s', (server) => {
     for (const answer of frontEnd.waiting) answer()
     await until(() => client.isClosed() || answers(client.received()).length === 2, client.received)
     expect(bodies(client)).toEqual(client.isClosed() ? [] : ['first', 'GET /second'])
+  })
+
+  // proves abuse: Thousands of requests pipelined
+  test('a connection with more requests unanswered than it may have is dropped, and no more of them are run', async () => {
+    const dropped: unknown[] = []
+    const frontEnd = await aFrontEnd({ onDropped: (reason) => dropped.push(reason) })
+    const client = await connectTo(frontEnd)
+    for (let round = 0; round < 3; round++) {
+      await client.send(get('/a').repeat(server === 'node:http' ? pipelinedMax : 1))
+      await untilReplies(client, (round + 1) * (server === 'node:http' ? pipelinedMax : 1))
+    }
+    const seen = frontEnd.seen.length
+    await client.send(get('/later').repeat(1_000))
+    await untilClosed(client)
+    expect(frontEnd.seen.length - seen).toBeLessThanOrEqual(pipelinedMax)
+    // uWebSockets.js closes it by itself.
+    expect(dropped).toEqual(server === 'node:http' ? ['pipelined'] : [])
   })
 
   test('replies that come later find their connection', async () => {

@@ -28,7 +28,10 @@ export interface HttpRequest extends Head {
   endConnection(): void
 }
 
-/** The part of a head for which the guard drops its connection: a body with `transfer-encoding` (chunked) is the common one. */
+/**
+ * Why a connection is dropped: the part of a head that the guard does not take, of which a body with `transfer-encoding` (chunked) is the common
+ * one; or too many requests pipelined.
+ */
 export const dropReasons = [
   'transfer-encoding',
   'content-length',
@@ -36,6 +39,7 @@ export const dropReasons = [
   'target',
   'method',
   'size',
+  'pipelined',
 ] as const
 export type DropReason = (typeof dropReasons)[number]
 
@@ -60,7 +64,7 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly onRequest: OnRequest
-  /** Called for every connection that the guard drops, which gets no reply and no log line of a request. */
+  /** Called for every connection that is dropped so: it gets no reply and no log line of a request. */
   readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
   readonly server?: Listener['server']

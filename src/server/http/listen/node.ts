@@ -19,6 +19,11 @@ const nodeTimeouts: Timeouts = {
   idleMs: 75_000,
   stalledMs: 120_000,
 }
+/**
+ * Requests of a connection that may be unanswered. Node hands over all that came in one read before it turns to another connection, a thousand of
+ * them or more.
+ */
+export const pipelinedMax = 16
 /** How often node looks for connections over headMs or requestMs. */
 const timeoutCheckMs = 1_000
 
@@ -31,6 +36,8 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
   const underway = countUnderway()
   /** The reply to each connection's newest request, until it has been written, or the connection's next request comes. */
   const newest = new WeakMap<Socket, ServerResponse>()
+  /** Requests of each connection that are unanswered. */
+  const unanswered = new WeakMap<Socket, number>()
   /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
   const ending = new WeakSet<Socket>()
   const server = openServer(timeouts)
@@ -69,7 +76,8 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     if (request.httpVersion !== '1.1') return refuse(socket, 505)
     const head = headOf(request)
     if (typeof head === 'string') return drop(socket, head)
-    const ended = underway.begin()
+    if ((unanswered.get(socket) ?? 0) >= pipelinedMax) return drop(socket, 'pipelined')
+    const ended = begin(socket)
     serveRequest(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),
       readBody(done, aborted) {
@@ -98,6 +106,18 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
         ended()
       },
     })
+  }
+
+  /** Returns a function to call when the request has its reply, or its client is gone; a second call does nothing. */
+  function begin(socket: Socket): () => void {
+    const end = underway.begin()
+    unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1)
+    let isUnanswered = true
+    return () => {
+      end()
+      if (isUnanswered) unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1)
+      isUnanswered = false
+    }
   }
 
   function refuse(socket: Socket, status: number): void {
