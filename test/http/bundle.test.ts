@@ -177,6 +177,29 @@ describe('GET /trust-records/{id}?bundle 200', () => {
     expect((body as Bundle).changes).toEqual([])
   })
 
+  test('holds the change by which the policy took the place of another version', async () => {
+    const humans = { maker, checker }
+    const approving = { ...byTwo, policyId: 'by-successor', verify: {} }
+    const path = '/policies/by-successor'
+    await putInEffect(service, humans, `${path}/1.0.0/pending-changes`, {
+      proposedContent: approving,
+      reason: 'test',
+    })
+    await putInEffect(service, humans, `${path}/1.0.1/pending-changes`, {
+      proposedContent: { ...approving, policyVersion: '1.0.1' },
+      retires: ['1.0.0'],
+      reason: 'test',
+    })
+    const id = await executed(aTransaction({ policy: { name: 'by-successor', version: '1.0.1' } }))
+    const { text, body } = await read(id)
+    const { verdict, checks } = verifyEvidence(text, keySet, { log })
+    expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([])
+    expect(verdict).toBe('valid')
+    expect((body as Bundle).changes).toMatchObject([
+      { target: 'by-successor/1.0.1', proposed: { retires: ['1.0.0'] } },
+    ])
+  })
+
   test('is checked by the commands of the handbook, as they stand', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
     mkdirSync(join(folder, 'mine'))

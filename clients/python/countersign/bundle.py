@@ -208,7 +208,9 @@ def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
         return _Change(part, target)
     if change.get("kind") == "policy":
         named = f"{execution.policy_name}/{execution.policy_version}"
-        is_this = target == named and sha256_hex(canonicalize(proposed)) == execution.policy_hash
+        # Beside the members of the document stand the versions that end with the change; no document has a member `retires`.
+        document = {name: value for name, value in object_of(change, "proposed").items() if name != "retires"}
+        is_this = target == named and sha256_hex(canonicalize(document)) == execution.policy_hash
         return _Change(part, target, is_of_policy=is_this)
     if change.get("kind") != "approver" or not isinstance(proposed, dict) or proposed.get("action") != "add":
         return _Change(part, target)

@@ -145,9 +145,10 @@ function readChange(
   }
   if (status !== 'APPROVED') return read
   if (kind === 'policy') {
+    // Beside the members of the document stand the versions that end with the change; no document has a member `retires`.
+    const { retires: _, ...document } = members(proposed)
     const isThis =
-      named === `${policy.name}/${policy.version}` &&
-      sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash
+      named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash
     return isThis ? { ...read, policy: true } : read
   }
   const enrolled = isMembers(proposed) ? proposed : {}

@@ -10818,7 +10818,8 @@ function readChange(change, { policy, approvals }, { carried, crypto: { sha256He
   };
   if (status !== "APPROVED") return read;
   if (kind === "policy") {
-    const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
+    const { retires: _, ...document } = members(proposed);
+    const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash;
     return isThis ? { ...read, policy: true } : read;
   }
   const enrolled = isMembers(proposed) ? proposed : {};

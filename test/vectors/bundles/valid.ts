@@ -3,6 +3,7 @@ import type { Cases } from '../case.ts'
 import { put, type Members } from '../edit.ts'
 import { time } from '../evidence.ts'
 import { aChange } from '../governance-changes.ts'
+import { humans } from '../keys.ts'
 import type { SignedBy } from '../logs.ts'
 import {
   DOCUMENT,
@@ -132,6 +133,17 @@ export function validBundles(all: Cases): void {
       'The signature of the step-up authorization was not checked: no key "zoe:step-up" is given.',
       `The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
     ],
+  )
+  const replacing = aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'policy',
+    target: 'sandbox-echo/1.0.0',
+    proposed: { ...DOCUMENT, retires: ['0.9.0'] },
+  })
+  all.addNoted(
+    'valid-policy-replaces',
+    'The change that put the policy into force ended another version of it.',
+    bundle(withChanges(plain(), [replacing])),
+    [`The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`],
   )
   all.add(
     'valid-revoked-later',
