@@ -62,6 +62,21 @@ export function fileCases(): FileCase[] {
     'unchecked',
     'invalid',
   )
+  const { receiptId = null, receiptHash = null } = receiptOf(record, aVerification(record))
+  const followed = {
+    eventId: 'e',
+    type: 'execution.completed',
+    occurredAt: 'x',
+    receiptId,
+    receiptHash,
+    entry: {},
+  }
+  add(
+    'page-followed',
+    'An event of GET /events names a receipt and is none.',
+    { events: [followed] },
+    'unchecked',
+  )
   add('page-no-evidence', 'An entry is no evidence.', [record, {}], 'valid', 'unchecked')
   add(
     'page-no-evidence-hides-nothing',

@@ -100,6 +100,9 @@ KINDS = (
 
 def kind_of(evidence: Any, which: str = "This") -> Kind:
     """Raises Unreadable for what is no evidence of any kind, or claims to be of two."""
+    # It may name a receipt as a receipt names itself, and would be accused of being an altered one.
+    if isinstance(evidence, dict) and all(member in evidence for member in ("eventId", "occurredAt", "entry")):
+        raise Unreadable(f"{which} is an event of GET /events, which is not signed: verify the evidence that it names.")
     kinds = [kind for kind in KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in kind.marks)]
     if not kinds and isinstance(evidence, dict) and isinstance(evidence.get("error"), str):
         said = json.dumps(evidence["error"], ensure_ascii=False)

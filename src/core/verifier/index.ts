@@ -298,6 +298,11 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
 }
 
 function kindOf(evidence: Members, which: string): EvidenceKind {
+  // It may name a receipt as a receipt names itself, and would be accused of being an altered one.
+  if (['eventId', 'occurredAt', 'entry'].every((member) => Object.hasOwn(evidence, member)))
+    throw new Unusable(
+      `${which} is an event of GET /events, which is not signed: verify the evidence that it names.`,
+    )
   const kinds = kindsOf(evidence)
   const [kind, ...others] = kinds
   if (kind === undefined && typeof evidence['error'] === 'string')

@@ -11287,6 +11287,10 @@ function by(check2, notesOn = () => []) {
   };
 }
 function kindOf(evidence, which) {
+  if (["eventId", "occurredAt", "entry"].every((member) => Object.hasOwn(evidence, member)))
+    throw new Unusable(
+      `${which} is an event of GET /events, which is not signed: verify the evidence that it names.`
+    );
   const kinds = kindsOf(evidence);
   const [kind, ...others] = kinds;
   if (kind === void 0 && typeof evidence["error"] === "string")
