@@ -277,7 +277,7 @@ describe('exits 2 with one sentence and nothing else for', () => {
       'a proof of the log',
       ['-', ...WITH_KEYS],
       'c2sp.org/tlog-proof@v1\nindex 0\n\n',
-      '- is a proof of the log alone. Verify the bundle',
+      'is a proof of the log alone. Verify the bundle',
     ],
     ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
     ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],

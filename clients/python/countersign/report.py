@@ -48,7 +48,7 @@ def verify_evidence(text: Union[str, bytes], key_set: Any, *, log: Any = None) -
     """
     given = key_set if isinstance(key_set, list) else [key_set]
     keys = read_key_set([parse(one) if isinstance(one, (str, bytes)) else one for one in given])
-    value = parse(text)
+    value = _read(text)
     if evidence_in(value) != [value]:
         raise Unreadable("This is a file of several pieces of evidence: verify them one by one.")
     return _report_on(value, keys, _trust_in(log), "This")
@@ -62,11 +62,21 @@ def verify_text(text: Union[str, bytes], keys: Keys, *, log: Any = None) -> List
     all.
     """
     trust = _trust_in(log)
-    value = parse(text)
+    value = _read(text)
     entries = evidence_in(value)
     if len(entries) == 1 and entries[0] is value:
         return [_report_on(value, keys, trust, "This")]
     return [_report_on_entry(entry, keys, trust, f"Entry {number}") for number, entry in enumerate(entries, 1)]
+
+
+def _read(text: Union[str, bytes]) -> Any:
+    # A proof verifies only with what it proves.
+    if text.startswith("c2sp.org/tlog-proof@" if isinstance(text, str) else b"c2sp.org/tlog-proof@"):
+        raise Unreadable(
+            "The evidence is a proof of the log alone. Verify the bundle of the execution, which holds its proofs "
+            "(GET /trust-records/{id}?bundle), or fetch and check one proof with `countersign log proof`."
+        )
+    return parse(text)
 
 
 def _trust_in(log: Any) -> Optional[LogTrust]:

@@ -57,6 +57,21 @@ class Command(unittest.TestCase):
         self.assertIn('is no evidence but an error that a service answered: "Trust Record', output)
         self.assertNotIn("\u202e", output)
 
+    def test_a_proof_of_the_log_alone_is_named_as_that(self) -> None:
+        status, output = run("c2sp.org/tlog-proof@v1\nindex 0\n\n")
+        self.assertEqual((status, output.count("\n")), (2, 1))
+        self.assertIn("is a proof of the log alone. Verify the bundle", output)
+
+    def test_an_approval_that_does_not_count_is_said_to_be_what_it_is(self) -> None:
+        keys = json.loads((FOLDER / "approver-keys.json").read_text("utf-8"))
+        approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
+        with tempfile.TemporaryDirectory() as folder:
+            revoked = Path(folder) / "keys.json"
+            revoked.write_text(json.dumps({"keys": [{**key, "revokedAt": "2020-01-01T00:00:00Z"} for key in keys]}), encoding="utf-8")
+            status, output = run(approved, KEYS, revoked)
+        self.assertEqual(status, 1)
+        self.assertIn("is by a key that was revoked", output)
+
     def test_a_key_that_is_not_given_exits_2_and_hides_no_failure(self) -> None:
         approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
         status, output = run(approved)

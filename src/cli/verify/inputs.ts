@@ -78,10 +78,7 @@ async function* batchesOf(file: string): AsyncGenerator<Batch> {
     rest += text
     if (rest.length > TEXT_CHARACTERS_MAX)
       throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`)
-    if (kind === undefined) {
-      refuseProof(file, rest)
-      kind = kindOf(file, rest)
-    }
+    kind ??= kindOf(file, rest)
     if (kind !== 'lines') continue
     count ??= countLines()
     const whole = rest.split('\n')
@@ -100,14 +97,6 @@ async function* batchesOf(file: string): AsyncGenerator<Batch> {
   }
   for (const one of rest.split('\n')) take(one)
   yield { file, texts, lines, end: count.isWhole() ? 'whole' : 'cut short' }
-}
-
-/** A proof verifies only with what it proves. */
-function refuseProof(file: string, head: string): void {
-  if (head.startsWith('c2sp.org/tlog-proof@'))
-    throw new Unusable(
-      `${file} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`,
-    )
 }
 
 /** Undefined until a second line has begun. */

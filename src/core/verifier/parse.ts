@@ -12,6 +12,11 @@ const DEPTH_MAX = 80
  * @throws Unusable
  */
 export function parseEvidence(text: string, what: string): Json {
+  // It verifies only with what it proves.
+  if (text.startsWith('c2sp.org/tlog-proof@'))
+    throw new Unusable(
+      `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`,
+    )
   try {
     return parseJsonText(text, DEPTH_MAX) as Json
   } catch (error) {

@@ -5039,6 +5039,10 @@ var init_unusable = __esm({
 
 // src/core/verifier/parse.ts
 function parseEvidence(text2, what) {
+  if (text2.startsWith("c2sp.org/tlog-proof@"))
+    throw new Unusable(
+      `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`
+    );
   try {
     return parseJsonText(text2, DEPTH_MAX2);
   } catch (error) {
@@ -11595,10 +11599,7 @@ async function* batchesOf(file) {
     rest += text2;
     if (rest.length > TEXT_CHARACTERS_MAX)
       throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`);
-    if (kind === void 0) {
-      refuseProof(file, rest);
-      kind = kindOf2(file, rest);
-    }
+    kind ??= kindOf2(file, rest);
     if (kind !== "lines") continue;
     count ??= countLines();
     const whole = rest.split("\n");
@@ -11617,12 +11618,6 @@ async function* batchesOf(file) {
   }
   for (const one of rest.split("\n")) take(one);
   yield { file, texts, lines, end: count.isWhole() ? "whole" : "cut short" };
-}
-function refuseProof(file, head) {
-  if (head.startsWith("c2sp.org/tlog-proof@"))
-    throw new Unusable(
-      `${file} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`
-    );
 }
 function kindOf2(file, head) {
   const start = head.search(/\S/);
