@@ -110,17 +110,19 @@ def _require_approvals(
         approver = string_of(payload, "approverId")
         key = given.keys.get(key_id)
         revoked_at = None if key is None else key.revoked_at
-        is_of_this = (
-            (_is_version(payload, 1) or (_is_version(payload, 2) and payload.get("requestHash") == hash_of_request is not None))
-            and string_of(payload, "capability") == string_of(intent, "action")
-            and string_of(payload, "target") == string_of(intent, "target")
-            and scope_covers(payload.get("scope"), intent.get("parameters"))
-            and instant(payload.get("issuedAt")) <= at < instant(payload.get("expiresAt"))
-            and approver not in asked_by
-            and (revoked_at is None or at < instant(revoked_at))
-        )
-        if not is_of_this:
-            raise Unreadable(f"the approval by {approver} is not one of this execution")
+        for problem, holds in (
+            ("is of an unknown version", _is_version(payload, 1) or _is_version(payload, 2)),
+            ("is for another request", _is_version(payload, 1) or payload.get("requestHash") == hash_of_request is not None),
+            ("is for another capability", string_of(payload, "capability") == string_of(intent, "action")),
+            ("is for another target", string_of(payload, "target") == string_of(intent, "target")),
+            ("does not cover the parameters", scope_covers(payload.get("scope"), intent.get("parameters"))),
+            ("was not yet valid", instant(payload.get("issuedAt")) <= at),
+            ("was expired", at < instant(payload.get("expiresAt"))),
+            ("is by who asked for it", approver not in asked_by),
+            ("is by a key that was revoked", revoked_at is None or at < instant(revoked_at)),
+        ):
+            if not holds:
+                raise Unreadable(f"the approval by {approver} {problem}")
         if approver in approvers or nonce in used:
             raise Unreadable(f"the approval by {approver} counts already")
         approvers.add(approver)
