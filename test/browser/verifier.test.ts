@@ -317,13 +317,13 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       const text = JSON.stringify((longest as { evidence?: object } | undefined)?.evidence)
       const broken = text.replaceAll('ed25519-batch', 'a'.repeat(2000))
       const results = await dropped([...record(text), ...record(broken)], keySet)
-      expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID'])
+      expect(results.map(({ title }) => title)).toEqual(['NOT VALID', 'VALID'])
       await page.getByText('Checks and keys').click()
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     },
   )
 
-  test('several files are verified one by one, and counted', async () => {
+  test('several files are verified one by one, counted, and shown with what is wrong first', async () => {
     const { record: text, keySet } = await savedFiles(['ed25519'])
     const results = await dropped(
       [
@@ -333,9 +333,17 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       ],
       keySet,
     )
-    expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID', 'CANNOT BE CHECKED'])
+    expect(results.map(({ title }) => title)).toEqual(['NOT VALID', 'CANNOT BE CHECKED', 'VALID'])
     const counted = '3 pieces of evidence in 3 files: 1 valid, 1 INVALID, 1 cannot be checked'
     expect(await page.locator('#summary').innerText()).toContain(counted)
+  })
+
+  test('of more than it shows, what is not valid is shown', async () => {
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    const changed = text.replaceAll('"amount":42', '"amount":43')
+    const results = await dropped(record(`[${'{},'.repeat(500)}${changed}]`), keySet)
+    expect([results.length, results[0]?.title]).toEqual([500, 'NOT VALID'])
+    expect(await page.locator('#results').innerText()).toContain('1 more are counted above and not shown.')
   })
 
   test('the summary of many is that of the table, which the command and the Python client give too', async () => {
@@ -354,7 +362,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     const { record: text, keySet } = await savedFiles(['ed25519'])
     const changed = text.replaceAll('"amount":42', '"amount":43')
     const results = await dropped(record(`[${text},${changed}]`), keySet)
-    expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID'])
+    expect(results.map(({ title }) => title)).toEqual(['NOT VALID', 'VALID'])
     expect(await page.getByText('The trust record hash does not match').isVisible()).toBe(true)
     const folded = page.locator('article.valid table').first()
     expect(await folded.isVisible()).toBe(false)

@@ -37,13 +37,8 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
  * @returns the sentence that sums it up
  */
 export function showResults(place: HTMLElement, outcomes: readonly Outcome[], summary: Summary): string {
-  // Of many, what is not valid stands first.
-  const shown =
-    outcomes.length <= SHOWN_MAX
-      ? outcomes
-      : [...outcomes]
-          .toSorted((a, b) => Number(kindOf(a) === 'valid') - Number(kindOf(b) === 'valid'))
-          .slice(0, SHOWN_MAX)
+  // What is wrong stands first, and is never among those that are not shown.
+  const shown = outcomes.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, SHOWN_MAX)
   place.replaceChildren(...shown.map((outcome) => article(outcome, outcomes.length > 1)))
   if (shown.length < outcomes.length)
     place.append(element('p', '', `${outcomes.length - shown.length} more are counted above and not shown.`))
@@ -53,6 +48,9 @@ export function showResults(place: HTMLElement, outcomes: readonly Outcome[], su
     return `${VERDICTS[kindOf(only)].title}: ${printable(only.name)}`
   return summaryLines(summary).join('\n')
 }
+
+const ORDER: readonly Kind[] = ['invalid', 'unchecked', 'valid']
+const rankOf = (outcome: Outcome) => ORDER.indexOf(kindOf(outcome))
 
 function kindOf(outcome: Outcome): Kind {
   if (!('report' in outcome)) return 'unchecked'
