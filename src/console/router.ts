@@ -35,6 +35,8 @@ export function followLinks(): void {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (link === null || link.target !== '' || link.hasAttribute('download')) return
+    // Within the page: the browser takes the focus there.
+    if (link.hash !== '') return
     if (link.origin !== location.origin || !link.pathname.startsWith('/console')) return
     event.preventDefault()
     navigate(`${link.pathname}${link.search}`)

@@ -215,4 +215,11 @@ describeInBrowser('the console', () => {
       expect(await page.getByRole('button', { name: 'Decline…' }).count()).toBe(0)
     },
   )
+
+  test('the link to skip the navigation takes the focus to the page', async () => {
+    const skip = page.getByRole('link', { name: 'Skip to the page' })
+    await skip.focus()
+    await skip.press('Enter')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+  })
 })
