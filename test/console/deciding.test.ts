@@ -222,4 +222,11 @@ describeInBrowser('the console', () => {
     await skip.press('Enter')
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
   })
+
+  test('the list of policies says which choice shows those in effect', async () => {
+    await page.goto(`${world.origin}/console/policies`)
+    const choices = page.getByLabel('Shown').locator('option')
+    await choices.first().waitFor({ state: 'attached' })
+    expect(await choices.allTextContents()).toEqual(['in effect', 'all'])
+  })
 })

@@ -99,10 +99,13 @@ export function Choice({
   label,
   name,
   values,
+  without = 'all',
 }: {
   readonly label: string
   readonly name: string
   readonly values: readonly string[]
+  /** What is shown where none is chosen. */
+  readonly without?: string
 }) {
   const value = new URLSearchParams(location.search).get(name) ?? ''
   return (
@@ -114,7 +117,7 @@ export function Choice({
           navigate(withQuery({ [name]: currentTarget.value, cursor: undefined }), { replace: true })
         }
       >
-        <option value="">all</option>
+        <option value="">{without}</option>
         {values.map((one) => (
           <option key={one} value={one}>
             {one.replaceAll('_', ' ').toLowerCase()}

@@ -14,7 +14,7 @@ export function Policies({ query }: PageProps) {
     <>
       <h1>Policies</h1>
       <div class="filters">
-        <Choice label="Shown" name="shown" values={['all']} />
+        <Choice label="Shown" name="shown" values={['all']} without="in effect" />
       </div>
       <Listed
         loaded={loaded}
