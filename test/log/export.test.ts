@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { exportLog, filesOf } from '../../src/cli/log/export.ts'
 import { checkLog } from '../../src/cli/log/check-log.ts'
 import { openFolder } from '../../src/cli/log/folder.ts'
-import { checkpointOpener } from '../../src/cli/log/fsck.ts'
+import { checkpointOpener } from '../../src/cli/log/trust.ts'
 import { aLog, anEntry, ORIGIN, queue, settle, signedCheckpoint, type TestLog } from './log.ts'
 import { descriptionOf, serveLog, type ServedLog } from './served.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { checkLog } from '../../src/cli/log/check-log.ts'
 import { openFolder } from '../../src/cli/log/folder.ts'
-import { checkpointOpener } from '../../src/cli/log/fsck.ts'
+import { checkpointOpener } from '../../src/cli/log/trust.ts'
 import type { LogEntry } from '../../src/core/log/entry.ts'
 import { previousText } from '../../src/core/log/previous.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -153,8 +153,8 @@ describe('whoever signs', () => {
   })
 })
 
-const run = (folder: string, trust = description) =>
-  spawnSync(process.execPath, [CLI, 'log', 'fsck', folder, '--log', trust], {
+const run = (folder: string, trust = description, ...others: string[]) =>
+  spawnSync(process.execPath, [CLI, 'log', 'fsck', folder, '--log', trust, ...others], {
     env: bundledEnvironment,
     encoding: 'utf8',
   })
@@ -199,6 +199,37 @@ describe('the command', () => {
         'The database has 40 entries of it, of which the first 30 stay as they are signed.\n' +
         'No signed checkpoint of it is known.\nAt least 5 signed entries are lost.\nNo problems.\n',
     )
+  })
+
+  test('holds a copy against a checkpoint that was saved earlier', () => {
+    const entries = entriesOf({ count: 600, headsAt: [299, 599] })
+    const copy = aCopy(entries)
+    const saved = (of: readonly LogEntry[], by = signers) => join(aCopy(of, by), 'checkpoint')
+    const against = (file: string) => run(copy, description, '--checkpoint', file)
+    expect(against(saved(entries.slice(0, 300)))).toMatchObject({ status: 0, stderr: '' })
+    const others = saved(entriesOf({ count: 300, callers: 2 }))
+    expect(against(others)).toMatchObject({
+      status: 1,
+      stdout: `${others}: the copy contradicts it at size 300: entries were changed or replaced.\n`,
+    })
+    const longer = saved(entriesOf({ count: 601 }))
+    expect(against(longer)).toMatchObject({
+      status: 1,
+      stdout: `${longer}: it is signed at size 601, and the copy has 600 entries.\n`,
+    })
+    const unsigned = saved(entries, [signers[0]!])
+    expect(against(unsigned)).toMatchObject({
+      status: 2,
+      stderr: `countersign: ${unsigned} is no signed checkpoint: the checkpoint is not signed by the ML-DSA-44 key of its log.\n`,
+    })
+    const folder = join(root, 'another log')
+    writeCopy(folder, { entries, origin: 'log.example/log/2', signers })
+    expect(against(join(folder, 'checkpoint'))).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(
+        ' is a checkpoint of log.example/log/2, and the copy is of log.example/log/1.',
+      ),
+    })
   })
 
   test('exits 1 and names what is wrong', () => {

@@ -8,7 +8,7 @@ import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
-import { checkpointOpener, type CheckpointOpener } from './fsck.ts'
+import { checkpointOpener, type CheckpointOpener } from './trust.ts'
 import { logPath } from './other-logs.ts'
 
 interface AbsentRequest extends ServiceAt {

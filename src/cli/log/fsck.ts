@@ -1,25 +1,33 @@
 // countersign log fsck: checks a copy of a log from its bytes alone. It needs no service, no database and no network.
-import { readFileSync } from 'node:fs'
-import { errorText } from '../../core/error-text.ts'
 import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { LogEntry } from '../../core/log/entry.ts'
 import { printable } from '../../core/printable.ts'
-import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { toBase64 } from '../../core/verifier/base64.ts'
-import { LogKeyNotGiven, openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
-import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
+import { sayCannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { openFolder } from './folder.ts'
 import { gapOfCopy } from './gap.ts'
+import { compareSaved } from './saved.ts'
 import { LogFault } from './source.ts'
+import { checkpointOpener } from './trust.ts'
 
 /**
  * Prints what it finds.
  * @param request.trust path of a saved log description or of a C2SP tlog-policy
+ * @param request.checkpoints files with signed checkpoints that the log must begin with
  * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
  */
-export async function fsckCommand({ folder, trust }: { folder: string; trust: string }): Promise<0 | 1 | 2> {
+export async function fsckCommand({
+  folder,
+  trust,
+  checkpoints,
+}: {
+  readonly folder: string
+  readonly trust: string
+  readonly checkpoints: readonly string[]
+}): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'entries' })
   try {
     const open = checkpointOpener(trust)
@@ -30,6 +38,8 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
       if (index % 10_000 === 0) progress.show({ table: 'log', rows: index, about: source.size })
     }
     const checked = await checkLog({ source, open, onEntry })
+    const { origin } = checked.checkpoint
+    for (const file of checkpoints) await compareSaved(source, { file, origin, open })
     progress.clear()
     for (const line of [...described(checked), ...gap]) console.log(printable(line))
     console.log('No problems.')
@@ -41,30 +51,6 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
     console.log(printable(`${error.message}.`))
     return 1
   }
-}
-
-/**
- * Reads a checkpoint, and throws where those who are trusted have not signed it.
- * @param options.quorum false: witnesses need not have cosigned it, as one from before there were any
- */
-export type CheckpointOpener = (note: string, options?: { readonly quorum?: boolean }) => OpenedCheckpoint
-
-/** @param file a saved log description or a C2SP tlog-policy */
-export function checkpointOpener(file: string): CheckpointOpener {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new CannotCheck(`${file} cannot be read: ${errorText(error)}.`)
-  }
-  return trusting(text)
-}
-
-/** @param given text of such a file, or a description as an object */
-export function trusting(given: unknown): CheckpointOpener {
-  const trust = readLogTrust(given, noteCrypto.sha256)
-  const withoutQuorum = { ...trust, policy: { ...trust.policy, quorum: 'none' } } as const
-  return (note, { quorum = true } = {}) => openTrusted(note, quorum ? trust : withoutQuorum, noteCrypto)
 }
 
 export function described({ checkpoint, checkpoints, streams }: CheckedLog): string[] {

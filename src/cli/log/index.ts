@@ -37,9 +37,11 @@ function defineCopies(log: Command): void {
     )
     .argument('<folder>', 'as `log export` made it')
     .requiredOption('--log <file>', TRUST)
-    .action(async (folder: string, options: { log: string }) => {
+    .addOption(savedCheckpoints())
+    .action(async (folder: string, options: { log: string; checkpoint?: string[] }) => {
       const { fsckCommand } = await import('./fsck.ts')
-      process.exitCode = await fsckCommand({ folder, trust: options.log })
+      const { log: trust, checkpoint: checkpoints = [] } = options
+      process.exitCode = await fsckCommand({ folder, trust, checkpoints })
     })
 }
 
@@ -136,11 +138,7 @@ function defineUpkeep(log: Command): void {
       'check the logs of a database from their bytes, and every stored artifact against its entry; exits as `fsck` does',
     )
     .option('--log <file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`)
-    .option(
-      '--checkpoint <file>',
-      'a signed checkpoint that was saved earlier or elsewhere, which the log must still begin with; repeatable',
-      collected,
-    )
+    .addOption(savedCheckpoints())
     .addOption(problemsAsJson())
     .action(async ({ log: trust, checkpoint: checkpoints = [], json }: AuditOptions) => {
       const { auditCommand } = await import('./audit.ts')
@@ -171,6 +169,13 @@ function defineUpkeep(log: Command): void {
       const { reopen } = await import('./reopen.ts')
       process.exitCode = await reopen(process.env, { checkpoints: checkpoint })
     })
+}
+
+function savedCheckpoints(): Option {
+  return new Option(
+    '--checkpoint <file>',
+    'a signed checkpoint that was saved earlier or elsewhere, which the log must still begin with; repeatable',
+  ).argParser(collected)
 }
 
 function numberOption(byDefault: 'all' | 'the newest'): Option {

@@ -10,7 +10,7 @@ import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
-import { checkpointOpener } from './fsck.ts'
+import { checkpointOpener } from './trust.ts'
 import { get, type ServiceAt } from '../service.ts'
 import { codeOf } from '../verify/inputs.ts'
 

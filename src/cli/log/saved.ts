@@ -5,6 +5,8 @@ import { errorText } from '../../core/error-text.ts'
 import { dataDir } from '../../core/folders.ts'
 import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { readOrigin } from '../../core/log/origin.ts'
+import { subtreeRoots, type ReadTiles } from '../../core/log/tiles.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
@@ -14,7 +16,8 @@ import type { Sql } from '../../core/postgres/sql.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Env } from '../database.ts'
 import type { Finding } from '../fsck/check.ts'
-import type { CheckpointOpener } from './fsck.ts'
+import { LogFault, type LogSource } from './source.ts'
+import type { CheckpointOpener } from './trust.ts'
 
 export interface SavedCheckpoint {
   /** The file. */
@@ -36,6 +39,28 @@ export function readSaved(env: Env, files: readonly string[]): SavedCheckpoint[]
     ...(note === undefined ? [] : [{ ...parsed(kept, note), mustBeOurs: false }]),
     ...files.map((file) => ({ ...parsed(file), mustBeOurs: true })),
   ]
+}
+
+/**
+ * Holds a copy of a log, which holds in itself, against a saved checkpoint.
+ * @throws LogFault where it does not begin with it
+ * @throws CannotCheck where the file is no checkpoint of this log, or those who are trusted have not signed it, and LogKeyNotGiven
+ */
+export async function compareSaved(
+  source: LogSource,
+  { file, origin, open }: { readonly file: string; readonly origin: string; readonly open: CheckpointOpener },
+): Promise<void> {
+  const saved = parsed(file)
+  if (saved.origin !== origin)
+    throw new CannotCheck(`${file} is a checkpoint of ${saved.origin}, and the copy is of ${origin}.`)
+  const { size, root } = opened({ ...saved, open })
+  if (size > source.size)
+    throw new LogFault(file, `it is signed at size ${size}, and the copy has ${source.size} entries`)
+  if (size === 0) return
+  const read: ReadTiles = (tiles) => Promise.all(tiles.map((tile) => source.tile(tile)))
+  const [copied] = await subtreeRoots([{ start: 0, end: size }], source.size, read, sha256)
+  if (Buffer.compare(copied!, root) !== 0)
+    throw new LogFault(file, `the copy contradicts it at size ${size}: entries were changed or replaced`)
 }
 
 function parsed(from: string, given?: string): Omit<SavedCheckpoint, 'mustBeOurs'> {
