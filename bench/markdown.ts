@@ -118,7 +118,7 @@ function aboutLines(report: Report): string[] {
 /** How to read the columns; the words before a colon are their heads. */
 const NOTES = [
   'per s: replies per second at open throttle, every connection sending its next request at once; CPU is taken there too.',
-  'p50 ms, p99 ms, max ms: at a fixed rate, from when a request was due.',
+  'at rate, p50 ms, p99 ms, max ms: at a fixed rate: replies per second, and their time from when a request was due.',
   'batch mean, batch max: requests that shared a batch on a worker thread.',
   'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
   'table B, index B: bytes that a stored execution takes.',

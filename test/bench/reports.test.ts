@@ -168,7 +168,7 @@ test('on a narrow page every cell says its head', () => {
 
 test('only columns that stand in the table are explained', () => {
   const bare = markdown(aReport(aMeasurement()))
-  expect(bare).toContain('\n- p50 ms, p99 ms, max ms: at a fixed rate')
+  expect(bare).toContain('\n- at rate, p50 ms, p99 ms, max ms: at a fixed rate')
   expect(bare).not.toMatch(/rate ÷ empty|table B|steal %,|helpers/)
   const grown = markdown(aReport(aMeasurement({ 'rate ÷ empty': [0.95] })))
   expect(grown).toMatch(/^\| connections .* \| rate ÷ empty \|$/m)
