@@ -8,7 +8,16 @@ import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportRecords } from './export.ts'
 import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
-import { addJudgement, addLoad, addOutputs, addTransaction, MISSED, QUICK, WHOLE } from './options.ts'
+import {
+  addJudgement,
+  addLoad,
+  addOutputs,
+  addTransaction,
+  MISSED,
+  QUICK,
+  WHOLE,
+  WRONG_USAGE,
+} from './options.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
 import { measureProofs, type ProofsOptions } from './proofs.ts'
@@ -16,7 +25,7 @@ import { disturbed, type Report } from './report.ts'
 import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { soak } from './soak.ts'
-import { runSuite } from './suite.ts'
+import { openSuite } from './suite.ts'
 
 type Judged = Thresholds & Partial<Readonly<Record<'json' | 'html' | 'markdown' | 'compare', string>>>
 
@@ -25,16 +34,16 @@ type Given = Omit<Partial<SuiteOptions>, 'key'> & Judged & { readonly key?: stri
 
 /**
  * @param name what was typed before the arguments
- * @returns the exit code: 0, 1 something was wrong, 3 a threshold was missed
+ * @returns the exit code: 0, 1 something was wrong, 2 the command line is, 3 a threshold was missed
  */
 export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
   const command = `${name} ${shown(args)}`.trim()
-  let exitCode = 1
+  let exitCode = WRONG_USAGE
   const suite = suiteCommand(name).action(async (only: string[], { key, ...options }: Given) => {
     refuseWithoutUrl(suite)
     const isUsed = key !== undefined && options.url !== undefined
     const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
-    exitCode = await run((stack) => runSuite(asked, stack), options)
+    exitCode = await run(openSuite(asked), options)
   })
   suite
     .command('export')
@@ -80,6 +89,7 @@ function suiteCommand(name: string): Command {
       'Measures a fresh service of its own, or a deployment; every figure is checked before it is printed.',
     )
     .enablePositionalOptions()
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
     .argument('[scenario...]', 'of those below (default: all)')
     .addHelpText('after', scenarioHelp())
   for (const add of [addLoad, addTransaction, addJudgement]) add(suite)

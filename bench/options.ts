@@ -2,6 +2,9 @@
 import { Option, type Command } from 'commander'
 import { jsonObject, list, number, stages, transactions, whole } from './arguments.ts'
 
+/** Exit code where nothing was measured because the command line asks for what cannot be, as of every command. */
+export const WRONG_USAGE = 2
+
 /** Exit code where all was measured and right, and a threshold was missed. */
 export const MISSED = 3
 

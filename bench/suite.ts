@@ -16,18 +16,34 @@ import { startSubject, type OwnSubject } from './subject.ts'
 import { ownTransaction, type TransactionOptions } from './transaction.ts'
 
 /**
+ * @returns what measures, as `runSuite`
+ * @throws Error with a sentence where the options do not fit the scenarios, or each other
+ */
+export function openSuite(options: SuiteOptions): (stack: AsyncDisposableStack) => Promise<Measured<Report>> {
+  if (options.url !== undefined && options.key === undefined)
+    throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
+  const chosen = choose(options)
+  const time = openTime(chosen, options)
+  return (stack) => runSuite({ options, chosen, time }, stack)
+}
+
+interface Suite {
+  readonly options: SuiteOptions
+  readonly chosen: readonly (Scenario | SelfMeasured)[]
+  readonly time: ReturnType<typeof openTime>
+}
+
+/**
  * @param stack takes what has to be undone, whether or not this ends well
  * @returns the report, and anything that is not as it must be: with any problem the report is worth nothing
  * @throws Error with a sentence at the first reply that is not what it must be
  */
-export async function runSuite(
-  options: SuiteOptions,
+async function runSuite(
+  { options, chosen, time }: Suite,
   stack: AsyncDisposableStack,
 ): Promise<Measured<Report>> {
   const reported = startReport()
   const { quick, command } = options
-  const chosen = choose(options)
-  const time = openTime(chosen, options)
   if (quick === true) say(`takes at most ${(time.saidSeconds / 60).toFixed(1)} min`)
   const deployment = options.url === undefined ? undefined : await askDeployment(options.url, options)
   const measured: ScenarioReport[] = []
@@ -151,8 +167,6 @@ async function askDeployment(
   address: string,
   { key: keys = [], ...transaction }: Pick<SuiteOptions, 'key'> & TransactionOptions,
 ): Promise<Subject> {
-  const [key] = keys
-  if (key === undefined) throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
   const url = address.replace(/\/+$/, '')
   const ask = (path: string, as: string) =>
     call({ url, key: as, slowsDown: true }, `GET ${path}`, { expect: 'any' })
@@ -166,11 +180,12 @@ async function askDeployment(
     if (principal === undefined) throw new Error(`GET ${url}/callers/me answered ${status}${which}: ${text}`)
     senders.push({ key: one, principal, stored: [] })
   }
-  const { version } = answered((await ask('/version', key)).text)
+  const [key] = keys
+  const { version } = answered((await ask('/version', key!)).text)
   const known = version === undefined ? {} : { version }
   // One principal in a file cannot be everybody's.
   const principal = transaction.principal ?? (keys.length > 1 ? '{{principal}}' : undefined)
-  return { url, key, senders, slowsDown: true, ...known, transaction: { ...transaction, principal } }
+  return { url, key: key!, senders, slowsDown: true, ...known, transaction: { ...transaction, principal } }
 }
 
 /** Nothing where it is no answer of such a service. */

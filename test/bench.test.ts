@@ -151,7 +151,7 @@ describe('npm run bench -- <scenario>', () => {
   test('--beside a folder that is no checkout is refused by name', async () => {
     const { code, output } = await startBench('execute', '--beside', reports).ended
     expect({ code, output }).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining(`${reports} is no checkout of this repository`),
     })
   })
@@ -168,13 +168,13 @@ describe('npm run bench -- <scenario>', () => {
 
   test('a name that there is not is answered with those that there are', async () => {
     const { code, output } = await startBench('exceute').ended
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(output).toContain('there is no scenario exceute; there are execute, rejected,')
   })
 
   test('a key without the deployment that it is for measures nothing', async () => {
     const { code, output } = await startBench('execute', '--key', 'csk_x').ended
-    expect({ code, output }).toEqual({ code: 1, output: 'bench: --key is for --url, and there is none\n' })
+    expect({ code, output }).toEqual({ code: 2, output: 'bench: --key is for --url, and there is none\n' })
   })
 })
 
@@ -293,7 +293,7 @@ describe('countersign bench --url', () => {
   test('what cannot be measured there is refused by name', async () => {
     const { code, output } = await against(service.url, service.key, 'hybrid')
     expect({ code, output }).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('hybrid: not with --url'),
     })
   })

@@ -248,6 +248,11 @@ describe('options', () => {
       /--connections 1 are fewer than the 2 keys of --key/,
     ],
     [['growth', '--generator', 'both'], /growth: not with --generator both/],
+    [['--nope'], /unknown option '--nope'/],
+    [['export', '--pages', '1'], /option '--pages <n>' .* must be a number from 10 to 100000/],
+    [['--compare', '/no/such/file'], /\/no\/such\/file cannot be read/],
+    [['--json', '/no/such/folder/x.json'], /--json \/no\/such\/folder\/x\.json: cannot be written/],
+    [['--url', 'http://127.0.0.1:1'], /--url needs --key/],
   ])('%j is refused by name', async (args, message) => {
     let output = ''
     const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
@@ -260,7 +265,7 @@ describe('options', () => {
     })
     try {
       const returned = await main(args, 'countersign bench')
-      expect([returned, ...exit.mock.calls.flat()]).toEqual(exit.mock.calls.length === 0 ? [1] : [1, 1])
+      expect([returned, ...exit.mock.calls.flat()]).toEqual(exit.mock.calls.length === 0 ? [2] : [2, 2])
     } finally {
       write.mockRestore()
       exit.mockRestore()
