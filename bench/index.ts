@@ -153,18 +153,28 @@ async function run(
     for (const problem of ended.problems) process.stderr.write(`bench: ${problem}\n`)
   } catch (error) {
     process.stderr.write(`bench: ${errorText(error)}\n`)
-  } finally {
+  }
+  try {
     await stack.disposeAsync()
+  } catch (error) {
+    // Ctrl-C goes to every process of the terminal: what starts, such as initdb, then fails for that reason alone.
+    if (exitCode <= SIGNALLED) {
+      process.stderr.write(`bench: ${errorText(error)}\n`)
+      exitCode = 1
+    }
   }
   return exitCode
 }
+
+/** A shell's exit code of a process that a signal ended is this and the signal's number. */
+const SIGNALLED = 128
 
 /** At the first signal to stop, whose exit code is then the process's; a second one does not cut the clean-up short. */
 function interrupted(): Promise<{ problems: string[]; signalled: number }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () =>
-        resolve({ problems: [`stopped by ${signal}`], signalled: 128 + constants.signals[signal] }),
+        resolve({ problems: [`stopped by ${signal}`], signalled: SIGNALLED + constants.signals[signal] }),
       )
   })
 }

@@ -1,5 +1,5 @@
 // The bench checks its own figures; here it is checked that it does, and that it cleans up. A speed is never a test.
-import { spawn } from 'node:child_process'
+import { spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type OutgoingHttpHeaders } from 'node:http'
@@ -25,8 +25,9 @@ afterAll(() => {
   rmSync(reports, { recursive: true })
 })
 
-function startProgram(...args: string[]) {
+function startProgram(options: Pick<SpawnOptions, 'detached'>, ...args: string[]) {
   const bench = spawn(process.execPath, args, {
+    ...options,
     env: { ...bundledEnvironment, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -41,9 +42,10 @@ function startProgram(...args: string[]) {
   return { bench, ended }
 }
 
-const startBench = (...args: string[]) => startProgram('bench/index.ts', ...args)
+const startBench = (...args: string[]) => startProgram({}, 'bench/index.ts', ...args)
 const against = (url: string, key: string, ...args: string[]) =>
   startProgram(
+    {},
     'bin/countersign.js',
     'bench',
     '--url',
@@ -163,6 +165,21 @@ describe('npm run bench -- <scenario>', () => {
     const { code, output, table } = await ended
     expect({ code, table }).toEqual({ code: 130, table: '' })
     expect(output).toContain('bench: stopped by SIGINT\n')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('Ctrl-C while the database is made, which ends its program too, reports nothing else and leaves nothing behind', async () => {
+    // A group of its own, as a terminal's.
+    const { bench, ended } = startProgram({ detached: true }, 'bench/index.ts', 'execute')
+    const isMade = () =>
+      readdirSync(folder, { recursive: true }).some((name) => /data\.new-/.test(String(name)))
+    await until(isMade, 'initdb to start')
+    process.kill(-bench.pid!, 'SIGINT')
+    expect(await ended).toEqual({
+      code: 130,
+      table: '',
+      output: expect.stringMatching(/^bench: execute: starts\nbench: stopped by SIGINT\n$/),
+    })
     expect(readdirSync(folder)).toEqual([])
   })
 

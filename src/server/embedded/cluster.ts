@@ -90,7 +90,13 @@ export async function openCluster(folder: string) {
     const fresh = own(mkdtempSync(join(folder, 'data.new-')), user)
     const where = [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, '--username=countersign']
     const how = ['--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--data-checksums']
-    await promisify(execFile)(...launch(initdb, [...where, ...how]))
+    try {
+      await promisify(execFile)(...launch(initdb, [...where, ...how]))
+    } catch (error) {
+      // It may be elsewhere, where nobody would find it once the data folder is removed.
+      rmSync(socketDir, { recursive: true })
+      throw error
+    }
     renameSync(fresh, data)
     syncFolder(folder)
   }
