@@ -1,11 +1,14 @@
 // A human decides on an approval request in Chromium: by keyboard alone, and with a service that shows another request than it names.
+import { randomUUID } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
 import { SIGNER_FILE } from '../../tools/signer-page/build.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { until } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
 import { readQr } from './qr.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -228,5 +231,39 @@ describeInBrowser('the console', () => {
     const choices = page.getByLabel('Shown').locator('option')
     await choices.first().waitFor({ state: 'attached' })
     expect(await choices.allTextContents()).toEqual(['in effect', 'all'])
+  })
+
+  test('the inbox begins with what ends first, and leads to the list where more waits than it shows', async () => {
+    const ask = async (expiresInSeconds: number) => {
+      const transaction = aTransaction({
+        policy: { name: 'by-one', version: '1.0.0' },
+        intent: { target: randomUUID() },
+      })
+      const answer = await world.service.post('/approval-requests', { transaction, expiresInSeconds })
+      expect(answer.status, answer.text).toBe(201)
+      return (answer.body as ApprovalRequest).request.target
+    }
+    const urgent = await ask(600)
+    for (let i = 0; i < 30; i++) await ask(3_600)
+    const rows = page
+      .locator('.panel', { has: page.getByRole('heading', { name: 'Approval requests that you can sign' }) })
+      .locator('[data-row]')
+    await page.reload()
+    await rows.first().waitFor()
+    expect(await rows.first().textContent()).toContain(urgent)
+
+    // A caller may have a hundred open; the agent has one more at least.
+    for (let i = 0; i < 69; i++) await ask(3_600)
+    await page.reload()
+    await page.getByRole('link', { name: 'There are more: see all' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Approval requests' }).waitFor()
+    expect(await page.getByLabel('Waiting for').inputValue()).toBe('me')
+    const first = await page.locator('[data-row]').first().textContent()
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await until(
+      async () => (await page.locator('[data-row]').first().textContent()) !== first,
+      'the next page',
+    )
+    expect(watched.problems).toEqual([])
   })
 })

@@ -68,12 +68,15 @@ export function Listed<Reply, Row>({
   loaded,
   rowsOf,
   empty,
+  restAt,
   children,
 }: {
   readonly loaded: Loaded<Reply>
   readonly rowsOf: (reply: Reply) => readonly Row[]
   /** What to do next, where there is nothing. */
   readonly empty: ComponentChildren
+  /** The page with the whole list; undefined: this is it. */
+  readonly restAt?: string
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }) {
   const { data, problem, next } = loaded
@@ -85,10 +88,14 @@ export function Listed<Reply, Row>({
       <Problem text={problem} />
       {rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
       <div class="pager">
-        {new URLSearchParams(location.search).has('cursor') && (
+        {restAt === undefined && new URLSearchParams(location.search).has('cursor') && (
           <a href={withQuery({ cursor: undefined })}>First page</a>
         )}
-        {cursor !== null && cursor !== undefined && <a href={withQuery({ cursor })}>Next page</a>}
+        {cursor !== null && cursor !== undefined && (
+          <a href={restAt ?? withQuery({ cursor })}>
+            {restAt === undefined ? 'Next page' : 'There are more: see all'}
+          </a>
+        )}
       </div>
     </>
   )

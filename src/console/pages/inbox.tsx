@@ -17,11 +17,20 @@ import type { PageProps } from '../page.ts'
 const REQUESTS_EVERY_MS = 10_000
 const REST_EVERY_MS = 120_000
 
+/** As many as a reply may hold: lists are newest first, and what ends first is among the oldest. */
+const PAGE = 'pageSize=100'
+
 export function Inbox({ me }: PageProps) {
   const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
-  const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${mine}`, REQUESTS_EVERY_MS)
-  const changes = useLoaded<{ changes: Change[] }>('/changes?status=PENDING_APPROVAL', REST_EVERY_MS)
-  const inDoubt = useLoaded<{ intents: ExecutionIntent[] }>('/execution-intents/unfinalized', REST_EVERY_MS)
+  const requests = useLoaded<{ requests: ApprovalRequest[] }>(
+    `/approval-requests?${mine}&${PAGE}`,
+    REQUESTS_EVERY_MS,
+  )
+  const changes = useLoaded<{ changes: Change[] }>(`/changes?status=PENDING_APPROVAL&${PAGE}`, REST_EVERY_MS)
+  const inDoubt = useLoaded<{ intents: ExecutionIntent[] }>(
+    `/execution-intents/unfinalized?${PAGE}`,
+    REST_EVERY_MS,
+  )
   return (
     <>
       <h1>Inbox</h1>
@@ -32,6 +41,7 @@ export function Inbox({ me }: PageProps) {
             reply.requests.toSorted((a, b) => Date.parse(a.expiresAt) - Date.parse(b.expiresAt))
           }
           empty="Nobody waits for an approval. Requests appear here by themselves."
+          restAt={`/console/requests?${mine}`}
         >
           {(rows) => <RequestTable caption="Approval requests that wait" requests={rows} />}
         </Listed>
@@ -41,6 +51,7 @@ export function Inbox({ me }: PageProps) {
           loaded={changes}
           rowsOf={(reply) => reply.changes.filter(({ proposedBy }) => proposedBy !== me.callerId)}
           empty="No change waits for you. What you propose yourself, somebody else resolves."
+          restAt="/console/changes?status=PENDING_APPROVAL"
         >
           {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}
         </Listed>
@@ -50,6 +61,7 @@ export function Inbox({ me }: PageProps) {
           loaded={inDoubt}
           rowsOf={(reply) => reply.intents.filter((intent) => intent.inDoubt)}
           empty="No execution is in doubt."
+          restAt="/console/in-doubt"
         >
           {(rows) => <IntentTable caption="Executions in doubt" intents={rows} />}
         </Listed>

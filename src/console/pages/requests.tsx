@@ -7,14 +7,15 @@ import type { PageProps } from '../page.ts'
 
 const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'USED', 'WITHDRAWN']
 
-export function Requests({ query }: PageProps) {
-  const path = listPath('/approval-requests', query, ['status', 'cursor'])
+export function Requests({ query, me }: PageProps) {
+  const path = listPath('/approval-requests', query, ['status', 'waitingFor', 'cursor'])
   const loaded = useLoaded<{ requests: ApprovalRequest[] }>(path, 10_000)
   return (
     <>
       <h1>Approval requests</h1>
       <div class="filters">
         <Choice label="Status" name="status" values={STATUSES} />
+        {me.approverId !== null && <Choice label="Waiting for" name="waitingFor" values={['me']} />}
       </div>
       <Listed
         loaded={loaded}
