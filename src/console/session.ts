@@ -12,6 +12,13 @@ export async function loadSession(): Promise<void> {
   }
 }
 
+/** Asks again who is logged in: another tab of this browser may have logged out, or somebody else in. */
+export async function checkSession(): Promise<void> {
+  if (!session.get()) return
+  const { data } = await get<Me | null>('/console/me')
+  if (JSON.stringify(data) !== JSON.stringify(session.get())) session.set(data)
+}
+
 /** @throws ApiProblem */
 export async function logIn(key: string): Promise<void> {
   await post('/console/login', { key })

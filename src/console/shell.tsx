@@ -10,8 +10,10 @@ import { Problem, Time } from './components/basic.tsx'
 
 export function Shell() {
   const me = useStore(session)
+  const hadSession = useRef(false)
+  hadSession.current ||= Boolean(me)
   if (me === undefined) return <Unreachable />
-  return me === null ? <Login /> : <Frame me={me} />
+  return me === null ? <Login again={hadSession.current} /> : <Frame key={me.callerId} me={me} />
 }
 
 function Frame({ me }: { readonly me: Me }) {
@@ -122,7 +124,7 @@ function Unreachable() {
   )
 }
 
-function Login() {
+function Login({ again }: { readonly again: boolean }) {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
   useTitle('Log in')
@@ -144,6 +146,7 @@ function Login() {
   return (
     <main class="login">
       <h1>Countersign</h1>
+      {again && <p role="status">Your session is over. Log in to go on at the same page.</p>}
       <form onSubmit={(event) => void submit(event)}>
         <label>
           Your key

@@ -266,4 +266,21 @@ describeInBrowser('the console', () => {
     )
     expect(watched.problems).toEqual([])
   })
+
+  test('a tab that comes back to the front shows who is logged in now', async () => {
+    const other = await page.context().newPage()
+    await other.goto(`${world.origin}/console`)
+    await other.getByRole('button', { name: 'Log out' }).click()
+    await other.getByLabel('Your key').fill(world.erin.key)
+    await other.getByRole('button', { name: 'Log in' }).click()
+    await other.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
+    expect(await page.locator('.who span').textContent()).toBe('dana')
+    // Headless, every tab is in front all the time.
+    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await page.locator('.who span', { hasText: 'erin' }).waitFor()
+    await other.getByRole('button', { name: 'Log out' }).click()
+    await other.getByLabel('Your key').waitFor()
+    await page.evaluate(() => dispatchEvent(new Event('focus')))
+    await page.getByText('Your session is over.').waitFor()
+  })
 })
