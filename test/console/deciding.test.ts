@@ -181,6 +181,8 @@ describeInBrowser('the console', () => {
     await page.getByLabel('The approval, as the').fill(approval)
     await page.getByRole('button', { name: 'Deliver' }).click()
     await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    await page.getByRole('status').getByText('You have signed.').waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('sign-request')
     expect((await world.service.get(url, world.dana)).body.approvals).toMatchObject([
       { approverId: 'dana', keyId },
     ])

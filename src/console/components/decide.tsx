@@ -12,6 +12,7 @@ import { Command, Panel, Problem } from './basic.tsx'
 export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
   const { requestId, requestedBy } = asked.request
   const [closing, setClosing] = useState<'decline' | 'withdraw'>()
+  const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
   const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
   const { data } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
@@ -24,11 +25,17 @@ export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonl
   )
   return (
     <Panel title="Decide">
-      <p>Your signature counts for one execution by this caller, of exactly this.</p>
-      {passkeys.map((key) => (
-        <SignWith key={key.keyId} own={key} asked={asked} />
-      ))}
-      <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+      {hasSigned ? (
+        <p role="status">You have signed. It counts for one execution by this caller, of exactly this.</p>
+      ) : (
+        <>
+          <p>Your signature counts for one execution by this caller, of exactly this.</p>
+          {passkeys.map((key) => (
+            <SignWith key={key.keyId} own={key} asked={asked} />
+          ))}
+          <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+        </>
+      )}
       {mayDecide && passkeys.length === 0 && (
         <p class="quiet">
           Or <a href="/console/passkey">make a passkey</a>, and sign here.
