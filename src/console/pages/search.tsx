@@ -17,7 +17,7 @@ interface Hit {
 type Look = <T>(path: string) => Promise<T | undefined>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const ACTION_CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/i
+const ACTION_CODE = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
 
 export function Search({ query }: PageProps) {
   const wanted = (query.get('q') ?? '').trim()
@@ -84,10 +84,12 @@ function Found({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]
   )
 }
 
-function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
+async function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
-  if (ACTION_CODE.test(wanted)) return byActionCode(wanted.toUpperCase(), look)
-  return byName(wanted, look)
+  const [, ...groups] = ACTION_CODE.exec(wanted.toUpperCase()) ?? []
+  // A name may look like a code without its hyphens: then both are found.
+  const byCode = groups.length === 0 ? [] : await byActionCode(groups.join('-'), look)
+  return [...byCode, ...(await byName(wanted, look))]
 }
 
 async function byId(id: string, look: Look): Promise<readonly Hit[]> {
