@@ -286,4 +286,22 @@ describeInBrowser('the console', () => {
     await page.evaluate(() => dispatchEvent(new Event('focus')))
     await page.getByText('Your session is over.').waitFor()
   })
+
+  test('on a phone a refusal names what was declared and what holds, and a table keeps its headings', async () => {
+    const refused = await world.service.post(
+      '/execute',
+      aTransaction({ policy: { name: 'by-one', version: '1.0.0' } }),
+    )
+    expect(refused.status, refused.text).toBe(403)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(`${world.origin}/console/refusals`)
+    await page.locator('[data-row]').first().click()
+    const cells = page.getByRole('region', { name: 'What was declared' }).locator('td')
+    await cells.first().waitFor()
+    const labels = await cells.evaluateAll((all) =>
+      all.map((one) => getComputedStyle(one, '::before').content),
+    )
+    expect(labels).toEqual(['Signal', 'Declared', 'Holds', 'By'].map((title) => `"${title}: "`))
+    expect(await page.getByRole('columnheader').allTextContents()).toContain('Declared')
+  })
 })

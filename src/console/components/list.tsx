@@ -17,6 +17,7 @@ export function Table<Row>({
   rows,
   keyOf,
   hrefOf,
+  labelled = false,
 }: {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
@@ -24,6 +25,8 @@ export function Table<Row>({
   readonly keyOf: (row: Row) => string
   /** Where a row leads; undefined: nowhere. */
   readonly hrefOf?: (row: Row) => string
+  /** On a phone, which shows no headings, each cell names its column. */
+  readonly labelled?: boolean
 }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
@@ -44,7 +47,7 @@ export function Table<Row>({
             return (
               <tr key={keyOf(row)} class={href === undefined ? '' : 'link'}>
                 {columns.map(({ title, cell, minor }, i) => (
-                  <td key={title} class={minor ? 'minor' : ''}>
+                  <td key={title} class={minor ? 'minor' : ''} data-title={labelled ? title : undefined}>
                     {i === 0 && href !== undefined ? (
                       <a href={href} data-row>
                         {cell(row)}

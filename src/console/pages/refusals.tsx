@@ -73,6 +73,7 @@ export function Refusal({ params }: PageProps) {
             {mismatches.length > 0 && (
               <Table
                 caption="What was declared and does not hold"
+                labelled
                 rows={mismatches}
                 keyOf={({ signal }) => signal}
                 columns={[
