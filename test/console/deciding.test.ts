@@ -304,4 +304,29 @@ describeInBrowser('the console', () => {
     expect(labels).toEqual(['Signal', 'Declared', 'Holds', 'By'].map((title) => `"${title}: "`))
     expect(await page.getByRole('columnheader').allTextContents()).toContain('Declared')
   })
+
+  test.each(['light', 'dark'] as const)(
+    'the edge of a field can be seen, and a button to copy be hit, in %s',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(`${world.origin}/console/requests/${world.hostile.request.requestId}`)
+      const copy = await page.getByRole('button', { name: 'Copy' }).first().boundingBox()
+      // WCAG 2.2: 2.5.8 Target Size, 1.4.11 Non-text Contrast.
+      expect(copy?.height).toBeGreaterThanOrEqual(24)
+      const colors = await page.getByLabel('Search').evaluate((field) => {
+        const { borderTopColor, backgroundColor } = getComputedStyle(field)
+        return [borderTopColor, backgroundColor].map((color) => color.match(/\d+/g)!.map(Number))
+      })
+      const [darker, lighter] = colors.map(luminance).toSorted((a, b) => a - b)
+      expect((lighter! + 0.05) / (darker! + 0.05)).toBeGreaterThanOrEqual(3)
+    },
+  )
 })
+
+/** WCAG 2.2, relative luminance. */
+function luminance(rgb: readonly number[]): number {
+  const [r = 0, g = 0, b = 0] = rgb.map((value) =>
+    value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+  )
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
