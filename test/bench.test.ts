@@ -349,7 +349,7 @@ describe('countersign bench --url', () => {
     [['--compare', import.meta.filename], 'cannot be read as JSON'],
   ])('%j is refused before anything is measured', async (options, why) => {
     const { code, output, table } = await against(await aDeployment(500, ''), 'key', 'execute', ...options)
-    expect({ code, table }).toEqual({ code: 1, table: '' })
+    expect({ code, table }).toEqual({ code: 2, table: '' })
     expect(output).toContain(why)
   })
 
