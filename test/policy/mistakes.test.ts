@@ -121,6 +121,30 @@ describe('one mistake is one sentence', () => {
       'line 15, column 11, rule too-large: no such overload: double == int (numbers are doubles: write 20.0).',
     ],
     [
+      'a name of a day',
+      'when: signals.amount > 5000.0',
+      'when: now.getDayOfWeek() == "Monday"',
+      'line 15, column 11, rule too-large: no such overload: int == string.',
+    ],
+    [
+      'a parenthesis that is not closed',
+      'when: signals.amount',
+      'when: (signals.amount',
+      'line 15, column 34, rule too-large: A bracket is opened and not closed.',
+    ],
+    [
+      'a total of something else',
+      'approved: { by: approval, quorum: 1 }',
+      'amount: { by: history, window: 24h, sum: amount }',
+      'line 12, column 39: verify.amount.sum must be intent.parameters.<member>.',
+    ],
+    [
+      'a second document',
+      'bindings:',
+      '---\nbindings:',
+      'line 9, column 1: The file must hold one document, and --- begins another.',
+    ],
+    [
       'one =',
       '> 5000.0',
       '= 5000.0',

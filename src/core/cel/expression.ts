@@ -121,6 +121,7 @@ function withZones(text: string, zoned: readonly number[]): string {
 function summaryOf({ summary }: ParseError | CelTypeError): string {
   return summary
     .replace(/^Unexpected token: EOF$/, 'The expression ends where more must follow')
+    .replace(/^Expected R(PAREN|BRACKET|BRACE), got EOF$/, 'A bracket is opened and not closed')
     .replaceAll('google.protobuf.', '')
 }
 
@@ -144,7 +145,8 @@ function hint(
   { code, summary }: ParseError | CelTypeError,
   { text, at, known }: { text: string; at: number; known: readonly string[] },
 ): string {
-  if (code === 'no_such_overload' && /\bint\b/.test(summary)) return ' (numbers are doubles: write 20.0)'
+  if (code === 'no_such_overload' && /\bint\b/.test(summary) && /\bdouble\b/.test(summary))
+    return ' (numbers are doubles: write 20.0)'
   const [, variable] = /^Unknown variable: (.*)$/.exec(summary) ?? []
   if (variable !== undefined) {
     const meant = nearest(variable, known.map(lastPart))

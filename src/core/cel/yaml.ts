@@ -1,6 +1,7 @@
 // Reads a YAML file that a person wrote: a policy, rules, their cases.
 import { readFileSync, statSync } from 'node:fs'
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { errorText } from '../error-text.ts'
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { DocumentError, type PositionOf } from './mistakes.ts'
 
@@ -86,6 +87,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   MISSING_CHAR: 'The indentation does not fit the lines around it.',
   BLOCK_AS_IMPLICIT_KEY:
     'The indentation does not fit, or a text that contains ": " does not stand in quotes.',
+  MULTIPLE_DOCS: 'The file must hold one document, and --- begins another.',
   TAB_AS_INDENT: 'Tabs cannot indent a line.',
   UNEXPECTED_TOKEN: 'A text that begins with a quote must stand in quotes as a whole.',
 }
@@ -104,6 +106,6 @@ function readText(file: string): string {
     if (size > FILE_BYTES_MAX) throw new Error(`${size} bytes are more than ${FILE_BYTES_MAX}`)
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (error) {
-    throw new DocumentError([{ file, message: `Cannot be read: ${String(error)}.` }])
+    throw new DocumentError([{ file, message: `Cannot be read: ${errorText(error)}.` }])
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DocumentError, type DocumentMistake, type PositionOf } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
+import { errorText } from '../error-text.ts'
 import { canonicalize } from '../json/canonical.ts'
 import { isPolicyVersion, type PolicyDocument } from '../schemas/policy.ts'
 import { sha256Hex } from '../signing/sha256.ts'
@@ -51,7 +52,7 @@ function foldersIn(dir: string): string[] {
       .filter((name) => !name.startsWith('.') && statSync(join(dir, name)).isDirectory())
       .toSorted()
   } catch (error) {
-    throw new DocumentError([{ file: dir, message: `Cannot be read: ${String(error)}.` }])
+    throw new DocumentError([{ file: dir, message: `Cannot be read: ${errorText(error)}.` }])
   }
 }
 

@@ -40,7 +40,7 @@ const history = closed({
     pattern: '^[1-9]\\d{0,2}[mhd]$',
     description: 'minutes, hours or days, such as 30m, 24h or 7d',
   }),
-  sum: Type.Optional(Type.String({ pattern: PARAMETER_PATH })),
+  sum: Type.Optional(Type.String({ pattern: PARAMETER_PATH, description: 'intent.parameters.<member>' })),
   per: Type.Optional(
     Type.Array(
       Type.String({

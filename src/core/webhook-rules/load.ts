@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
+import { errorText } from '../error-text.ts'
 import { CASES_SUFFIX } from './cases.ts'
 import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 
@@ -63,7 +64,7 @@ function namesIn(dir: string): string[] {
   try {
     names = readdirSync(dir).filter((name) => !name.startsWith('.'))
   } catch (error) {
-    throw new DocumentError([{ file: dir, message: `Cannot be read: ${String(error)}.` }])
+    throw new DocumentError([{ file: dir, message: `Cannot be read: ${errorText(error)}.` }])
   }
   const yml = names.filter((name) => name.endsWith('.yml'))
   if (yml.length > 0)
