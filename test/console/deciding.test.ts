@@ -12,6 +12,17 @@ import { aTransaction } from '../transactions.ts'
 import { readQr } from './qr.ts'
 import { startWorld, type World } from './world.ts'
 
+/** @returns the target of the request, which nothing else has */
+async function askBy({ service }: World, expiresInSeconds: number): Promise<string> {
+  const transaction = aTransaction({
+    policy: { name: 'by-one', version: '1.0.0' },
+    intent: { target: randomUUID() },
+  })
+  const answer = await service.post('/approval-requests', { transaction, expiresInSeconds })
+  expect(answer.status, answer.text).toBe(201)
+  return (answer.body as ApprovalRequest).request.target
+}
+
 describeInBrowser('the console', () => {
   let world: World
   let browser: Browser
@@ -237,17 +248,8 @@ describeInBrowser('the console', () => {
   })
 
   test('the inbox begins with what ends first, and leads to the list where more waits than it shows', async () => {
-    const ask = async (expiresInSeconds: number) => {
-      const transaction = aTransaction({
-        policy: { name: 'by-one', version: '1.0.0' },
-        intent: { target: randomUUID() },
-      })
-      const answer = await world.service.post('/approval-requests', { transaction, expiresInSeconds })
-      expect(answer.status, answer.text).toBe(201)
-      return (answer.body as ApprovalRequest).request.target
-    }
-    const urgent = await ask(600)
-    for (let i = 0; i < 30; i++) await ask(3_600)
+    const urgent = await askBy(world, 600)
+    for (let i = 0; i < 30; i++) await askBy(world, 3_600)
     const rows = page
       .locator('.panel', { has: page.getByRole('heading', { name: 'Approval requests that you can sign' }) })
       .locator('[data-row]')
@@ -256,7 +258,7 @@ describeInBrowser('the console', () => {
     expect(await rows.first().textContent()).toContain(urgent)
 
     // A caller may have a hundred open; the agent has one more at least.
-    for (let i = 0; i < 69; i++) await ask(3_600)
+    for (let i = 0; i < 69; i++) await askBy(world, 3_600)
     await page.reload()
     await page.getByRole('link', { name: 'There are more: see all' }).click()
     await page.getByRole('heading', { level: 1, name: 'Approval requests' }).waitFor()
