@@ -229,7 +229,9 @@ function followKeys(toggleHelp: () => void): () => void {
 
 /** Enter then follows the link that has the focus, as everywhere. */
 function moveRow(by: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter((row) =>
+    row.checkVisibility(),
+  )
   const at = rows.indexOf(document.activeElement as HTMLElement)
   const next =
     rows[at === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)]

@@ -323,6 +323,22 @@ describeInBrowser('the console', () => {
       expect((lighter! + 0.05) / (darker! + 0.05)).toBeGreaterThanOrEqual(3)
     },
   )
+
+  test('of many decisions that a change would have made otherwise, the newest stand above what resolves it', async () => {
+    await page.goto(`${world.origin}/console/changes/policy/${world.policyChange}`)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('button', { name: 'Run again' }).waitFor()
+    const rows = page
+      .getByRole('region', { name: 'Decisions that would differ', exact: true })
+      .locator('[data-row]')
+    expect(await rows.count()).toBe(10)
+    const more = page.getByText(/^\d+ more$/).first()
+    await rows.last().focus()
+    await page.keyboard.press('j')
+    expect(await rows.last().evaluate((row) => row === document.activeElement)).toBe(false)
+    await more.click()
+    await page.getByRole('region', { name: 'Decisions that would differ: the older ones' }).waitFor()
+  })
 })
 
 /** WCAG 2.2, relative luminance. */

@@ -142,6 +142,32 @@ const placeOf = {
   hrefOf: ({ businessTransactionId: id }: Listed) => `/console/executions/${id}`,
 }
 
+/** A report lists hundreds, and the buttons that resolve the change stand below it. */
+const UNFOLDED = 10
+
+function Decisions<Row extends Listed>({
+  caption,
+  rows,
+  columns,
+}: {
+  readonly caption: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+}) {
+  const folded = rows.slice(UNFOLDED)
+  return (
+    <>
+      <Table caption={caption} rows={rows.slice(0, UNFOLDED)} columns={columns} {...placeOf} />
+      {folded.length > 0 && (
+        <details>
+          <summary>{folded.length} more</summary>
+          <Table caption={`${caption}: the older ones`} rows={folded} columns={columns} {...placeOf} />
+        </details>
+      )}
+    </>
+  )
+}
+
 interface FindingsOf {
   readonly change: Change
   readonly of: Omit<Found, 'share' | 'complete'>
@@ -164,10 +190,9 @@ function Findings({ change, of }: FindingsOf) {
             approved.
           </p>
           {flips.length > 0 && (
-            <Table
+            <Decisions
               caption="Decisions that would differ"
               rows={flips}
-              {...placeOf}
               columns={[
                 execution,
                 { title: 'Would be', cell: ({ wouldBe }) => <Badge status={wouldBe.outcome} /> },
@@ -188,10 +213,9 @@ function Findings({ change, of }: FindingsOf) {
             because the version that approved it ends.
           </p>
           {retired.length > 0 && (
-            <Table
+            <Decisions
               caption="Executions under a version that ends"
               rows={retired}
-              {...placeOf}
               columns={[
                 execution,
                 { title: 'Version', cell: ({ version }) => <Said text={version} /> },
