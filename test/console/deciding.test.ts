@@ -339,6 +339,11 @@ describeInBrowser('the console', () => {
     await more.click()
     await page.getByRole('region', { name: 'Decisions that would differ: the older ones' }).waitFor()
   })
+
+  test('a kind of change that there is not is called that', async () => {
+    await page.goto(`${world.origin}/console/changes/nothing/${world.policyChange}`)
+    await page.getByRole('alert').getByText('There is no such change.').waitFor()
+  })
 })
 
 /** WCAG 2.2, relative luminance. */

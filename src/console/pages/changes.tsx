@@ -69,7 +69,8 @@ export function Change({ params, me }: PageProps) {
   // Another change may have come in the place of the one that it is of.
   const report = made?.changeHash === data?.changeHash ? made : undefined
   useTitle(data === undefined ? 'Change' : oneLine(data.target))
-  if (data === undefined) return <NotLoaded title="Change" problem={problem} />
+  if (data === undefined)
+    return <NotLoaded title="Change" problem={path === undefined ? 'There is no such change.' : problem} />
   // A step-up signs the hash: it must be that of what is shown.
   const hash = hashOf(data)
   if (hash !== data.changeHash)
