@@ -46,7 +46,7 @@ async function prove({ kind, id, owner }: ArtifactName & { readonly owner: strin
     stopping: () => false,
     required: undefined,
   })
-  return (await proofs.prove([{ kind, id }], { owner, waitMs: 0 }))[0]
+  return (await proofs.prove([{ kind, id }], { owner, waitMs: 0, sql: pool }))[0]
 }
 
 /** Expects a proof, by what is stored, that the artifact is under the checkpoint. */

@@ -19,7 +19,7 @@ const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', rows: [] }
 
 /** Runs `work` in one transaction. Whatever it throws, and whatever it has sent that fails, rolls everything back. */
 export async function inTransaction<T>(
-  pool: Pool,
+  pool: Pick<Pool, 'connect'>,
   work: (transaction: Transaction) => T | Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
@@ -37,7 +37,7 @@ export async function inTransaction<T>(
 }
 
 /** Runs `read` in a transaction in which every statement sees the database as of one moment. */
-export function inSnapshot<T>(pool: Pool, read: (sql: Sql) => Promise<T>): Promise<T> {
+export function inSnapshot<T>(pool: Pick<Pool, 'connect'>, read: (sql: Sql) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (sql) => {
     await sql.run([SNAPSHOT])
     return read(sql)

@@ -80,7 +80,7 @@ export async function readBundle(
   const [changes, proven] = await Promise.all([
     readChanges(pool, changeIds),
     // The record is the caller's to read, and with it what it rests on.
-    logProofs.prove(artifacts, { owner: null, waitMs }),
+    logProofs.prove(artifacts, { owner: null, waitMs, sql: pool }),
   ])
   const proofs: string[] = []
   for (const [i, { kind, id: ofId }] of artifacts.entries()) {

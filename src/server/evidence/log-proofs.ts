@@ -1,6 +1,7 @@
 // Proofs that artifacts are in the evidence log: where they are, and their `.tlog-proof` texts under one checkpoint.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { readCheckpoint } from '../../core/log/checkpoint.ts'
 import { DamagedLog } from '../../core/log/damaged.ts'
 import type { LogPolicy } from '../../core/log/policy.ts'
@@ -52,12 +53,13 @@ export interface LogProofs {
    *
    * @param given.owner the caller whose they must be; null: anyone's (`readableOwner`)
    * @param given.waitMs how long to wait for a checkpoint over all of them
+   * @param given.sql the reads of the client that asks
    * @returns in their order; undefined for one that is not there, or is not the owner's
    * @throws DamagedLog where what is stored does not lead to the root of the checkpoint
    */
   readonly prove: (
     artifacts: readonly ArtifactName[],
-    given: { readonly owner: string | null; readonly waitMs: number },
+    given: { readonly owner: string | null; readonly waitMs: number; readonly sql: Sql },
   ) => Promise<(Proven | undefined)[]>
 }
 
@@ -100,17 +102,17 @@ export function openLogProofs(
     return looking
   }
 
-  async function placesOf(positions: readonly (LogPosition | undefined)[], waitMs: number) {
+  async function placesOf(sql: Sql, positions: readonly (LogPosition | undefined)[], waitMs: number) {
     const isProvable = (places: readonly (PlacedEntry | undefined)[]) =>
       positions.every((position, i) => !isLogged(position) || isUnderCheckpoint(places[i]))
-    let places = await placeEntries(pool, positions, required)
+    let places = await placeEntries(sql, positions, required)
     if (waitMs === 0 || waiting >= WAITING_MAX) return places
     const untilMs = performance.now() + waitMs
     waiting++
     try {
       for (let seen = ''; !isProvable(places) && performance.now() < untilMs && !stopping();) {
         const look = await nextLook()
-        if (look !== seen) places = await placeEntries(pool, positions, required)
+        if (look !== seen) places = await placeEntries(sql, positions, required)
         seen = look
       }
     } finally {
@@ -120,14 +122,14 @@ export function openLogProofs(
   }
 
   return {
-    async prove(artifacts, { owner, waitMs }) {
+    async prove(artifacts, { owner, waitMs, sql }) {
       const positions = await Promise.all(
         artifacts.map(async ({ kind, id }) =>
-          isId(kind, id) ? findLogPosition(pool, { kind: proofKinds[kind], id, owner }) : undefined,
+          isId(kind, id) ? findLogPosition(sql, { kind: proofKinds[kind], id, owner }) : undefined,
         ),
       )
-      const places = await placesOf(positions, waitMs)
-      const proofs = await proveAll(pool, places.filter(isUnderCheckpoint), tiles)
+      const places = await placesOf(sql, positions, waitMs)
+      const proofs = await proveAll(sql, places.filter(isUnderCheckpoint), tiles)
       return positions.map((position, i) => {
         if (position === undefined) return undefined
         if (!isLogged(position)) return { state: 'not logged' }
@@ -154,7 +156,7 @@ function isUnderCheckpoint(place: PlacedEntry | undefined): place is CoveredEntr
 
 /** By log and index. */
 async function proveAll(
-  pool: Pool,
+  sql: Sql,
   places: readonly CoveredEntry[],
   tiles: LogTiles,
 ): Promise<Map<string, EntryProof>> {
@@ -166,7 +168,7 @@ async function proveAll(
       const some = ofLog.slice(at, at + PROVEN_AT_ONCE)
       const bundles = openBundles(some)
       const indexes = some.map(({ index }) => index)
-      const readTiles = bundles.tiles(tileReader(pool, log))
+      const readTiles = bundles.tiles(tileReader(sql, log))
       const paths = await inclusionProofs({ indexes, size }, readTiles, sha256, tiles.of(log))
       for (const [i, index] of indexes.entries()) {
         const entry = bundles.entryAt(index)

@@ -22,8 +22,12 @@ import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Admission } from './admission.ts'
 import { queryProblem } from './query.ts'
+import { openReads, TooManyReads } from './reads.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
+
+/** Of the four connections one is always left to the others. */
+const CLIENT_READS_MAX = 3
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 /** `Prefer: wait=20` (RFC 7240). */
@@ -77,6 +81,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     log: observers.log,
   })
   const limitOf = configuredLimits(config)
+  const readsOf = openReads(service.pool, CLIENT_READS_MAX)
 
   /**
    * Decisions §3: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413 → 429 → 403 by who the caller is → 401 for a session
@@ -100,7 +105,11 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (received === undefined) return undefined
     if (received instanceof Failure) return reply(received, exchange)
     try {
-      const outcome = await handled(head, received.body, service)
+      const outcome = await handled(
+        head,
+        received.body,
+        route.method === 'GET' ? { ...service, pool: readsOf(head.client) } : service,
+      )
       const ended = mustStillBeAuthenticated(head) ? await credentials.ended(credential) : undefined
       if (ended !== undefined) return await reply(ended, exchange)
       const { session } = credential
@@ -266,7 +275,7 @@ async function handled(
       service,
     )
   } catch (error) {
-    return failureOf(error)
+    return error instanceof TooManyReads ? failures.overloaded() : failureOf(error)
   }
 }
 

@@ -92,7 +92,7 @@ async function listEvents(request: RouteRequest, service: Service): Promise<Answ
   const untilMs = performance.now() + waitMsOf(request, WAIT_SECONDS_MAX)
   let after = query.get('after') ?? undefined
   for (;;) {
-    const page = await eventWatch.read(() => readEvents(pool, { after, limit, scope }))
+    const page = await eventWatch.read(client, () => readEvents(pool, { after, limit, scope }))
     if (page instanceof Failure) return page
     const ms = untilMs - performance.now()
     const waits = page.events.length === 0 && page.atEnd && ms > 0

@@ -335,10 +335,13 @@ async function consistency(
   return json({ from, to, hashes: hashes.map((hash) => Buffer.from(hash).toString('base64')) })
 }
 
-async function proof(request: RouteRequest, { logProofs, issueReceipt }: Service): Promise<Answer | Failure> {
+async function proof(
+  request: RouteRequest,
+  { pool, logProofs, issueReceipt }: Service,
+): Promise<Answer | Failure> {
   const { kind = '', id = '' } = request.params
   if (!isProofKind(kind)) return failures.pathNotFound()
-  const given = { owner: readableOwner(request.caller), waitMs: waitMsOf(request) }
+  const given = { owner: readableOwner(request.caller), waitMs: waitMsOf(request), sql: pool }
   const [proven] = await logProofs.prove([{ kind, id }], given)
   if (proven === undefined) return failures.artifactNotFound(kind)
   if (proven.state === 'not logged') return failures.notLogged()

@@ -6,6 +6,7 @@ import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
 import type { Cost } from '../http/compute.ts'
+import type { Reads } from '../http/reads.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { Failure } from '../../core/errors.ts'
@@ -35,8 +36,8 @@ export type { Answer } from '../answer.ts'
 /** What handlers use. Made once, at start. */
 export interface Service {
   readonly config: Config
-  /** For the handlers' reads. The worker threads have their own connections. */
-  readonly pool: pg.Pool
+  /** For the handlers' reads, the share of the request's client. The worker threads have their own connections. */
+  readonly pool: Reads
   /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool
   /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
