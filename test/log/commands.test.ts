@@ -130,10 +130,14 @@ describe('log export', () => {
   })
 })
 
-test('the database holds by the saved description', async () => {
-  const { status, stdout, stderr } = await run(shown('log audit'))
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toMatch(/\nNo problems\.\n$/)
+test('the database holds by the saved description, and against a saved checkpoint', async () => {
+  const audits = blocks('log.md', 'sh').filter((block) => block.includes('log audit'))
+  expect(audits).toHaveLength(2)
+  for (const audit of audits) {
+    const { status, stdout, stderr } = await run(forHere(audit, service.url))
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/\nNo problems\.\n$/)
+  }
 })
 
 describe('log proof', () => {
