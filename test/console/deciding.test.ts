@@ -247,6 +247,28 @@ describeInBrowser('the console', () => {
     expect(await choices.allTextContents()).toEqual(['in effect', 'all'])
   })
 
+  test('an amount is compared with those of before in the same currency alone', async () => {
+    const panel = page.locator('.panel', {
+      has: page.getByRole('heading', { name: 'Executed before, by this caller' }),
+    })
+    for (const [currency, said] of [
+      ['JPY', /None of them in JPY\./],
+      ['EUR', /1 of them in EUR\.amount: 41, before 42(?!.*Higher)/],
+    ] as const) {
+      const transaction = aTransaction({
+        policy: { name: 'by-one', version: '1.0.0' },
+        intent: { target: randomUUID(), parameters: { amount: 41, currency } },
+      })
+      const { status, text, body } = await world.service.post('/approval-requests', { transaction })
+      expect(status, text).toBe(201)
+      await page.goto(`${world.origin}/console/requests/${(body as ApprovalRequest).request.requestId}`)
+      await panel.getByText('of them in').waitFor()
+      expect(await panel.textContent()).toMatch(said)
+      // A caller may have a hundred open, and other tests count on it.
+      expect((await world.service.post(`${(body as ApprovalRequest).url}/withdraw`, {})).status).toBe(200)
+    }
+  })
+
   test('the inbox begins with what ends first, and leads to the list where more waits than it shows', async () => {
     const urgent = await askBy(world, 600)
     for (let i = 0; i < 30; i++) await askBy(world, 3_600)

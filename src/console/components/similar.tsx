@@ -17,6 +17,11 @@ export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
   const { data, problem } = useLoaded<ExecutionTrustRecord[]>(`/trust-records?${query}`)
   const similar = (data ?? []).filter(({ transaction }) => transaction.intent.action === capability)
   const same = similar.filter(({ transaction }) => transaction.intent.target === target)
+  // 5,000 is much in euros and little in yen.
+  const { currency } = to.parameters
+  const comparable = similar.filter(
+    ({ transaction }) => transaction.intent.parameters['currency'] === currency,
+  )
   return (
     <Panel title="Executed before, by this caller">
       <Problem text={problem} />
@@ -26,7 +31,13 @@ export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
           {same.length === 0 ? <strong>none on this target</strong> : `${same.length} on this target`}.
         </p>
       )}
-      <Ranges of={to.parameters} among={similar} />
+      {typeof currency === 'string' && similar.length > comparable.length && (
+        <p>
+          {comparable.length === 0 ? <strong>None</strong> : comparable.length} of them in{' '}
+          <Said text={currency} />.
+        </p>
+      )}
+      <Ranges of={to.parameters} among={comparable} />
       <ul class="plain">
         {[...new Set([...same, ...similar])].slice(0, SHOWN).map((past) => (
           <li key={past.businessTransactionId}>
