@@ -202,7 +202,7 @@ function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
         ].join('\n')}
       />
       <p class="quiet">
-        To reject it, sign with <code>--action reject</code> and post to <code>…/reject</code>.
+        To reject it, sign with <code>--action reject --reason '…'</code> and post to <code>…/reject</code>.
       </p>
       {kind === 'policy' && (
         <>
