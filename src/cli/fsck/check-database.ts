@@ -15,6 +15,8 @@ interface Checked {
   readonly summary: object
   /** The same for a human. */
   readonly lines: readonly string[]
+  /** What to say after them where there are no problems. */
+  readonly clean?: string
 }
 
 /**
@@ -33,7 +35,13 @@ export async function checkDatabase(
   const progress = openProgress(process.stderr)
   try {
     client = await connect(databaseUrl(env))
-    const { problems, unreadable, summary, lines } = await check({
+    const {
+      problems,
+      unreadable,
+      summary,
+      lines,
+      clean = 'No problems.',
+    } = await check({
       sql: client,
       onFinding(finding) {
         progress.clear()
@@ -44,7 +52,8 @@ export async function checkDatabase(
     })
     progress.clear()
     if (json) console.log(JSON.stringify({ summary: { ...summary, problems, unreadable } }))
-    else for (const line of [...lines, ...counted(problems, unreadable)]) console.log(printable(line))
+    else
+      for (const line of [...lines, ...counted({ problems, unreadable, clean })]) console.log(printable(line))
     if (unreadable > 0) return 2
     return problems === 0 ? 0 : 1
   } catch (error) {
@@ -57,9 +66,13 @@ export async function checkDatabase(
   }
 }
 
-function counted(problems: number, unreadable: number): string[] {
+function counted({
+  problems,
+  unreadable,
+  clean,
+}: Pick<Checked, 'problems' | 'unreadable'> & { readonly clean: string }): string[] {
   return [
-    problems === 0 ? 'No problems.' : problems === 1 ? '1 problem.' : `${problems} problems.`,
+    problems === 0 ? clean : problems === 1 ? '1 problem.' : `${problems} problems.`,
     ...(unreadable === 0 ? [] : [`Of these ${unreadable} could not be read: not everything was checked.`]),
   ]
 }

@@ -20,7 +20,7 @@ import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
 import { readAuthority } from './audit-authority.ts'
 import { auditedRows } from './audit-rows.ts'
 import { frozen, queueCheck, runProblems, streamProblems } from './audit-state.ts'
-import { describedGap } from './gap.ts'
+import { describedGap, NOTHING_ELSE } from './gap.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { Coverage } from './coverage.ts'
 import { described } from './fsck.ts'
@@ -265,6 +265,7 @@ export function auditCommand(
       summary: {
         logs: logs.map(({ checkpoint: { origin, size }, ...counts }) => ({ origin, size, ...counts })),
       },
+      ...(logs.some(({ previous }) => previous !== undefined) && { clean: NOTHING_ELSE }),
       lines: logs.length === 0 && problems === 0 ? ['No log has a checkpoint.'] : logs.flatMap(lines),
     }
   })

@@ -8,7 +8,7 @@ import { sayCannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { openFolder } from './folder.ts'
-import { gapOfCopy } from './gap.ts'
+import { gapOfCopy, NOTHING_ELSE } from './gap.ts'
 import { compareSaved } from './saved.ts'
 import { LogFault } from './source.ts'
 import { checkpointOpener } from './trust.ts'
@@ -32,17 +32,19 @@ export async function fsckCommand({
   try {
     const open = checkpointOpener(trust)
     const source = openFolder(folder)
-    let gap: string[] = []
+    let statement: string | undefined
     const onEntry = ({ kind, hash }: LogEntry, index: number) => {
-      if (kind === 'previous') gap = gapOfCopy(folder, hash)
+      if (kind === 'previous') statement = hash
       if (index % 10_000 === 0) progress.show({ table: 'log', rows: index, about: source.size })
     }
     const checked = await checkLog({ source, open, onEntry })
     const { origin } = checked.checkpoint
     for (const file of checkpoints) await compareSaved(source, { file, origin, open })
     progress.clear()
-    for (const line of [...described(checked), ...gap]) console.log(printable(line))
-    console.log('No problems.')
+    for (const line of described(checked)) console.log(printable(line))
+    const gap = statement === undefined ? [] : gapOfCopy(folder, statement)
+    for (const line of gap) console.log(printable(line))
+    console.log(gap.length === 0 ? 'No problems.' : NOTHING_ELSE)
     return 0
   } catch (error) {
     progress.clear()

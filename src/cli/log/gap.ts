@@ -1,10 +1,14 @@
 // What a reopened log says of the one before it, in sentences.
 import { join } from 'node:path'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
+import { CannotCheck } from '../cannot-check.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { isMembers, itemsOf } from '../../core/verifier/evidence.ts'
 import { parseEvidence } from '../../core/verifier/parse.ts'
+
+/** What to say after such lines where nothing is wrong. */
+export const NOTHING_ELSE = 'No problems, but for what is disclosed above.'
 
 /** A line each. */
 export function describedGap({ previous, checkpoint, contradiction, entriesLost }: PreviousLog): string[] {
@@ -28,6 +32,7 @@ const named = (note: string): string => note.split('\n').slice(0, 2).join(' with
 /**
  * What the first entry of a copied log states of the log before it.
  * @param hash of the entry: the statement is in the description that the copy has beside it, `log.json`
+ * @throws CannotCheck where it is not there
  */
 export function gapOfCopy(folder: string, hash: string): string[] {
   const statement = statementsIn(readIfThere(join(folder, 'log.json'))).find(
@@ -35,9 +40,10 @@ export function gapOfCopy(folder: string, hash: string): string[] {
   )
   const previous = statement === undefined ? undefined : parsePrevious(statement)
   if (previous !== undefined) return describedGap(previous)
-  return [
-    `This log follows another one. How that one ended is in a statement with the SHA-256 ${hash}, which log.json of the copy does not have: ask the operator for it.`,
-  ]
+  throw new CannotCheck(
+    `The log follows another one. How that one ended, and what it lost, is in a statement with the SHA-256 ${hash}, which log.json of the copy ` +
+      'does not have: export it again, or ask the operator for it.',
+  )
 }
 
 /** None where the copy's description cannot be read: nothing else of it is needed. */
