@@ -228,6 +228,7 @@ describe('GET /audit/events 400 invalidQuery', () => {
   test.each([
     ['since=x', 'since must be an RFC 3339 timestamp.'],
     ['until=2026-02-30T00:00:00Z', 'until must be an RFC 3339 timestamp.'],
+    ['since=2026-05-02T00:00:00Z&until=2026-05-01T00:00:00Z', 'since must not be after until.'],
     ['since=x&until=x&type=x', 'since must be an RFC 3339 timestamp.'],
   ])('%s', async (query, error) => {
     expect(reply(await service.get(`/audit/events?${query}`, human))).toEqual(refused(error))

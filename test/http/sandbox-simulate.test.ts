@@ -411,6 +411,10 @@ describe('POST /sandbox/policies/simulate 400 invalidField', () => {
     ],
     [{ policy: document, since: 'yesterday' }, 'since must be an RFC 3339 timestamp.'],
     [{ policy: document, until: 5 }, 'until must be an RFC 3339 timestamp.'],
+    [
+      { policy: document, since: '2026-05-02T00:00:00Z', until: '2026-05-01T00:00:00Z' },
+      'since must not be after until.',
+    ],
     [{ policy: document, untill: instant }, 'untill'],
     [{ policyId: 'x', policy: document, retires: ['1.0.0'] }, 'policyId must be left out where policy'],
     [{ policyId: 'X', retires: ['1.0.0'] }, 'policyId must be the name of a policy.'],

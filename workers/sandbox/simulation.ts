@@ -39,6 +39,8 @@ export function readSimulation({ request }: InFlight): Simulation | Failure {
   if (since instanceof Failure) return since
   const until = readInstant(fields, 'until')
   if (until instanceof Failure) return until
+  if (since !== null && until !== null && since > until)
+    return failures.invalidField('since must not be after until.')
   const cursor = readRange(fields['cursor'])
   if (cursor instanceof Failure) return cursor
   const given = { request, retires, since, until, cursor }

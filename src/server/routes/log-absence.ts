@@ -68,17 +68,15 @@ export const logAbsence = [
   },
 ] as const satisfies readonly Route[]
 
-async function absence(
-  { params, caller }: RouteRequest,
-  { pool, servedCheckpoint }: Service,
-): Promise<Answer | Failure> {
+async function absence({ params, caller }: RouteRequest, service: Service): Promise<Answer | Failure> {
+  const { pool } = service
   const { kind = '', id: given = '' } = params
   if (!isIdKind(kind)) return failures.pathNotFound()
   const id = idOf(kind, given)
   if (id === undefined) return failures.invalidQuery(`The id of ${ARTICLES[kind]} ${kind} is a UUID.`)
   const refused = await whyRefused(pool, { kind, id, owner: readableOwner(caller) })
   if (refused !== undefined) return refused
-  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  const checkpoint = await newestCheckpoint(params, service)
   if (checkpoint === undefined) return failures.noCheckpoint()
   return json(await inSnapshot(pool, (sql) => readAbsence(sql, { kind, id, checkpoint })))
 }

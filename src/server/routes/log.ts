@@ -103,8 +103,8 @@ export const evidenceLog = [
       },
     },
     failures: ['pathNotFound', 'noCheckpoint'],
-    async handle({ params }, { servedCheckpoint }) {
-      const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+    async handle({ params }, service) {
+      const checkpoint = await newestCheckpoint(params, service)
       if (checkpoint === undefined) return failures.noCheckpoint()
       return { status: 200, headers: TEXT, body: checkpoint.note, cache: 'public, no-cache' }
     },
@@ -259,10 +259,10 @@ async function describeLogs({ pool, logKeys }: Service): Promise<Static<typeof L
  */
 export async function newestCheckpoint(
   { log }: PathParams,
-  served: Service['servedCheckpoint'],
+  { pool, servedCheckpoint }: Pick<Service, 'pool' | 'servedCheckpoint'>,
 ): Promise<CheckpointRow | undefined> {
-  if (log === undefined) return served()
-  return /^[1-9][0-9]{0,8}$/.test(log) ? served(Number(log)) : undefined
+  if (log === undefined) return servedCheckpoint(pool)
+  return /^[1-9][0-9]{0,8}$/.test(log) ? servedCheckpoint(pool, Number(log)) : undefined
 }
 
 async function tile(request: RouteRequest, service: Service): Promise<Answer | Failure> {
@@ -293,16 +293,17 @@ const BYTES = { 'Content-Type': 'application/octet-stream' }
 /** The tile of a path, in the log that is asked for, if its checkpoint covers it and the caller may read it. */
 async function readTile(
   { params, caller }: RouteRequest,
-  { servedCheckpoint, config }: Service,
+  service: Service,
   path: string,
 ): Promise<{ log: number; level: number | 'entries'; n: number; width: number } | Failure> {
+  const { config } = service
   if (config.evidenceLog?.access !== 'open') {
     if (caller === undefined && !config.authDisabled) return failures.authenticationRequired()
     if (readableOwner(caller) !== null) return failures.nonHumanCaller()
   }
   const parsed = parseTilePath(path)
   if (parsed === undefined) return failures.tileNotFound()
-  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  const checkpoint = await newestCheckpoint(params, service)
   if (checkpoint === undefined) return failures.noCheckpoint()
   const { log, size } = checkpoint
   const level = parsed.level === 'entries' ? 0 : parsed.level
@@ -315,23 +316,20 @@ function cacheOf({ params }: RouteRequest, { config }: Service): string {
   return params['log'] === undefined ? `${scope}, no-cache` : `${scope}, max-age=31536000, immutable`
 }
 
-async function consistency(
-  { params, query }: RouteRequest,
-  { pool, servedCheckpoint }: Service,
-): Promise<Answer | Failure> {
+async function consistency({ params, query }: RouteRequest, service: Service): Promise<Answer | Failure> {
   const from = wholeNumber(query, 'from')
   if (from instanceof Failure) return from
   if (from === undefined) return failures.fieldRequired('from')
   const wanted = wholeNumber(query, 'to')
   if (wanted instanceof Failure) return wanted
-  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  const checkpoint = await newestCheckpoint(params, service)
   if (checkpoint === undefined) return failures.noCheckpoint()
   const { log, size } = checkpoint
   const to = wanted ?? size
   if (to > size)
     return failures.invalidQuery(`to must be at most ${size}, the size of the newest checkpoint.`)
   if (from > to) return failures.invalidQuery(`from must be at most ${to}, the size of the later tree.`)
-  const hashes = await readConsistency(pool, { log, from, to })
+  const hashes = await readConsistency(service.pool, { log, from, to })
   return json({ from, to, hashes: hashes.map((hash) => Buffer.from(hash).toString('base64')) })
 }
 

@@ -123,14 +123,17 @@ function wholeNumber(text: string, max: number): number | undefined {
   return value >= 1 && value <= max ? value : undefined
 }
 
-/** @returns each as null where it is not given; or the 400 of the first that is not a timestamp */
+/** @returns each as null where it is not given; or the 400 of the first that is not a timestamp, and of times that nothing can be between */
 export function readTimes(
   query: URLSearchParams,
 ): { readonly since: string | null; readonly until: string | null } | Failure {
   const since = readTime(query, 'since')
   if (since instanceof Failure) return since
   const until = readTime(query, 'until')
-  return until instanceof Failure ? until : { since, until }
+  if (until instanceof Failure) return until
+  if (since !== null && until !== null && since > until)
+    return failures.invalidQuery('since must not be after until.')
+  return { since, until }
 }
 
 /** @returns ISO 8601 in UTC with milliseconds, as records have it; null where it is not given */

@@ -22,6 +22,7 @@ import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
 import type { OpenedWitness } from '../start/witness.ts'
 import type { ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 import type { openUsable } from '../usable.ts'
 
@@ -44,7 +45,7 @@ export interface Service {
   readonly whyUnusable: ReturnType<typeof openUsable>
   readonly keys: PublishedKeys
   /** The newest checkpoint that readers may see, of a log or of the newest one; undefined where there is none. */
-  readonly servedCheckpoint: (log?: number) => Promise<CheckpointRow | undefined>
+  readonly servedCheckpoint: (sql: Sql, log?: number) => Promise<CheckpointRow | undefined>
   /** Undefined where this service is no witness of other logs. */
   readonly witness: OpenedWitness | undefined
   /** Only the routes that LOG=off does not mount use these three. */

@@ -130,7 +130,7 @@ function serviceOf(
     logKeys,
     issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
     logProofs: openLogProofs(pools.read, { stopping, required }),
-    servedCheckpoint: (log) => servedCheckpoint(pools.read, { required, log }),
+    servedCheckpoint: (sql, log) => servedCheckpoint(sql, { required, log }),
     eventWatch: watchEvents(pools.read, { stopping }),
     approvalRequestWatch: watchApprovalRequests(pools.read, { stopping }),
     witness,
