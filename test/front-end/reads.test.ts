@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { openPool } from '../../src/core/postgres/sql.ts'
 import { inSnapshot } from '../../src/core/postgres/transaction.ts'
 import { openReads, TooManyReads } from '../../src/server/http/reads.ts'
+import { watchEvents } from '../../src/server/watch/events.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase
@@ -61,5 +62,26 @@ describe('a client with many slow reads', () => {
     await expect(readsOf('one').query('SELECT 1 / 0')).rejects.toThrow('division by zero')
     await expect(inSnapshot(readsOf('one'), (sql) => sql.query('SELECT 1 / 0'))).rejects.toThrow('division')
     expect((await readsOf('one').query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+})
+
+describe('pages of events', () => {
+  // An event that many follow wakes all of them: they must not fill the connections, nor wait there.
+  test('are read two at a time, however many clients ask, and no client waits behind all pages of another', async () => {
+    const pool = aPool(4)
+    const { read } = watchEvents(pool, { stopping: () => false })
+    let [running, most] = [0, 0]
+    const order: string[] = []
+    const page = (client: string) =>
+      read(client, async () => {
+        most = Math.max(most, ++running)
+        await pool.query('SELECT pg_sleep(0.01)')
+        running--
+        order.push(client)
+      })
+    const many = Array.from({ length: 50 }, () => page('one'))
+    await Promise.all([...many, ...Array.from({ length: 20 }, (_, i) => page(`other ${i}`))])
+    expect(most).toBe(2)
+    expect(order.indexOf('other 19')).toBeLessThan(30)
   })
 })

@@ -1,6 +1,7 @@
 // Wakes the requests that wait for events. One look at the log serves all of them, whoever they are: a request that waits holds no connection and
 // no thread, only its place in a map.
 import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { openTurns } from '../http/reads.ts'
 import { bitOf, codesMask, eventTypes } from '../../core/events/types.ts'
 import type { EventScope } from '../../core/events/read.ts'
@@ -14,11 +15,11 @@ const LOOK_EVERY_MS = 100
 const WAITING_MAX = 10_000
 const WAITING_MAX_OF_CLIENT = WAITING_MAX / 4
 
-/** Of a client. Thousands are woken by one event: in the queue of the pool the last of them would wait for longer than it allows. */
+/** Thousands are woken by one event: in the queue of the pool the last of them would wait for longer than it allows. */
 const READS_AT_ONCE = 2
 
 export interface EventWatch {
-  /** Reads a page when it is its turn, a few of a client at a time. */
+  /** Reads a page when it is its turn: a few at a time, the clients in turn. */
   readonly read: <T>(client: string, page: () => Promise<T>) => Promise<T>
   /**
    * Resolves when there may be an event of the scope behind a place, when the time is over, and when the service stops.
@@ -79,10 +80,12 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
     for (const one of waiting) one.wake(found)
   }
 
-  const read = openTurns(READS_AT_ONCE)
+  const turns = openTurns(READS_AT_ONCE)
+  const atOnce = pLimit(READS_AT_ONCE)
 
   return {
-    read,
+    // A client has no more than its two pages in the common queue, so whoever comes after waits for those alone.
+    read: (client, page) => turns(client, () => atOnce(page)),
     wait(place, { scope, client, ms }) {
       const own = ofClient.get(client) ?? 0
       if (stopping() || waiting.size >= WAITING_MAX || own >= WAITING_MAX_OF_CLIENT)
