@@ -22,7 +22,7 @@ describeWithPostgres('a restart of PostgreSQL under load', () => {
       await server.stop(mode)
       await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
       await loaded.unready('The database cannot be used: no server listens there.')
-      await says('the database is not read: what was in effect stays in effect')
+      await says('the database cannot be read: policies and keys stay as they were read last')
       await server.start()
       expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
       await says('the database is read again')

@@ -188,7 +188,7 @@ describe('log export', () => {
     const note = readFileSync(file, 'utf8')
     writeFileSync(file, note.replace(ORIGIN, 'other.example/log/1'))
     await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(
-      `${folder} holds the log other.example/log/1, and the service has ${ORIGIN}: export it to another folder, and compare the copy of a log that was closed by --number 1.`,
+      `${folder} holds the log other.example/log/1, and the service has ${ORIGIN}: export that to another folder. To compare the copy with the log that was closed, give --number 1.`,
     )
     writeFileSync(file, note.replace(/\n\d+\n/, '\n999999\n'))
     await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(

@@ -6,10 +6,12 @@ import { errorText } from '../../src/core/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
 import { readOrigin } from '../../src/core/log/origin.ts'
+import { beginsWith } from '../../src/core/log/tiles.ts'
 import { readIfThere } from '../../src/core/read-if-there.ts'
 import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
+import { sha256 } from '../../src/core/signing/sha256.ts'
 import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
-import { beginsWith } from '../../src/core/tables/log-tree.ts'
+import { tileReader } from '../../src/core/tables/log-tiles.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 
 export interface Guard {
@@ -90,7 +92,7 @@ export async function whyForked(
   seen: Checkpoint | undefined,
 ): Promise<string | undefined> {
   if (seen === undefined || seen.origin !== origin) return undefined
-  if (await beginsWith(sql, { log, size }, seen)) return undefined
+  if (await beginsWith({ size, readTiles: tileReader(sql, log) }, seen, sha256)) return undefined
   return (
     `This instance has seen a signed checkpoint of ${origin} with ${seen.size} entries, and the first ${seen.size} entries in the database ` +
     'are others: the log went on from an older state of the database.'

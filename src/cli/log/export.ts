@@ -141,8 +141,8 @@ function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkp
   if (before === undefined) return
   if (before.origin !== now.origin)
     throw new Error(
-      `${folder} holds the log ${before.origin}, and the service has ${now.origin}: export it to another folder, ` +
-        `and compare the copy of a log that was closed by --number ${before.origin.split('/').at(-1)}.`,
+      `${folder} holds the log ${before.origin}, and the service has ${now.origin}: export that to another folder. ` +
+        `To compare the copy with the log that was closed, give --number ${before.origin.split('/').at(-1)}.`,
     )
   if (before.size > now.size)
     throw new Contradiction(

@@ -1,11 +1,11 @@
 // What a reopened log says of the one before it, in sentences.
 import { join } from 'node:path'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
-import { CannotCheck } from '../cannot-check.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { isMembers, itemsOf } from '../../core/verifier/evidence.ts'
 import { parseEvidence } from '../../core/verifier/parse.ts'
+import { CannotCheck } from '../cannot-check.ts'
 
 /** What to say after such lines where nothing is wrong. */
 export const NOTHING_ELSE = 'No problems, but for what is disclosed above.'

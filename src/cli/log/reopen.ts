@@ -8,6 +8,7 @@ import { openCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { rootOf, splitHashes } from '../../core/log/frontier.ts'
 import { readOrigin } from '../../core/log/origin.ts'
 import { previousText, type PreviousLog } from '../../core/log/previous.ts'
+import { beginsWith } from '../../core/log/tiles.ts'
 import { printable } from '../../core/printable.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
 import { logVerifierKey, noteCrypto, readLogKeys, type LogKeys } from '../../core/signing/log-keys.ts'
@@ -15,7 +16,7 @@ import { sha256, sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import { anyLost, loseUnsigned } from '../../core/tables/log-lost.ts'
 import { insertLog, lockNewestLog, type NewestLog } from '../../core/tables/log-state.ts'
-import { beginsWith } from '../../core/tables/log-tree.ts'
+import { tileReader } from '../../core/tables/log-tiles.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { inTransaction } from '../../core/postgres/transaction.ts'
 import { loggedText } from './backfill.ts'
@@ -183,7 +184,7 @@ function rootAsStored({ size, peaks }: NewestLog): string | null {
 async function contradicts(sql: Sql, known: SignedCheckpoint, { log, size }: NewestLog): Promise<boolean> {
   if (known.log !== log || known.size > size) return false
   try {
-    return !(await beginsWith(sql, { log, size }, known))
+    return !(await beginsWith({ size, readTiles: tileReader(sql, log) }, known, sha256))
   } catch (error) {
     // A statement that failed has failed the transaction; what is missing or cannot be read is not that tree any more.
     if (error instanceof DatabaseError) throw error

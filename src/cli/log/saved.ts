@@ -5,14 +5,14 @@ import { errorText } from '../../core/error-text.ts'
 import { dataDir } from '../../core/folders.ts'
 import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { readOrigin } from '../../core/log/origin.ts'
-import { subtreeRoots, type ReadTiles } from '../../core/log/tiles.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
-import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
+import { beginsWith, type ReadTiles } from '../../core/log/tiles.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
 import type { OpenedLog } from '../../core/tables/log-state.ts'
-import { beginsWith } from '../../core/tables/log-tree.ts'
+import { tileReader } from '../../core/tables/log-tiles.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Env } from '../database.ts'
 import type { Finding } from '../fsck/check.ts'
@@ -24,12 +24,12 @@ export interface SavedCheckpoint {
   readonly from: string
   readonly note: string
   readonly origin: string
-  /** That in DATA_DIR may be of another service, which shares the folder. */
+  /** False for the one in DATA_DIR: the folder may be that of another service. */
   readonly mustBeOurs: boolean
 }
 
 /**
- * That which a service keeps in DATA_DIR, and those of files.
+ * The checkpoint that a service keeps in DATA_DIR, if there is one, and those in files.
  * @throws CannotCheck that names the file which is no checkpoint
  */
 export function readSaved(env: Env, files: readonly string[]): SavedCheckpoint[] {
@@ -42,8 +42,8 @@ export function readSaved(env: Env, files: readonly string[]): SavedCheckpoint[]
 }
 
 /**
- * Holds a copy of a log, which holds in itself, against a saved checkpoint.
- * @throws LogFault where it does not begin with it
+ * Compares a copy of a log, already checked in itself, with a saved checkpoint.
+ * @throws LogFault where the copy does not begin with the entries of that checkpoint
  * @throws CannotCheck where the file is no checkpoint of this log, or those who are trusted have not signed it, and LogKeyNotGiven
  */
 export async function compareSaved(
@@ -56,10 +56,8 @@ export async function compareSaved(
   const { size, root } = opened({ ...saved, open })
   if (size > source.size)
     throw new LogFault(file, `it is signed at size ${size}, and the copy has ${source.size} entries`)
-  if (size === 0) return
-  const read: ReadTiles = (tiles) => Promise.all(tiles.map((tile) => source.tile(tile)))
-  const [copied] = await subtreeRoots([{ start: 0, end: size }], source.size, read, sha256)
-  if (Buffer.compare(copied!, root) !== 0)
+  const readTiles: ReadTiles = (tiles) => Promise.all(tiles.map((tile) => source.tile(tile)))
+  if (!(await beginsWith({ size: source.size, readTiles }, { size, root }, sha256)))
     throw new LogFault(file, `the copy contradicts it at size ${size}: entries were changed or replaced`)
 }
 
@@ -73,8 +71,8 @@ function parsed(from: string, given?: string): Omit<SavedCheckpoint, 'mustBeOurs
 }
 
 /**
- * Holds a saved checkpoint against the logs of the database.
- * @returns what is wrong; nothing where the log that was opened after it says so itself
+ * Compares the logs of the database with a saved checkpoint.
+ * @returns what is wrong; nothing where the statement of a reopened log discloses it
  * @throws CannotCheck where it is of another service, or those who are trusted have not signed it, and LogKeyNotGiven
  */
 export async function savedProblems(
@@ -118,7 +116,8 @@ async function problemOf(
     if (known?.origin === log.origin && known.size >= size) return undefined
     return `has ${log.size} entries in the database, and ${from} is a signed checkpoint of ${size}: the database is older`
   }
-  if (await beginsWith(sql, log, { size, root })) return undefined
+  const stored = { size: log.size, readTiles: tileReader(sql, log.log) }
+  if (await beginsWith(stored, { size, root }, sha256)) return undefined
   const contradiction = readStated(statement?.contradiction)
   if (contradiction !== undefined && contradiction.size <= size) return undefined
   return `contradicts the signed checkpoint ${from} at size ${size}: entries were changed or replaced`

@@ -1,5 +1,6 @@
 // C2SP tlog-tiles: the tree in runs of 256 hashes, and the entries in bundles of 256. Browser-safe: hashing and reading are arguments.
 import { consistencyRanges, type LeafRange } from '../merkle/consistency.ts'
+import { equalBytes } from '../bytes.ts'
 import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 
 /** The hashes of a full tile, and the entries of a full bundle. */
@@ -88,6 +89,20 @@ export type RootsWithin = (from: number, count: number) => Uint8Array
 export interface TileMemo {
   readonly get: (tile: Tile) => RootsWithin | undefined
   readonly set: (tile: Tile, roots: RootsWithin) => void
+}
+
+/**
+ * Whether the tree of `size` entries begins with that of a checkpoint which has no more.
+ * @throws what `readTiles` does
+ */
+export async function beginsWith(
+  { size, readTiles }: { readonly size: number; readonly readTiles: ReadTiles },
+  checkpoint: { readonly size: number; readonly root: Uint8Array },
+  sha256: Sha256,
+): Promise<boolean> {
+  if (checkpoint.size === 0) return true
+  const [root] = await subtreeRoots([{ start: 0, end: checkpoint.size }], size, readTiles, sha256)
+  return equalBytes(root!, checkpoint.root)
 }
 
 /**

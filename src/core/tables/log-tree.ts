@@ -2,8 +2,7 @@
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
 import { DamagedLog } from '../log/damaged.ts'
-import type { Checkpoint } from '../log/checkpoint.ts'
-import { consistencyProof, inclusionProofs, subtreeRoots } from '../log/tiles.ts'
+import { consistencyProof, inclusionProofs } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { readEntries } from './log-bundles.ts'
 import type { LoggedKind, LogPosition } from './log-queue.ts'
@@ -88,20 +87,6 @@ export async function readEntriesWithPaths(
     if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
     return { index, entry, path: paths[i]! }
   })
-}
-
-/**
- * Whether the stored tree of `size` entries begins with that of a checkpoint which has no more.
- * @throws DamagedLog where a tile is missing
- */
-export async function beginsWith(
-  sql: Sql,
-  { log, size }: { readonly log: number; readonly size: number },
-  checkpoint: Pick<Checkpoint, 'size' | 'root'>,
-): Promise<boolean> {
-  if (checkpoint.size === 0) return true
-  const [root] = await subtreeRoots([{ start: 0, end: checkpoint.size }], size, tileReader(sql, log), sha256)
-  return Buffer.compare(root!, checkpoint.root) === 0
 }
 
 /** The proof that the tree of `to` entries begins with that of `from`, 1 or more. */

@@ -97,10 +97,9 @@ function openShares({
     const own = ofClient.get(client)
     if (requests >= requestsMax || bytes + more > bytesMax) return false
     // A single item larger than a share is let through alone: otherwise it would be refused for ever.
-    if (isAddress(client) && ofAddresses.requests > 0) {
-      if (ofAddresses.requests >= addressesRequestsMax || ofAddresses.bytes + more > addressesBytesMax)
-        return false
-    }
+    const addressesAreFull =
+      ofAddresses.requests >= addressesRequestsMax || ofAddresses.bytes + more > addressesBytesMax
+    if (isAddress(client) && ofAddresses.requests > 0 && addressesAreFull) return false
     if (own === undefined) return true
     return own.requests < clientRequestsMax && own.bytes + more <= clientBytesMax
   }

@@ -38,8 +38,8 @@ export async function startJobQueue({
 }): Promise<JobQueue> {
   const pool = openPool(connectionString, CONNECTIONS_MAX, PATIENCE)
   const boss = await openJobQueue(pool, queues, {
-    onError: onceAMinute((error) => log.error({ err: error }, 'webhook jobs')),
-    onWarning: (message) => log.warn(`webhook jobs: ${message}`),
+    onError: onceAMinute((error) => log.error({ err: error }, 'queued webhooks and notifications')),
+    onWarning: (message) => log.warn(`queued webhooks and notifications: ${message}`),
   }).catch(async (error: unknown) => {
     await pool.end()
     throw error

@@ -37,7 +37,7 @@ export type { Answer } from '../answer.ts'
 /** What handlers use. Made once, at start. */
 export interface Service {
   readonly config: Config
-  /** For the handlers' reads, the share of the request's client. The worker threads have their own connections. */
+  /** For the handlers' reads; of a GET, the share of its client (`http/reads.ts`). The worker threads have their own connections. */
   readonly pool: Reads
   /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool

@@ -19,7 +19,7 @@ export async function startThreads(
   const { config, logger } = starting
   const authority = await watchAuthority(pools.authority, {
     configuredKeys: configuredCallers.map(({ keyHash }) => keyHash),
-    onError: logFailure(logger, 'the database is not read: what was in effect stays in effect'),
+    onError: logFailure(logger, 'the database cannot be read: policies and keys stay as they were read last'),
     onOver: () => logger.info('the database is read again'),
   })
   const callers = openCallers(configuredCallers, authority.current().callerKeys, {
