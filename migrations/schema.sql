@@ -28,10 +28,12 @@ CREATE TABLE approval_requests (
   log_ordinal smallint,
   policy_name text,
   policy_version text,
+  notice_at timestamp with time zone,
   CONSTRAINT approval_requests_pkey PRIMARY KEY (request_id),
   CONSTRAINT approval_requests_request_hash_key UNIQUE (request_hash),
   CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
 );
+CREATE INDEX approval_requests_by_caller ON public.approval_requests USING btree (requested_by, created_at);
 CREATE INDEX approval_requests_by_time ON public.approval_requests USING btree (created_at, request_id);
 CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at) WHERE (status = 'OPEN'::text);
 

@@ -29,6 +29,7 @@ const RATE_LIMITS = {
   healthPerMinute: 1200,
   publicPerMinute: 1200,
   computeMsPerMinute: 6_000,
+  approvalRequestsPerHour: 60,
 }
 
 // proves §8 Health limit · GET; §8 Numeric default values of both
@@ -208,6 +209,11 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   RATE_LIMIT_COMPUTE_MS_PER_MINUTE: {
     good: [['7', { rateLimits: { ...RATE_LIMITS, computeMsPerMinute: 7 } }]],
+    bad: ['0', '1.5'],
+    must: 'a whole number, 1 or more',
+  },
+  APPROVAL_REQUESTS_PER_HOUR: {
+    good: [['7', { rateLimits: { ...RATE_LIMITS, approvalRequestsPerHour: 7 } }]],
     bad: ['0', '1.5'],
     must: 'a whole number, 1 or more',
   },

@@ -122,6 +122,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       RATE_LIMIT_HEALTH_PER_MINUTE: '1000000',
       RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
       RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
+      APPROVAL_REQUESTS_PER_HOUR: '1000000',
       ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
       ...options.env,
     },

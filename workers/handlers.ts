@@ -97,7 +97,12 @@ export function openHandlers({
     'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
     'deliver-approval': answerEach((request) => deliverApproval(request, thread)),
     'open-approval-request': answerEach((request) =>
-      openApprovalRequest(request, { ...thread, notificationWays, joinQueue }),
+      openApprovalRequest(request, {
+        ...thread,
+        notificationWays,
+        joinQueue,
+        perHour: config.rateLimits.approvalRequestsPerHour,
+      }),
     ),
     'close-approval-request': answerEach((request) => declineOrWithdraw(request, thread)),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),

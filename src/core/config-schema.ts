@@ -21,7 +21,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` })
 
 /** No upper bound (decisions §1); what a double can count is the only one. */
-export const perMinute = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })
+export const rate = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })
 
 /** What a value of this name must be. */
 export function describe(

@@ -6,7 +6,7 @@ import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import packageJson from '../../package.json' with { type: 'json' }
 import { parseCallers, type Caller } from './callers.ts'
-import { ConfigError, describe, oneOf, perMinute, text, wholeNumber } from './config-schema.ts'
+import { ConfigError, describe, oneOf, rate, text, wholeNumber } from './config-schema.ts'
 import { dataDir, signingKeyDir } from './folders.ts'
 import { nearest } from './nearest.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
@@ -78,6 +78,8 @@ export interface Config {
     readonly publicPerMinute: number
     /** Milliseconds of worker thread time, see src/server/http/compute.ts. */
     readonly computeMsPerMinute: number
+    /** How many each caller may open. */
+    readonly approvalRequestsPerHour: number
   }
   readonly maxBodyBytes: number
   readonly workerThreads: number
@@ -122,10 +124,11 @@ export const Environment = Type.Partial(
     INTENT_CLOSE_QUORUM: wholeNumber(1, 2),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
-    RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
-    RATE_LIMIT_HEALTH_PER_MINUTE: perMinute(),
-    RATE_LIMIT_PUBLIC_PER_MINUTE: perMinute(),
-    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: perMinute(),
+    RATE_LIMIT_EXECUTE_PER_MINUTE: rate(),
+    RATE_LIMIT_HEALTH_PER_MINUTE: rate(),
+    RATE_LIMIT_PUBLIC_PER_MINUTE: rate(),
+    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: rate(),
+    APPROVAL_REQUESTS_PER_HOUR: rate(),
     HUBSPOT_PRIVATE_APP_TOKEN: text('^[!-~]{1,512}$', '1 to 512 printable ASCII characters without spaces'),
     HUBSPOT_BASE_URL: Type.String({
       description: 'an https origin without a path, or http to a loopback address outside production',
@@ -227,6 +230,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,
       publicPerMinute: values.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 1200,
       computeMsPerMinute: values.RATE_LIMIT_COMPUTE_MS_PER_MINUTE ?? 6_000,
+      approvalRequestsPerHour: values.APPROVAL_REQUESTS_PER_HOUR ?? 60,
     },
     maxBodyBytes: values.MAX_BODY_BYTES ?? 102_400,
     workerThreads: values.WORKER_THREADS ?? Math.max(1, availableParallelism() - 1),

@@ -6,22 +6,21 @@ import type { Sql } from './postgres/sql.ts'
 
 /** Data of a job. What is sent is read when it is sent: a request that was closed meanwhile needs nobody. */
 export interface NotificationJob {
+  /** The request that the message was made for; it tells of those that joined it, too. */
   readonly requestId: string
 }
 
 /** What a worker thread knows of a configured way. */
 export interface NotificationWay {
   readonly name: string
-  /** The capabilities whose requests it tells of; undefined: all. */
-  readonly capabilities: readonly string[] | undefined
 }
 
-export function notificationQueueName({ name }: Pick<NotificationWay, 'name'>): string {
+export function notificationQueueName({ name }: NotificationWay): string {
   return `notifications-${name}`
 }
 
 /** Twenty attempts in some two hours. */
-export function notificationQueue(way: Pick<NotificationWay, 'name'>): Queue {
+export function notificationQueue(way: NotificationWay): Queue {
   return {
     name: notificationQueueName(way),
     retryLimit: 19,
@@ -37,18 +36,17 @@ export function notificationQueue(way: Pick<NotificationWay, 'name'>): Queue {
 }
 
 /**
- * Adds the jobs of a request, as part of the transaction that opens it.
+ * Adds the jobs of a message, as part of the transaction that opens its first request.
+ * @param message.startAfter ISO 8601, by the database's clock
  * @throws where a queue is missing
  */
 export async function addNotifications(
   boss: PgBoss,
   transaction: Sql,
-  { requestId, capability }: NotificationJob & { readonly capability: string },
+  { startAfter, ...data }: NotificationJob & { readonly startAfter: string },
   ways: readonly NotificationWay[],
 ): Promise<void> {
-  for (const way of ways) {
-    if (way.capabilities !== undefined && !way.capabilities.includes(capability)) continue
-    const data: NotificationJob = { requestId }
-    await insertJobs(boss, transaction, notificationQueueName(way), [{ data }])
-  }
+  // For each way, also for one that tells of other capabilities: what joins the message may have one of them.
+  for (const way of ways)
+    await insertJobs(boss, transaction, notificationQueueName(way), [{ data, startAfter }])
 }

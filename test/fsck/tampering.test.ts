@@ -683,6 +683,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: `UPDATE approval_requests SET status = 'OPEN' WHERE request_id = :usedRequest`,
     lines: ({ usedRequest }) => [`approval_requests ${usedRequest}: status differs from its approvals`],
   },
+  'an approval request that is said to be over': {
+    sql: `UPDATE approval_requests SET status = 'EXPIRED' WHERE request_id = :usedRequest`,
+    lines: ({ usedRequest }) => [
+      `approval_requests ${usedRequest}: expired before its time`,
+      `approval_requests ${usedRequest}: status differs from its approvals`,
+    ],
+  },
   'an approval request of somebody else': {
     sql: `UPDATE approval_requests SET requested_by = 'mallory' WHERE request_id = :usedRequest`,
     lines: ({ usedRequest }) => [`approval_requests ${usedRequest}: columns differ from the body`],

@@ -509,7 +509,7 @@ describe('GET /approval-requests 200', () => {
   })
 
   test.each([
-    ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, USED, WITHDRAWN.'],
+    ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, ENDED, USED, WITHDRAWN.'],
     ['?waitingFor=bob', 'waitingFor must be one of me.'],
     ['?page=0', 'page must be a whole number, 1 or more.'],
     ['?pageSize=0', 'pageSize must be a whole number from 1 to 100.'],
@@ -807,14 +807,28 @@ describe('an approval of a request', () => {
     })
     const request = await asked(anAction({ policy: { name: 'ending' } }))
     await approve(alice, request)
-    await putInEffect(service, { maker, checker }, '/policies/ending/1.0.0/pending-changes', {
-      action: 'retire',
-      reason: 'test',
-    })
-    expect(await read(request)).toMatchObject({ status: 'EXPIRED', eligible: [] })
+    const overdue = await asked(anAction({ policy: { name: 'ending' } }), { note: 'overdue' })
+    await expire(overdue)
+    const { changeId } = await putInEffect(
+      service,
+      { maker, checker },
+      '/policies/ending/1.0.0/pending-changes',
+      { action: 'retire', reason: 'test' },
+    )
+    const ended = { status: 'ENDED', endedBy: { changeId }, eligible: [] }
+    expect(await read(request)).toMatchObject(ended)
+    // What came first ended it.
+    expect((await read(overdue)).status).toBe('EXPIRED')
+    expect((await read(overdue)).endedBy).toBeUndefined()
+    const statusOf = async (status: string) => {
+      const { body } = await service.get(`/approval-requests?status=${status}&pageSize=100`)
+      return (body.requests as ApprovalRequest[]).map(({ request: { requestId } }) => requestId)
+    }
+    expect(await statusOf('ENDED')).toEqual([request.request.requestId])
+    expect(await statusOf('EXPIRED')).not.toContain(request.request.requestId)
     expect(reply(await service.post('/approvals', anApprovalOf(bob, request)))).toEqual({
       status: 409,
-      body: { error: 'The approval request is EXPIRED already.', code: 'CONFLICT' },
+      body: { error: 'The approval request is ENDED already.', code: 'CONFLICT' },
     })
     expect(reply(await ask(anAction({ policy: { name: 'ending' } })))).toEqual({
       status: 409,
@@ -823,6 +837,23 @@ describe('an approval of a request', () => {
         code: 'NOT_APPROVABLE',
       },
     })
+    // The sweep leaves those alone that an execution may still be using up.
+    await database.pool.query(
+      `UPDATE policy_versions SET retired_at = retired_at - interval '15 s' WHERE name = 'ending'`,
+    )
+    const [event] = await until(async () => {
+      const events = await eventsOf('approval_request.ended', request)
+      return events.length > 0 ? events : undefined
+    }, 'the sweep')
+    expect(event!.detail).toMatchObject({ changeId, submittedBy: 'tester' })
+    expect(await read(request)).toMatchObject(ended)
+    expect(await eventsOf('approval_request.expired', request)).toEqual([])
+    await until(async () => {
+      const { body } = await service.get('/events?limit=1000&types=approval_request.ended')
+      return (body.events as { requestId: string }[]).some(
+        ({ requestId }) => requestId === request.request.requestId,
+      )
+    }, 'the feed')
   })
 
   test('leaves approvals without a request as they were: both kinds make a quorum', async () => {

@@ -31,12 +31,13 @@ const checker = aHuman('checker')
 const limited = aCaller('limited', { allowedPrincipalIds: ['limited'], allowedCapabilities: ['vendor:pay'] })
 
 const policyDir = aPolicyFolder()
-addPolicy(policyDir, {
-  name: 'by-one',
-  version: '1.0.0',
-  capability: 'sandbox:echo',
-  verify: { approved: { by: 'approval', quorum: 1 } },
-})
+for (const version of ['1.0.0', '1.0.1'])
+  addPolicy(policyDir, {
+    name: 'by-one',
+    version,
+    capability: 'sandbox:echo',
+    verify: { approved: { by: 'approval', quorum: 1 } },
+  })
 
 let database: TestDatabase
 let service: TestService
@@ -70,8 +71,8 @@ const aChange = () =>
 const execute = (body: unknown, { key }: { key: string } = service) => service.post('/execute', body, { key })
 
 /** Of a target of its own; alice is enrolled by the types before. */
-async function aRequest(): Promise<ApprovalRequest> {
-  const transaction = aTransaction({ intent: { target: randomUUID() }, policy: { name: 'by-one' } })
+async function aRequest(version = '1.0.0'): Promise<ApprovalRequest> {
+  const transaction = aTransaction({ intent: { target: randomUUID() }, policy: { name: 'by-one', version } })
   const { status, text, body } = await service.post('/approval-requests', { transaction })
   expect(status, text).toBe(201)
   return body as ApprovalRequest
@@ -123,6 +124,17 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
     await database.pool.query(
       `UPDATE approval_requests SET expires_at = now() - interval '1 minute' WHERE request_id = $1`,
       [request.requestId],
+    )
+    return service.get('/execution-intents/unfinalized', maker)
+  },
+  'approval_request.ended': async () => {
+    await aRequest('1.0.1')
+    await putInEffect(service, { maker, checker }, '/policies/by-one/1.0.1/pending-changes', {
+      action: 'retire',
+      reason: 'test',
+    })
+    await database.pool.query(
+      `UPDATE policy_versions SET retired_at = retired_at - interval '1 minute' WHERE version = '1.0.1'`,
     )
     return service.get('/execution-intents/unfinalized', maker)
   },

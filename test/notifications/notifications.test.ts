@@ -37,6 +37,17 @@ let service: TestService
 let chat: Chat
 let mailbox: Mailbox
 
+const start = () =>
+  startService({
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry, bot.entry],
+    env: {
+      POLICY_DIR: policyDir,
+      NOTIFICATIONS: join(folder, 'notifications.yaml'),
+      CONSOLE_ORIGIN: 'https://console.example',
+    },
+  })
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-notifications-'))
   ;[database, chat, mailbox] = await Promise.all([createDatabase(), openChat(), openMailbox()])
@@ -65,15 +76,7 @@ beforeAll(async () => {
     },
   ]
   writeFileSync(join(folder, 'notifications.yaml'), JSON.stringify({ send }))
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [maker.entry, checker.entry, bot.entry],
-    env: {
-      POLICY_DIR: policyDir,
-      NOTIFICATIONS: join(folder, 'notifications.yaml'),
-      CONSOLE_ORIGIN: 'https://console.example',
-    },
-  })
+  service = await start()
   for (const approver of [alice, bob]) await enrolled(service, { maker, checker }, approver)
 })
 afterAll(async () => {
@@ -82,7 +85,10 @@ afterAll(async () => {
   for (const made of [folder, policyDir]) rmSync(made, { recursive: true })
 })
 
-async function ask(target: string, note = ''): Promise<ApprovalRequest> {
+/** As if a minute had passed since the last message, unless `soon`. */
+async function ask(target: string, note = '', { soon = false } = {}): Promise<ApprovalRequest> {
+  if (!soon)
+    await database.pool.query(`UPDATE approval_requests SET notice_at = notice_at - interval '1 minute'`)
   const transaction = aTransaction({
     intent: { target, parameters: { amount: 42 } },
     policy: { name: 'by-one' },
@@ -92,6 +98,8 @@ async function ask(target: string, note = ''): Promise<ApprovalRequest> {
   expect(status, JSON.stringify(body)).toBe(201)
   return body as ApprovalRequest
 }
+
+const withdraw = ({ url }: ApprovalRequest) => service.post(`${url}/withdraw`, {}, { key: bot.key })
 
 /** What a chat was sent of a request. */
 const postedOf = (path: string, { actionCode }: ApprovalRequest) =>
@@ -144,11 +152,15 @@ test('each way tells what is asked, by whom, and where to look, and only one tha
 
   // A TextRun shows Markdown as it is written, and what cannot be seen is replaced.
   const { body } = (
-    JSON.parse(teams!.body) as { attachments: { content: { body: { type: string; inlines: object[] }[] } }[] }
+    JSON.parse(teams!.body) as {
+      attachments: { content: { body: { type: string; inlines?: object[] }[] } }[]
+    }
   ).attachments[0]!.content
-  expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']))
-  const texts = body.map(({ inlines }) => (inlines[0] as { text: string }).text)
-  expect(texts).toContain(`Target: target ${HOSTILE.replace('\u202e', '\ufffd')}`)
+  expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock', 'ActionSet']))
+  const texts = body.flatMap(({ inlines = [] }) => inlines as { text: string }[]).map(({ text }) => text)
+  const broken = HOSTILE.replaceAll('https://evil.example', 'https[:]//evil[.]example')
+  expect(texts).toContain(`Target: target ${broken.replace('\u202e', '\ufffd')}`)
+  expect(teams!.body.split('https://evil')).toHaveLength(1)
   expect(texts).toContain('Parameters: {"amount":42}')
 
   expect(webhook!.headers['webhook-id']).toBe(requestId)
@@ -219,9 +231,7 @@ test('nobody is told any more of a request that was withdrawn', async () => {
   const asked = await ask('withdrawn')
   await until(() => postedOf('/bot', asked)[0], 'a first attempt', 60_000)
   const { requestId } = asked.request
-  expect((await service.post(`/approval-requests/${requestId}/withdraw`, {}, { key: bot.key })).status).toBe(
-    200,
-  )
+  expect((await withdraw(asked)).status).toBe(200)
   const attempts = postedOf('/bot', asked).length
   chat.answer('/bot', 200)
   await until(
@@ -237,4 +247,62 @@ test('nobody is told any more of a request that was withdrawn', async () => {
   )
   expect(postedOf('/bot', asked).length).toBeLessThanOrEqual(attempts + 1)
   expect(mailbox.mails.some(({ to }) => to.includes('in-the-clear@example.com'))).toBe(false)
+})
+
+// proves abuse: An agent buries the one request that matters
+test('what a caller asks within a minute is one message, which a stop in between does not lose and which leaves out what was withdrawn', async () => {
+  const first = await ask('alone')
+  await until(() => postedOf('/bot', first)[0], 'the first message', 60_000)
+  const joined: ApprovalRequest[] = []
+  for (const target of ['one', 'two', 'three', 'four'])
+    joined.push(await ask(target, `note of ${target}`, { soon: true }))
+  const [withdrawn, ...standing] = joined as [ApprovalRequest, ...ApprovalRequest[]]
+  expect((await withdraw(withdrawn)).status).toBe(200)
+  const { rows: jobs } = await database.pool.query(
+    `SELECT FROM pgboss.job WHERE name LIKE 'notifications-%' AND state = 'created' AND start_after > now()`,
+  )
+  expect(jobs).toHaveLength(6)
+  expect(await service.stop()).toBe(0)
+  expect(joined.flatMap((one) => [...postedOf('/bot', one), ...mailsOf(one)])).toEqual([])
+
+  await database.pool.query(`UPDATE pgboss.job SET start_after = now() WHERE start_after > now()`)
+  service = await start()
+  const [message] = await until(
+    () => {
+      const posted = postedOf('/bot', standing[0]!)
+      return posted.length > 0 ? posted : undefined
+    },
+    'the message',
+    60_000,
+  )
+  const ids = standing.map(({ request: { requestId } }) => requestId)
+  const { data } = JSON.parse(message!.body) as {
+    data: { requestId: string; count: number; requests: { requestId: string }[] }
+  }
+  expect(message!.headers['webhook-id']).toBe(withdrawn.request.requestId)
+  expect([data.requestId, data.count, data.requests.map(({ requestId }) => requestId)]).toEqual([
+    ids[0],
+    3,
+    ids,
+  ])
+  for (const path of ['/slack', '/teams']) {
+    const [posted] = await until(
+      () => {
+        const all = postedOf(path, standing[0]!)
+        return all.length > 0 ? all : undefined
+      },
+      path,
+      60_000,
+    )
+    expect(posted!.body).toContain('3 approvals wanted, for bot')
+    for (const one of standing) expect(posted!.body).toContain(one.actionCode)
+    expect(posted!.body).not.toContain(withdrawn.actionCode)
+  }
+  const mail = await until(() => mailsOf(standing[0]!)[0], 'the mail', 60_000)
+  expect(mail.text).toContain('Subject: 3 approvals wanted, for bot')
+  for (const { actionCode } of standing) expect(mail.text).toContain(actionCode)
+  for (const one of joined) {
+    expect(postedOf('/bot', one).length).toBeLessThanOrEqual(1)
+    expect(mailsOf(one).length).toBeLessThanOrEqual(1)
+  }
 })

@@ -197,6 +197,7 @@ async function storeRequest({ request, requestHash }: typeof approvalRequest.pen
     policy: request.policy,
     createdAt,
     expiresAt,
+    noticeAt: createdAt,
     askedHash: requestId,
     body: canonicalize(request),
     seal: canonicalize(approvalRequest.pending.signature),

@@ -35,19 +35,21 @@ function capabilityOf(body: string): string | undefined {
 }
 
 function eventOf(
-  { requestId, requestedBy, expiresAt, retired, body }: ExpiredRequest,
+  { requestId, requestedBy, expiresAt, endedByChange, body }: ExpiredRequest,
   key: SigningKey,
 ): AuditEventRow {
-  return auditEvent(
-    {
-      type: 'approval_request.expired',
-      route: 'service',
-      reason: retired
-        ? 'The policy version that the approval request is bound to was retired.'
-        : 'The approval request was not used in its time.',
-      capability: capabilityOf(body),
-      detail: { requestId, expiresAt, submittedBy: requestedBy },
-    },
-    key,
-  )
+  const of = { requestId, expiresAt, submittedBy: requestedBy }
+  const end =
+    endedByChange === null
+      ? ({
+          type: 'approval_request.expired',
+          reason: 'The approval request was not used in its time.',
+          detail: of,
+        } as const)
+      : ({
+          type: 'approval_request.ended',
+          reason: 'The policy version that the approval request is bound to was retired.',
+          detail: { ...of, changeId: endedByChange },
+        } as const)
+  return auditEvent({ ...end, route: 'service', capability: capabilityOf(body) }, key)
 }

@@ -22,8 +22,10 @@ import {
   findOpenRequest,
   insertApprovalRequest,
   lockOpening,
+  nextNotice,
   readApprovalRequest,
   readApproversBut,
+  secondsToNextOpening,
 } from '../../src/core/tables/approval-requests.ts'
 import { requestStreams } from '../../src/core/tables/artifacts.ts'
 import { readRefusedTransaction } from '../../src/core/tables/refusal-records.ts'
@@ -38,6 +40,8 @@ import { judge, type Approvable } from './judge.ts'
 interface OpenWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'> {
   readonly notificationWays: readonly NotificationWay[]
   readonly joinQueue: () => Promise<PgBoss>
+  /** APPROVAL_REQUESTS_PER_HOUR. */
+  readonly perHour: number
 }
 
 /** Open ones of a caller: a loop that asks anew, with another note each time, floods nobody. */
@@ -67,12 +71,12 @@ export async function openApprovalRequest({ caller, body }: WorkerRequest, threa
   return allOrNothing(thread.pool, (sql) => store(content, { ...thread, sql, notify }))
 }
 
-type Notify = (sql: Sql, request: { requestId: string; capability: string }) => Promise<void>
+type Notify = (sql: Sql, message: { requestId: string; startAfter: string }) => Promise<void>
 
 async function openNotify({ notificationWays, joinQueue }: OpenWith): Promise<Notify> {
   if (notificationWays.length === 0) return async () => undefined
   const boss = await joinQueue()
-  return (sql, request) => addNotifications(boss, sql, request, notificationWays)
+  return (sql, message) => addNotifications(boss, sql, message, notificationWays)
 }
 
 /** What is to be judged, and where it stands in the body; or why there is none. */
@@ -131,7 +135,11 @@ async function store(
     startLogBatch,
     connectors,
     notify,
-  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors'> & { sql: Transaction; notify: Notify },
+    perHour,
+  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors' | 'perHour'> & {
+    sql: Transaction
+    notify: Notify
+  },
 ) {
   const { requestId, createdAt, expiresAt, requestedBy, principalId, quorum, capability } = content
   const askedHash = hashOfAsked(content)
@@ -139,6 +147,7 @@ async function store(
   const openId = await findOpenRequest(sql, { requestedBy, askedHash })
   if (openId !== undefined) return opened(openId, sql, 200)
   const refused =
+    tooOften(await secondsToNextOpening(sql, { requestedBy, perHour })) ??
     tooMany(await countOpenRequests(sql, requestedBy)) ??
     tooFew(await readApproversBut(sql, [requestedBy, principalId]), quorum) ??
     withoutConnector(content, connectors)
@@ -163,6 +172,7 @@ async function store(
     },
     key,
   )
+  const notice = await nextNotice(sql, requestedBy)
   await insertApprovalRequest(sql, {
     requestId,
     requestHash: requestHash(content, sha256Hex),
@@ -173,10 +183,11 @@ async function store(
     policy: content.policy,
     createdAt,
     expiresAt,
+    noticeAt: notice.at,
     ...sealed,
     ...position,
   })
-  await notify(sql, { requestId, capability })
+  if (!notice.joins) await notify(sql, { requestId, startAfter: notice.at })
   await sql.run(auditAndLog([event], log))
   return opened(requestId, sql, 201)
 }
@@ -194,6 +205,11 @@ async function opened(requestId: string, sql: Sql, status: 200 | 201) {
 /** Of what is asked, whenever it is asked. */
 function hashOfAsked({ requestId: _id, createdAt: _at, expiresAt: _end, ...asked }: ApprovalRequestContent) {
   return sha256Hex(canonicalize(asked as unknown as Json))
+}
+
+/** Withdrawing makes room for another open one, and not for another message to the approvers. */
+function tooOften(seconds: number): Failure | undefined {
+  return seconds > 0 ? failures.rateLimited(seconds) : undefined
 }
 
 function tooMany({ own, all }: { own: number; all: number }): Failure | undefined {

@@ -68,6 +68,7 @@ const followed: { readonly [type: string]: EventType | undefined } = {
   'confirmation.contradicts': 'confirmation.contradicts',
   'approval_request.approved': 'approval_request.approved',
   'approval_request.expired': 'approval_request.expired',
+  'approval_request.ended': 'approval_request.ended',
 }
 
 function markOf({ type, body }: AuditEventRow): Pick<QueuedEntry, 'event' | 'owner'> {

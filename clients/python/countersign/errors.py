@@ -81,11 +81,13 @@ class IdUsedForAnotherIntent(Exception):
 
 
 class NotApproved(Exception):
-    """Approvals were asked for, and the request ended without them: declined, withdrawn, expired, or used up by another execution."""
+    """Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution."""
 
     def __init__(self, approval_request: Any) -> None:
         closed = approval_request.get("closed") or {}
         why = f" by {closed['by']}: {closed['reason']}" if closed.get("reason") else ""
+        if "endedBy" in approval_request:
+            why = f": its policy version was retired by change {approval_request['endedBy']['changeId']}"
         super().__init__(f"The approval request is {approval_request['status']}{why}")
         self.approval_request = approval_request
 

@@ -35,17 +35,20 @@ export class CountersignError extends Error {
   }
 }
 
-/** Approvals were asked for, and the request ended without them: declined, withdrawn, expired, or used up by another execution. */
+/** Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution. */
 export class NotApprovedError extends Error {
   override readonly name = 'NotApprovedError'
   readonly approvalRequest: ApprovalRequest
 
   constructor(approvalRequest: ApprovalRequest) {
-    const { status, closed } = approvalRequest
-    const why = closed === undefined || closed.reason === '' ? '' : ` by ${closed.by}: ${closed.reason}`
-    super(`The approval request is ${status}${why}`)
+    super(`The approval request is ${approvalRequest.status}${whyEnded(approvalRequest)}`)
     this.approvalRequest = approvalRequest
   }
+}
+
+function whyEnded({ closed, endedBy }: ApprovalRequest): string {
+  if (endedBy !== undefined) return `: its policy version was retired by change ${endedBy.changeId}`
+  return closed === undefined || closed.reason === '' ? '' : ` by ${closed.by}: ${closed.reason}`
 }
 
 /** What the service says it asks approvers for is not what was sent to it. Nobody should approve it. */

@@ -1,6 +1,7 @@
 // approval_requests and approval_request_closes (docs/handbook/approving.md): what was asked, and how it ended.
 import { canonicalize } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
+import { isPolicyRetired } from '../../core/tables/policy-versions.ts'
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
@@ -18,6 +19,8 @@ interface RequestRow {
   readonly status: string
   readonly body: string
   readonly seal: string
+  /** Its time was over, or its policy version retired. */
+  readonly over: boolean
   readonly audited: boolean
   /** By the last member of the close, whatever the rest of its text has become. */
   readonly closedAs: string | null
@@ -36,6 +39,7 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
       json_build_object('requestId', r.request_id, 'requestedBy', r.requested_by, 'principalId', r.principal_id,
         'quorum', r.quorum) AS columns, json_build_object('name', r.policy_name, 'version', r.policy_version) AS policy,
       r.created_at AS "createdAt", r.expires_at AS "expiresAt", r.status, r.body, r.seal,
+      (r.expires_at <= now() OR ${isPolicyRetired('r')}) AS over,
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval_request.opened' AND e.occurred_at = r.created_at
         AND strpos(e.body, r.request_id::text) > 0) AS audited,
       (SELECT substring(c.body from '"status":"([A-Z]+)"}$') FROM approval_request_closes AS c WHERE c.request_id = r.request_id) AS "closedAs",
@@ -65,6 +69,7 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
       ({ status, closedAs }) =>
         closedAs === null ? status !== 'DECLINED' && status !== 'WITHDRAWN' : status === closedAs,
     ],
+    ['expired before its time', ({ status, over }) => status !== 'EXPIRED' || over],
     ['status differs from its approvals', ({ status, used }) => (status === 'USED') === used],
     ['audit event approval_request.opened is missing', ({ audited }) => audited],
   ],

@@ -52,6 +52,7 @@ const SUBJECTS: readonly Subject[] = [
       'approval_request.declined',
       'approval_request.withdrawn',
       'approval_request.expired',
+      'approval_request.ended',
     ],
     member: 'requestId',
     standing: `SELECT request_id AS id FROM approval_requests WHERE request_id = ANY($1::uuid[])`,

@@ -168,6 +168,12 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
           </li>
         )}
       </ul>
+      {of.endedBy !== undefined && (
+        <p>
+          The policy version of this request was retired: approvals for it count no more.{' '}
+          <a href={`/console/changes/policy/${of.endedBy.changeId}`}>Look at the change</a>
+        </p>
+      )}
       {of.closed !== undefined && (
         <p>
           {of.closed.status === 'DECLINED' ? 'Declined' : 'Withdrawn'} by <Said text={of.closed.by} />:{' '}

@@ -5,7 +5,7 @@ import { RequestTable } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'USED', 'WITHDRAWN']
+const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN']
 
 export function Requests({ query, me }: PageProps) {
   const path = listPath('/approval-requests', query, ['status', 'waitingFor', 'cursor'])

@@ -9,7 +9,7 @@ const INTERVAL_SECONDS = 5
 
 /** @returns JSON; what is signed in it is spliced and never rendered again */
 export function approvalRequestText(row: StandingRequest): string {
-  const { requestId, requestHash, quorum, status, approvals, approvers, body, seal } = row
+  const { requestId, requestHash, quorum, status, approvals, approvers, endedByChange, body, seal } = row
   const content = JSON.parse(body) as ApprovalRequestContent
   const signed = new Set(approvals.map(({ approverId }) => approverId))
   const standing = JSON.stringify({
@@ -22,6 +22,7 @@ export function approvalRequestText(row: StandingRequest): string {
     url: `/approval-requests/${requestId}`,
     eligible: approvers.filter((approverId) => !signed.has(approverId)),
     approvals,
+    ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),
   })
   return `{"request":${body},${standing.slice(1, -1)}${closedText(row)},"signature":${seal}}`
 }

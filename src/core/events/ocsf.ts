@@ -51,6 +51,13 @@ const mapped: Readonly<Record<EventType, Mapped>> = {
   ),
   'approval_request.declined': of('decline', UPDATE, FAILURE, INFORMATIONAL, 'A human declined an approval.'),
   'approval_request.expired': of('expire', UPDATE, FAILURE, INFORMATIONAL, 'Nobody approved in time.'),
+  'approval_request.ended': of(
+    'end',
+    UPDATE,
+    FAILURE,
+    INFORMATIONAL,
+    'The policy version of an approval request was retired.',
+  ),
 }
 
 function of(operation: string, activity: number, status: number, severity: number, message: string): Mapped {

@@ -15,6 +15,7 @@ const codes = {
   'approval_request.approved': 11,
   'approval_request.declined': 12,
   'approval_request.expired': 13,
+  'approval_request.ended': 14,
 } as const
 
 export type EventType = keyof typeof codes

@@ -35,6 +35,7 @@ export const approvalRequestStatuses = [
   'APPROVED',
   'DECLINED',
   'EXPIRED',
+  'ENDED',
   'USED',
   'WITHDRAWN',
 ] as const
@@ -74,6 +75,14 @@ export const ApprovalRequest = Type.Object({
       keyId: NonEmptyText,
       approvedAt: Instant,
     }),
+  ),
+  endedBy: Type.Optional(
+    Type.Object(
+      { changeId: Uuid },
+      {
+        description: 'where the status is `ENDED`: the change that retired the policy version of the request',
+      },
+    ),
   ),
   closed: Type.Optional(Type.Object({ ...ApprovalRequestClose.properties, signature: Signature })),
   signature: Signature,

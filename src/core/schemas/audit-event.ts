@@ -23,6 +23,7 @@ export const auditTypes = [
   'approval_request.declined',
   'approval_request.withdrawn',
   'approval_request.expired',
+  'approval_request.ended',
   'intent.in_doubt',
   'intent.first_word',
   'intent.resolved',

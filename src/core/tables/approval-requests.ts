@@ -1,4 +1,5 @@
 // approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
+import type { Pool } from 'pg'
 import type { ApprovalRequestStatus } from '../schemas/approval-request.ts'
 import type { Sealed } from '../sealed.ts'
 import { approvalLock } from './approvals.ts'
@@ -6,6 +7,7 @@ import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
+import { inTransaction } from '../postgres/transaction.ts'
 
 interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestId: string
@@ -21,6 +23,7 @@ interface ApprovalRequestRow extends Sealed, LogPosition {
   /** ISO 8601, as `expiresAt`. */
   readonly createdAt: string
   readonly expiresAt: string
+  readonly noticeAt: string
 }
 
 /** Requests are opened one after the other: how many are open is exact, and the same one is opened once. */
@@ -58,6 +61,49 @@ export async function countOpenRequests(
   return rows[0]!
 }
 
+/**
+ * Whether the caller has opened as many requests within the last hour as it may, whatever became of them.
+ * @returns seconds until it may open the next one; 0: now. Exact under `lockOpening`
+ */
+export async function secondsToNextOpening(
+  sql: Sql,
+  { requestedBy, perHour }: { readonly requestedBy: string; readonly perHour: number },
+): Promise<number> {
+  const { rows } = await sql.query<{ seconds: number }>({
+    text: `
+      SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::integer AS seconds
+      FROM approval_requests WHERE requested_by = $1::text AND created_at > now() - interval '1 hour'
+      ORDER BY created_at DESC OFFSET $2::bigint LIMIT 1`,
+    values: [requestedBy, perHour - 1],
+  })
+  return rows[0]?.seconds ?? 0
+}
+
+/** When approvers are told of a request, and whether that message tells of others of its caller already. */
+export interface NoticeTime {
+  /** ISO 8601, by the database's clock. */
+  readonly at: string
+  readonly joins: boolean
+}
+
+/**
+ * The message of the next request of a caller: at once where the last one is a minute old, else with all that it asks until that minute
+ * is over. Exact under `lockOpening`.
+ */
+export async function nextNotice(sql: Sql, requestedBy: string): Promise<NoticeTime> {
+  const { rows } = await sql.query<NoticeTime>({
+    text: `
+      SELECT ${isoTime('greatest(clock.now, CASE WHEN newest.at > clock.now THEN newest.at ELSE newest.at + $2::interval END)')} AS at,
+        coalesce(newest.at > clock.now, false) AS joins
+      FROM (SELECT clock_timestamp() AS now) AS clock,
+        -- One that is further ahead was set before the clock was set back, and nobody waits for it.
+        (SELECT max(notice_at) AS at FROM approval_requests WHERE requested_by = $1::text
+          AND created_at > now() - interval '1 hour' AND notice_at <= clock_timestamp() + $2::interval) AS newest`,
+    values: [requestedBy, '1 minute'],
+  })
+  return rows[0]!
+}
+
 /** Approvers with a key in effect, but for those that are involved. */
 export async function readApproversBut(sql: Sql, involved: readonly string[]): Promise<string[]> {
   const { rows } = await sql.query<{ id: string }>({
@@ -73,9 +119,9 @@ export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): 
   await sql.query({
     text: `
       INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum,
-        created_at, expires_at, status, body, seal, log_batch, log_ordinal, policy_name, policy_version)
+        created_at, expires_at, status, body, seal, log_batch, log_ordinal, policy_name, policy_version, notice_at)
       VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer,
-        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint, $13::text, $14::text)`,
+        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint, $13::text, $14::text, $15::timestamptz)`,
     values: [
       row.requestId,
       row.requestHash,
@@ -91,6 +137,7 @@ export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): 
       row.logOrdinal,
       row.policy.name,
       row.policy.version,
+      row.noticeAt,
     ],
   })
 }
@@ -113,6 +160,8 @@ export interface StandingRequest extends Sealed {
   }[]
   /** approverIds that may sign it, whether or not they have; none once it is not open. */
   readonly approvers: readonly string[]
+  /** The change that retired its policy version, where that ended it. */
+  readonly endedByChange: string | null
   readonly closeBody: string | null
   readonly closeSeal: string | null
 }
@@ -123,12 +172,20 @@ const APPROVALS = `
   WHERE a.request_hash = item.request_hash
     AND (a.consumed_by IS NOT NULL OR (a.expires_at > now() AND k.revoked_at IS NULL))`
 
-/** Its time is over, or its policy version was retired: no approval helps any more. */
-const OVER = `(item.expires_at <= now() OR ${isPolicyRetired('item')})`
+/** Its policy version was retired before its time was over. */
+const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
+
+/** No approval helps any more. */
+const OVER = `(item.expires_at <= now() OR ${ENDED})`
 
 const STATUS = `
-  CASE WHEN item.status <> 'OPEN' THEN item.status WHEN ${OVER} THEN 'EXPIRED'
+  CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
+    WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
     WHEN (SELECT count(DISTINCT a.approver_id) FROM ${APPROVALS}) >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+
+const ENDED_BY = `
+  CASE WHEN ${STATUS} = 'ENDED' THEN (SELECT p.retired_by_change FROM policy_versions AS p
+    WHERE p.name = item.policy_name AND p.version = item.policy_version) END`
 
 /** Enrolled, and neither the caller nor the principal: as the execution will choose them. */
 const MAY_SIGN = `k.revoked_at IS NULL AND k.approver_id NOT IN (item.requested_by, item.principal_id)`
@@ -141,6 +198,7 @@ const COLUMNS = `
     ORDER BY a.delivered_at, a.approval_id), '[]') FROM ${APPROVALS}) AS approvals,
   (SELECT coalesce(json_agg(DISTINCT k.approver_id), '[]') FROM approvers AS k
     WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND NOT ${OVER}) AS approvers,
+  ${ENDED_BY} AS "endedByChange",
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
   (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
 
@@ -164,6 +222,29 @@ export async function readApprovalRequest(
     values: [value, owner],
   })
   return rows[0] ?? null
+}
+
+/**
+ * What one message tells of, oldest first: waits for those who are opening a request, so that none is left out.
+ * @param first the request that the message was made for
+ */
+export async function readRequestsOfNotice(
+  pool: Pick<Pool, 'connect'>,
+  first: string,
+): Promise<StandingRequest[]> {
+  return inTransaction(pool, async (sql) => {
+    await lockOpening(sql)
+    const { rows } = await sql.query<StandingRequest>({
+      text: `
+        SELECT ${COLUMNS} FROM approval_requests AS item, approval_requests AS first
+        WHERE first.request_id = $1::uuid AND item.requested_by = first.requested_by
+          AND (item.request_id = first.request_id
+            OR (item.created_at > first.created_at - interval '1 hour' AND item.notice_at = first.notice_at))
+        ORDER BY item.created_at, item.request_id`,
+      values: [first],
+    })
+    return rows
+  })
 }
 
 /**
@@ -288,8 +369,8 @@ export interface ExpiredRequest {
   readonly requestedBy: string
   /** ISO 8601. */
   readonly expiresAt: string
-  /** Its policy version ended before its time did. */
-  readonly retired: boolean
+  /** The change that retired its policy version, where that was before its time was over. */
+  readonly endedByChange: string | null
   readonly body: string
 }
 
@@ -306,7 +387,7 @@ export async function expireApprovalRequests(sql: Sql, limit: number): Promise<E
         WHERE r.status = 'OPEN' AND (r.expires_at <= now() - ${EXPIRY_GRACE} OR ${isPolicyRetired('r', `now() - ${EXPIRY_GRACE}`)})
         ORDER BY r.expires_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED))
       RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", ${isoTime('item.expires_at')} AS "expiresAt",
-        item.expires_at > now() AS retired, item.body`,
+        ${ENDED_BY} AS "endedByChange", item.body`,
     values: [limit],
   })
   return rows

@@ -247,4 +247,5 @@ const kinds: Readonly<Record<EventType, Read>> = {
   'approval_request.approved': audited,
   'approval_request.declined': requestClose,
   'approval_request.expired': audited,
+  'approval_request.ended': audited,
 }

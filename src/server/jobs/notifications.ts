@@ -2,9 +2,9 @@
 import type { Job, JobResult } from 'pg-boss'
 import { errorText } from '../../core/error-text.ts'
 import { notificationQueueName, type NotificationJob } from '../../core/notification-queue.ts'
-import { readApprovalRequest } from '../../core/tables/approval-requests.ts'
+import { readRequestsOfNotice } from '../../core/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
-import { noticeOf } from '../notifications/notice.ts'
+import { noticesOf } from '../notifications/notice.ts'
 import { send } from '../notifications/send.ts'
 import type { JobQueue } from './job-queue.ts'
 
@@ -50,15 +50,12 @@ export async function startNotifying({
     return { id, status: 'failed', output: { problem } }
   }
 
-  /** @returns undefined once it is sent, or nobody is needed any more: it was decided, or is over */
-  async function attempt(way: ConfiguredWay, job: NotificationJob): Promise<string | undefined> {
-    const request = await readApprovalRequest(pool, job)
-    if (request?.status !== 'PENDING') return undefined
-    const problem = await send(
-      way,
-      noticeOf(request, { ...way, consoleOrigin: consoleOrigin() }),
-      closing.signal,
-    )
+  /** @returns undefined once it is sent, or nobody is needed any more: all was decided, or is over */
+  async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<string | undefined> {
+    const requests = await readRequestsOfNotice(pool, requestId)
+    const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() })
+    if (notices.length === 0) return undefined
+    const problem = await send(way, { id: requestId, notices }, closing.signal)
     if (problem !== undefined) return problem
     failing.delete(way.name)
     onAttempt('sent')

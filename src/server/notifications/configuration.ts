@@ -11,6 +11,8 @@ import { isLoopbackLiteral } from '../../core/outbound/address.ts'
 
 /** A configured way with its secrets read. */
 export type ConfiguredWay = NotificationWay & {
+  /** The capabilities whose requests it tells of; undefined: all. */
+  readonly capabilities: readonly string[] | undefined
   /** Whether messages show target, parameters and note, which the requester wrote. */
   readonly details: boolean
 } & (

@@ -1,25 +1,39 @@
-// A notice in the form of each chat. Text stands only where the chat shows it as it is: what the requester wrote cannot make links or mentions.
-import { CAUTION, factsOf, nextStepOf, titleOf, type Notice } from './notice.ts'
+// What a message tells in the form of each chat. Text stands only where the chat shows it as it is: what the requester wrote cannot make links
+// or mentions.
+import { counted } from '../../core/text.ts'
+import { CAUTION, partsOf, titleOf, type Message, type Notice } from './notice.ts'
 
+/** Chats bound their messages: requests beyond it are counted. */
+const LISTED_MAX = 10
+const LOOK = 'Look at it, then sign or decline it'
+
+function listed(notices: readonly Notice[]) {
+  const more = notices.length - LISTED_MAX
+  return {
+    title: titleOf(notices),
+    parts: partsOf(notices).slice(0, LISTED_MAX),
+    rest:
+      more > 0 ? [`${counted(more, 'more request')} of this caller: the console shows all that wait.`] : [],
+  }
+}
+
+const section = (text: object) => ({ type: 'section', text })
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
 /** The body of a Slack incoming webhook (docs.slack.dev "Sending messages using incoming webhooks"). */
-export function slackMessage(notice: Notice): object {
-  const facts = factsOf(notice).map(([name, value]) => `${name}: ${value}`)
+export function slackMessage({ notices }: Message): object {
+  const { title, parts, rest } = listed(notices)
   return {
     // For notifications and screen readers; shown in the place of blocks it is mrkdwn.
-    text: escapedForSlack(titleOf(notice)),
+    text: escapedForSlack(title),
     unfurl_links: false,
     blocks: [
-      { type: 'header', text: plain(titleOf(notice).slice(0, 150)) },
-      { type: 'section', text: plain(facts.join('\n')) },
-      {
-        type: 'section',
-        text:
-          notice.link === undefined
-            ? plain(nextStepOf(notice))
-            : { type: 'mrkdwn', text: `<${notice.link}|Look at it, then sign or decline it>` },
-      },
+      { type: 'header', text: plain(title.slice(0, 150)) },
+      ...parts.flatMap(({ facts, link, nextStep }) => [
+        section(plain(facts.map(([name, value]) => `${name}: ${value}`).join('\n'))),
+        section(link === undefined ? plain(nextStep) : { type: 'mrkdwn', text: `<${link}|${LOOK}>` }),
+      ]),
+      ...rest.map((text) => section(plain(text))),
       { type: 'context', elements: [plain(CAUTION)] },
     ],
   }
@@ -36,7 +50,8 @@ const line = (text: string, style: object = {}) => ({
 })
 
 /** The body of a Teams workflow that posts adaptive cards. A TextRun shows its text as it is; a TextBlock would read Markdown. */
-export function teamsMessage(notice: Notice): object {
+export function teamsMessage({ notices }: Message): object {
+  const { title, parts, rest } = listed(notices)
   return {
     type: 'message',
     attachments: [
@@ -47,45 +62,46 @@ export function teamsMessage(notice: Notice): object {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           version: '1.4',
           body: [
-            line(titleOf(notice), { weight: 'bolder', size: 'medium' }),
-            ...factsOf(notice).map(([name, value]) => line(`${name}: ${value}`)),
-            ...(notice.link === undefined ? [line(nextStepOf(notice))] : []),
+            line(title, { weight: 'bolder', size: 'medium' }),
+            ...parts.flatMap(({ facts, link, nextStep }) => [
+              ...facts.map(([name, value]) => line(`${name}: ${value}`)),
+              link === undefined
+                ? line(nextStep)
+                : { type: 'ActionSet', actions: [{ type: 'Action.OpenUrl', title: LOOK, url: link }] },
+            ]),
+            ...rest.map((text) => line(text)),
             line(CAUTION, { isSubtle: true, size: 'small' }),
           ],
-          actions:
-            notice.link === undefined
-              ? []
-              : [{ type: 'Action.OpenUrl', title: 'Look at it, then sign or decline it', url: notice.link }],
         },
       },
     ],
   }
 }
 
-/** The body of a generic webhook, as Standard Webhooks recommends one. */
-export function webhookMessage({ createdAt, link, details, ...facts }: Notice): object {
+/**
+ * The body of a generic webhook, as Standard Webhooks recommends one. Its members are those of the first request; `requests` has all. They
+ * are data for a program, exactly as they were asked.
+ */
+export function webhookMessage({ notices }: Message): object {
+  const requests = notices.map(({ link, details, ...facts }) => ({
+    ...facts,
+    ...(link === undefined ? {} : { link }),
+    ...details,
+  }))
+  const { createdAt, ...first } = requests[0]!
   return {
     type: 'approval_request.opened',
     timestamp: createdAt,
-    data: { ...facts, ...(link === undefined ? {} : { link }), ...details },
+    data: { ...first, count: requests.length, requests },
   }
 }
 
 /** Subject and plain text of a mail. */
-export function mailOf(notice: Notice): { readonly subject: string; readonly text: string } {
-  const facts = factsOf(notice)
-  const width = Math.max(...facts.map(([name]) => name.length))
-  return {
-    subject: titleOf(notice),
-    text: [
-      `${titleOf(notice)}.`,
-      '',
-      ...facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
-      '',
-      nextStepOf(notice),
-      '',
-      CAUTION,
-      '',
-    ].join('\n'),
-  }
+export function mailOf(notices: readonly Notice[]): { readonly subject: string; readonly text: string } {
+  const title = titleOf(notices)
+  const parts = partsOf(notices).map(({ facts, nextStep }) => {
+    const width = Math.max(...facts.map(([name]) => name.length))
+    return [...facts.map(([name, value]) => `${name.padEnd(width)}  ${value}`), '', nextStep, ''].join('\n')
+  })
+  return { subject: title, text: [`${title}.`, '', ...parts, CAUTION, ''].join('\n') }
 }

@@ -24,13 +24,35 @@ export interface Notice {
     { readonly target: string; readonly parameters: object; readonly note: string } | undefined
 }
 
-/**
- * @param row a request that is pending
- * @param how.consoleOrigin undefined: there is no console
- */
-export function noticeOf(
+/** What one message tells of: requests of one caller, at least one. */
+export interface Message {
+  /** The same at every attempt. */
+  readonly id: string
+  readonly notices: readonly Notice[]
+}
+
+interface Telling {
+  readonly details: boolean
+  /** Undefined: all. */
+  readonly capabilities: readonly string[] | undefined
+  /** Undefined: there is no console. */
+  readonly consoleOrigin: string | undefined
+}
+
+/** Those of the requests that wait for approvers, and that the way tells of. */
+export function noticesOf(
+  requests: readonly StandingRequest[],
+  { capabilities, ...telling }: Telling,
+): Notice[] {
+  return requests
+    .filter(({ status }) => status === 'PENDING')
+    .map((request) => noticeOf(request, telling))
+    .filter(({ capability }) => capabilities?.includes(capability) ?? true)
+}
+
+function noticeOf(
   { requestId, quorum, approvals, approvers, body }: StandingRequest,
-  { details, consoleOrigin }: { readonly details: boolean; readonly consoleOrigin: string | undefined },
+  { details, consoleOrigin }: Omit<Telling, 'capabilities'>,
 ): Notice {
   const content = JSON.parse(body) as ApprovalRequestContent
   const { capability, requestedBy, expiresAt, createdAt, target, parameters, note } = content
@@ -50,12 +72,34 @@ export function noticeOf(
 }
 
 /** One line. */
-export function titleOf({ capability, requestedBy }: Notice): string {
-  return printable(`Approval wanted: ${capability}, for ${requestedBy}`)
+export function titleOf(notices: readonly Notice[]): string {
+  const { capability, requestedBy } = notices[0]!
+  const wanted =
+    notices.length === 1 ? `Approval wanted: ${capability}` : `${notices.length} approvals wanted`
+  return printable(`${wanted}, for ${requestedBy}`)
 }
 
-/** Names and values, in the order in which they are shown. Each is one line of printable text. */
-export function factsOf({ actionCode: code, missing, expiresAt, details }: Notice): [string, string][] {
+/** A notice as one part of a message: names and values, each one line of printable text. */
+export interface Part {
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  readonly link: string | undefined
+  readonly nextStep: string
+}
+
+/** The title names the capability of the one request that it is about; of several, each part does. */
+export function partsOf(notices: readonly Notice[]): Part[] {
+  return notices.map((notice) => ({
+    facts: [
+      ...(notices.length === 1 ? [] : [['Capability', printable(notice.capability)] as const]),
+      ...factsOf(notice),
+    ],
+    link: notice.link,
+    nextStep: nextStepOf(notice),
+  }))
+}
+
+/** Names and values, in the order in which they are shown. */
+function factsOf({ actionCode: code, missing, expiresAt, details }: Notice): [string, string][] {
   const facts: [string, string][] = [
     ['Action code', code],
     ['Approvals missing', String(missing)],
@@ -63,15 +107,26 @@ export function factsOf({ actionCode: code, missing, expiresAt, details }: Notic
   ]
   if (details === undefined) return facts
   facts.push(
-    ['Target', printable(details.target)],
-    ['Parameters', shortened(printableJson(canonicalize(details.parameters as Json)))],
+    ['Target', unlinked(printable(details.target))],
+    ['Parameters', unlinked(shortened(printableJson(canonicalize(details.parameters as Json))))],
   )
-  if (details.note !== '') facts.push(['Note by the requester', shortened(printable(details.note))])
+  if (details.note !== '') facts.push(['Note by the requester', unlinked(shortened(printable(details.note)))])
   return facts
 }
 
+/**
+ * Text of a stranger in which mail and chat programs find no link: schemes, host names, mail addresses and network shares are broken as
+ * incident reports break them, `https[:]//evil[.]example`.
+ */
+function unlinked(text: string): string {
+  return text
+    .replaceAll(/:(?=\/\/|\\\\)|(?<=\b(?:mailto|tel|sms|sip|xmpp|callto)):/giu, '[:]')
+    .replaceAll(/(?<=[\p{L}\p{N}])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}-]*\p{L})/gu, '[.]')
+    .replaceAll('\\\\', '\\ \\')
+}
+
 /** What to do now. */
-export function nextStepOf({ link, requestId }: Notice): string {
+function nextStepOf({ link, requestId }: Notice): string {
   return link === undefined
     ? `Look at it and sign it: countersign approver sign-request ${requestId}`
     : `Look at it, then sign or decline it: ${link}`

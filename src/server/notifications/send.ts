@@ -1,4 +1,4 @@
-// Sends a notice by one way, once.
+// Sends a message by one way, once.
 import { createTransport } from 'nodemailer'
 import { errorText } from '../../core/error-text.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
@@ -6,7 +6,7 @@ import { call } from '../../core/outbound/call.ts'
 import { hmacSignature, signedBytes, timestampOf } from '../../core/outbound/standard-webhooks.ts'
 import type { ConfiguredWay } from './configuration.ts'
 import { mailOf, slackMessage, teamsMessage, webhookMessage } from './messages.ts'
-import type { Notice } from './notice.ts'
+import type { Message, Notice } from './notice.ts'
 
 /** Shorter than the jobs of the queue live. */
 const ATTEMPT_MS = 15_000
@@ -14,14 +14,13 @@ const ATTEMPT_MS = 15_000
 /** @returns undefined once it is sent or there is nobody to send it to; else a clause that completes "the notification …", without a secret */
 export async function send(
   way: ConfiguredWay,
-  notice: Notice,
+  message: Message,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (way.kind === 'email') return mail(way, notice)
+  if (way.kind === 'email') return mail(way, message)
   if (way.kind === 'webhook')
-    return post(way.url, webhookMessage(notice), signal, (body) => signed(way.secret, notice, body))
-  const message = way.kind === 'slack' ? slackMessage(notice) : teamsMessage(notice)
-  return post(way.url, message, signal)
+    return post(way.url, webhookMessage(message), signal, (body) => signed(way.secret, message, body))
+  return post(way.url, way.kind === 'slack' ? slackMessage(message) : teamsMessage(message), signal)
 }
 
 async function post(
@@ -46,27 +45,22 @@ async function post(
   return status >= 200 && status < 300 ? undefined : `was answered with status ${status}`
 }
 
-/** Standard Webhooks. The id is the request's: a receiver that gets the message twice can tell. */
-function signed(
-  secret: Buffer | undefined,
-  { requestId }: Notice,
-  body: string,
-): Readonly<Record<string, string>> {
-  const delivery = { id: requestId, atMs: Date.now(), body }
+/** Standard Webhooks. A receiver that gets the message twice can tell by the id. */
+function signed(secret: Buffer | undefined, { id }: Message, body: string): Readonly<Record<string, string>> {
+  const delivery = { id, atMs: Date.now(), body }
   return {
-    'webhook-id': requestId,
+    'webhook-id': id,
     'webhook-timestamp': timestampOf(delivery),
     ...(secret && { 'webhook-signature': hmacSignature(signedBytes(delivery), secret) }),
   }
 }
 
+/** One mail to all who are told of the same requests. */
 async function mail(
   way: Extract<ConfiguredWay, { kind: 'email' }>,
-  notice: Notice,
+  message: Message,
 ): Promise<string | undefined> {
-  const { server, password, from, approvers } = way
-  const to = [...new Set([...way.to, ...notice.eligible.flatMap((id) => approvers[id] ?? [])])]
-  if (to.length === 0) return undefined
+  const { server, password, from } = way
   const secure = server.protocol === 'smtps:'
   const transport = createTransport({
     host: server.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -82,18 +76,41 @@ async function mail(
     disableUrlAccess: true,
   })
   try {
-    await transport.sendMail({
-      from,
-      to,
-      ...mailOf(notice),
-      // A mail that comes twice has one id, by which most programs show it once.
-      messageId: `<${notice.requestId}.${way.name}@countersign>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
-    })
+    for (const { to, notices } of addressed(way, message.notices))
+      await transport.sendMail({
+        from,
+        to,
+        ...mailOf(notices),
+        // A mail that comes twice has one id, by which most programs show it once.
+        messageId: `<${notices[0]!.requestId}.${notices.length}.${way.name}@countersign>`,
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      })
     return undefined
   } catch (error) {
     return `was not taken by the mail server: ${errorText(error)}`
   } finally {
     transport.close()
   }
+}
+
+/** Who is told of which requests: everybody in `to` of all, an approver of those that it could sign. */
+function addressed(
+  { to, approvers }: Extract<ConfiguredWay, { kind: 'email' }>,
+  notices: readonly Notice[],
+): { readonly to: string[]; readonly notices: readonly Notice[] }[] {
+  const addresses = new Set([
+    ...to,
+    ...notices.flatMap(({ eligible }) => eligible).flatMap((id) => approvers[id] ?? []),
+  ])
+  const told = Array.from(addresses, (address) => ({
+    address,
+    notices: notices.filter(
+      ({ eligible }) => to.includes(address) || eligible.some((id) => approvers[id] === address),
+    ),
+  }))
+  const groups = Map.groupBy(told, ({ notices: own }) => own.map(({ requestId }) => requestId).join())
+  return Array.from(groups.values(), (group) => ({
+    to: group.map(({ address }) => address),
+    notices: group[0]!.notices,
+  }))
 }

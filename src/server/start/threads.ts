@@ -51,7 +51,7 @@ export async function startThreads(
       authority: authority.current(),
       storeFaultMemory: storeFault.memory,
       // Without their secrets: the threads only leave jobs for them.
-      notificationWays: notificationWays.map(({ name, capabilities }) => ({ name, capabilities })),
+      notificationWays: notificationWays.map(({ name }) => ({ name })),
       reportChannel: metrics?.reportChannel,
     },
     meter: compute.meter,

@@ -196,7 +196,17 @@ async function ask(
     note: '',
   })
   const requestHash = sha256Hex(body)
-  const row = { ...shared, ...times, requestHash, askedHash: requestHash, body, seal: '{}', ...unlogged }
+  const noticeAt = times.createdAt
+  const row = {
+    ...shared,
+    ...times,
+    noticeAt,
+    requestHash,
+    askedHash: requestHash,
+    body,
+    seal: '{}',
+    ...unlogged,
+  }
   await insertApprovalRequest(pool, { ...row, policy })
   return requestHash
 }
