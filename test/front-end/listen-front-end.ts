@@ -70,6 +70,8 @@ export async function openFrontEnd(
         case '/refused-closing':
           head.endConnection()
           return text(413, 'refused', { Connection: 'close' })
+        case '/streamed':
+          return { ...text(200, ''), texts: streamed() }
         case '/unchanged':
           return text(304, '', { ETag: '"1"' })
         default:
@@ -86,6 +88,11 @@ export async function openFrontEnd(
     latest: { bodyBytes: 0, remoteAddress: '', note: undefined },
   }
   return frontEnd
+}
+
+async function* streamed(): AsyncGenerator<string, void> {
+  yield 'first,'
+  yield 'second'
 }
 
 function text(status: number, body: string | Uint8Array, headers: Record<string, string> = {}): Reply {

@@ -71,7 +71,7 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
     inFlightMax: gauge('http_requests_in_flight_max', 'How many may be: QUEUE_REQUESTS_MAX.'),
     inFlightBytes: gauge('http_in_flight_bytes', 'Bodies of these, and large replies that are not sent yet.'),
     bodiesAnnounced: gauge('http_bodies_announced', 'Requests whose body is announced and not complete.'),
-    dropped: counter('connections_dropped_total', 'Connections dropped for a head that the guard refuses.', [
+    dropped: counter('connections_dropped_total', 'Connections ended for a head that the listener refuses.', [
       'reason',
     ]),
     limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),

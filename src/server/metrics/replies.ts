@@ -1,5 +1,5 @@
 // What the front end reports of each reply.
-import { dropReasons, type DropReason } from '../http/listen/listener.ts'
+import { dropReasons, type DropReason } from '../http/listen/refused.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -19,7 +19,7 @@ export interface ReplyWatch {
   readonly replied: (replied: Replied) => void
   /** `written` is false where the limit of its kind is used up: it is only counted then. */
   readonly audited: (type: string, written: boolean) => void
-  /** A connection that ended without a reply. */
+  /** A connection that the listener ended. */
   readonly dropped: (reason: DropReason) => void
 }
 

@@ -64,8 +64,8 @@ connector, and seals what happened in a signed Execution Trust Record with a ver
 - A caller reads what it submitted; anything else is the same 404 as an unknown id.
 - Within v1 routes, fields and codes are added, never removed: ignore what you do not know.
 - An unknown path answers 404 \`{"error":"Not Found"}\`, a wrong method 405 with \`Allow\`. HEAD is answered wherever GET is.
-- A body needs a \`Content-Length\`. Requests with \`Transfer-Encoding\` (chunked), without \`Host\` or with an absolute target, \`OPTIONS *\` and
-  CONNECT are dropped without a reply.
+- A body needs a \`Content-Length\`. Requests with \`Transfer-Encoding\` (chunked, 411), without \`Host\` or with an absolute target, \`OPTIONS *\` and
+  CONNECT end the connection.
 - The examples of POST /execute and POST /transactions are for the caller \`local-dev\` that \`npm start\` makes, and their ids work
   once. With another key put your own \`callerId\` for \`authority.principalId\`.
 `

@@ -15,7 +15,7 @@ import { openAudit } from '../http/audit.ts'
 import { openFrontEnd } from '../http/front-end.ts'
 import { openMemoryLimits, type Limits } from '../http/limit.ts'
 import { listen } from '../http/listen/index.ts'
-import type { Listener } from '../http/listen/listener.ts'
+import type { Listener, ListenOptions } from '../http/listen/listener.ts'
 import { openOverload } from '../http/overload.ts'
 import { openSharedLimits } from '../http/shared-limit.ts'
 import { openSpans } from '../metrics/spans.ts'
@@ -36,6 +36,8 @@ const LIMIT_CLOSE_MS = 500
 
 /** How long a stop waits, after the drain, for audit events that the database does not take. */
 const AUDIT_CLOSE_MS = 2_000
+
+type OnDropped = NonNullable<ListenOptions['onDropped']>
 
 /** What the steps before have started. */
 interface Started {
@@ -78,10 +80,7 @@ export async function listenForRequests(starting: Starting, started: Started) {
     host: config.host,
     port: config.port,
     onRequest,
-    onDropped(reason, address) {
-      metrics?.replies.dropped(reason)
-      logger.debug({ reason, address }, 'connection dropped')
-    },
+    onDropped: logDropped(starting, metrics),
     ...(config.listener === 'auto' ? {} : { server: config.listener }),
   })
   stops.push(() => {
@@ -89,6 +88,21 @@ export async function listenForRequests(starting: Starting, started: Started) {
     return drain(starting, started.threads, { listener, admission })
   })
   return { listener, admission, limitPool }
+}
+
+const versionAdvice =
+  'A connection ended without a request that this server reads. Proxies and health checks must speak HTTP/1.1: nginx needs proxy_http_version 1.1, HAProxy an http-check with ver HTTP/1.1 (docs/handbook/operating.md, "Behind a proxy"). Said once; countersign_connections_dropped_total counts them.'
+
+/** Counts each connection that ended so. The cause that a proxy's operator can mend is said once; each one is a line for debugging. */
+function logDropped({ logger }: Starting, metrics: StartedThreads['metrics']): OnDropped {
+  let advised = false
+  return (reason, address) => {
+    metrics?.replies.dropped(reason)
+    logger.debug({ reason, address }, 'connection dropped')
+    if (advised || (reason !== 'http-version' && reason !== 'unread')) return
+    advised = true
+    logger.warn({ reason, address }, versionAdvice)
+  }
 }
 
 /** What the handlers of the routes use. */

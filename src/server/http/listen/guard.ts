@@ -1,13 +1,16 @@
 // The guard before the front end, for both servers: lets in only requests on whose end all parsers agree (RFC 9112 §6.3, §11.2).
 import { plainAddress } from '../client-address.ts'
-import type { DropReason, Head } from './listener.ts'
+import type { Head, HttpVersion } from './listener.ts'
+import type { DropReason } from './refused.ts'
 
-/** Request line and headers together. Over it a parser answers 431 where it can, else the guard drops the connection. */
+/** Request line and headers together. Over it a parser or the guard answers 431. */
 export const headBytesMax = 16 * 1024
 /** uWebSockets.js refuses more by itself; one limit for both. */
 const headersMax = 100
 
 interface RawHead {
+  /** As `1.1`. */
+  readonly httpVersion: string
   readonly method: string
   readonly path: string
   readonly query: string
@@ -18,12 +21,12 @@ interface RawHead {
 }
 
 /**
- * The head that the front end may see, or why not: then drop the connection without reading on and without a reply, for what follows on it may
- * be a body in one reading and a second request in the other.
+ * The head that the front end may see, or why not: then `refusalOf` has the reply, and nothing more is read on the connection.
  * What both parsers refuse is not repeated here: folded lines, a space before the colon, bare line ends, control characters.
  */
 export function guard(raw: RawHead): Head | DropReason {
-  const { method, path, query, headers } = raw
+  const { method, path, query, headers, httpVersion } = raw
+  if (!isServed(httpVersion)) return 'http-version'
   // uWebSockets.js lets any bytes through as a method; node:http lets absolute-form targets through, which only proxies are sent.
   if (!/^[A-Z][A-Z-]*$/.test(method)) return 'method'
   if (!path.startsWith('/')) return 'target'
@@ -41,8 +44,10 @@ export function guard(raw: RawHead): Head | DropReason {
     contentLength = value
   }
   if (headBytes > headBytesMax) return 'size'
-  if (hosts !== 1) return 'host'
+  // RFC 9112 §3.2: a request of HTTP/1.0 may have none.
+  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'host'
   return {
+    httpVersion,
     method,
     path,
     query,
@@ -58,4 +63,8 @@ export function guard(raw: RawHead): Head | DropReason {
       return found
     },
   }
+}
+
+function isServed(version: string): version is HttpVersion {
+  return version === '1.1' || version === '1.0'
 }

@@ -6,6 +6,7 @@ import { listenNode } from './node.ts'
 import { listenUws } from './uws.ts'
 
 export type * from './listener.ts'
+export type { DropReason } from './refused.ts'
 
 /** @throws Error that names the address that cannot be listened on, or the server that does not load */
 export async function listen(options: ListenOptions): Promise<Listener> {

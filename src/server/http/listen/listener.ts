@@ -1,4 +1,7 @@
 // What a listener hands to the front end, and what it gets back.
+import type { DropReason } from './refused.ts'
+
+export type HttpVersion = '1.1' | '1.0'
 
 /** A request line and its headers. */
 export interface Head {
@@ -8,7 +11,9 @@ export interface Head {
   readonly path: string
   /** Raw, without the question mark; '' when there is none. */
   readonly query: string
-  /** Declared by Content-Length; 0 when there is none. The guard has dropped every request whose length is in question. */
+  /** A client of HTTP/1.0 gets one reply, without chunks and without a 100, and then the end of its connection. */
+  readonly httpVersion: HttpVersion
+  /** Declared by Content-Length; 0 when there is none. The guard has refused every request whose length is in question. */
   readonly bodyBytes: number
   /** The peer's address, as `plainAddress` writes it. Only before the first `await`. */
   remoteAddress(): string
@@ -27,21 +32,6 @@ export interface HttpRequest extends Head {
   /** The reply will end the connection: what is pipelined behind this request is not run. Only before the first `await`. */
   endConnection(): void
 }
-
-/**
- * Why a connection is dropped: the part of a head that the guard does not take, of which a body with `transfer-encoding` (chunked) is the common
- * one; or too many requests pipelined.
- */
-export const dropReasons = [
-  'transfer-encoding',
-  'content-length',
-  'host',
-  'target',
-  'method',
-  'size',
-  'pipelined',
-] as const
-export type DropReason = (typeof dropReasons)[number]
 
 /** What goes back. Content-Length, Date and the connection's framing are the listener's. */
 export interface Reply {
@@ -64,11 +54,11 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly onRequest: OnRequest
-  /** Called for every connection that is dropped so: it gets no reply and no log line of a request. */
+  /** Called for every connection that ends so: it has no log line of a request. */
   readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
   readonly server?: Listener['server']
-  /** For node:http, default `nodeTimeouts`; those of uWebSockets.js are compiled in. */
+  /** For node:http, default `nodeTimeouts`. Those of uWebSockets.js are compiled in; it takes `headMs` for the time that it waits for a head. */
   readonly timeouts?: Timeouts
 }
 

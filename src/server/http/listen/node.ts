@@ -7,7 +7,8 @@ import { backlogTaken } from './backlog.ts'
 import { serveRequest } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
 import { guard, headBytesMax } from './guard.ts'
-import type { DropReason, Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import type { Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import { refusalOf, type DropReason } from './refused.ts'
 import { sendTexts } from './streamed.ts'
 import { countUnderway } from './underway.ts'
 
@@ -45,16 +46,21 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
 
   server.on('connection', () => accepted++)
   server.on('request', onIncoming)
-  // Without a listener node closes the connection by itself, and nobody would know.
+  // Without a listener node closes the connection by itself, and nobody would know. It leaves no reply to write into, only the socket.
   server.on('connect', (_request, socket) => drop(socket, 'target'))
   // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
   server.on('checkContinue', onIncoming)
   // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
   server.on('checkExpectation', onIncoming)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    // Bytes behind the last request of a connection, which is still to get its reply.
+    if (code === 'HPE_CLOSED_CONNECTION' && ending.has(socket)) return
+    const reason = reasonOfError[code]
+    if (reason !== undefined) tellDropped(socket, reason)
+    const refusal = reason === undefined ? undefined : refusalOf(reason)
     // Written now, a refusal would pass for the reply to a request that is still running.
     if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
-    else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
+    else refuse(socket, refusal ?? { status: statusOfError[code] ?? 400, body: '' })
   })
   const port = await bind(server, options)
   return {
@@ -73,15 +79,15 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     const { socket } = request
     if (socket.destroyed || ending.has(socket)) return
     newest.set(socket, response)
-    if (request.httpVersion !== '1.1') return refuse(socket, 505)
     const head = headOf(request)
-    if (typeof head === 'string') return drop(socket, head)
+    if (typeof head === 'string') return refuseHead(response, socket, head)
     if ((unanswered.get(socket) ?? 0) >= pipelinedMax) return drop(socket, 'pipelined')
     const ended = begin(socket)
     serveRequest(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),
       readBody(done, aborted) {
-        if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
+        if (head.httpVersion !== '1.0' && head.header('expect')?.toLowerCase() === '100-continue')
+          response.writeContinue()
         readBody(request, head.bodyBytes, done, () => {
           aborted()
           ended()
@@ -120,17 +126,30 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     }
   }
 
-  function refuse(socket: Socket, status: number): void {
+  function refuseHead(response: ServerResponse, socket: Socket, reason: DropReason): void {
     ending.add(socket)
-    socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-    )
+    tellDropped(socket, reason)
+    const refusal = refusalOf(reason)
+    if (refusal === undefined) socket.destroy()
+    else write(response, refusal, true)
+  }
+
+  /** For what the parser does not read: there is no response object. */
+  function refuse(socket: Socket, { status, body }: Pick<Reply, 'status' | 'body'>): void {
+    ending.add(socket)
+    const length = `Content-Length: ${Buffer.byteLength(body)}`
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${length}\r\n\r\n`)
+    socket.write(body)
     socket.destroySoon()
   }
 
   function drop(socket: Duplex, reason: DropReason): void {
-    onDropped?.(reason, plainAddress((socket as Socket).remoteAddress ?? ''))
+    tellDropped(socket, reason)
     socket.destroy()
+  }
+
+  function tellDropped(socket: Duplex, reason: DropReason): void {
+    onDropped?.(reason, plainAddress((socket as Socket).remoteAddress ?? ''))
   }
 
   function stopAccepting(): Promise<void> {
@@ -171,13 +190,20 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<number> {
   })
 }
 
-function headOf({ socket, rawHeaders, method = '', url = '' }: IncomingMessage): Head | DropReason {
+function headOf({
+  socket,
+  rawHeaders,
+  httpVersion,
+  method = '',
+  url = '',
+}: IncomingMessage): Head | DropReason {
   const headers: [string, string][] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     headers.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''])
   }
   const queryAt = url.includes('?') ? url.indexOf('?') : url.length
   return guard({
+    httpVersion,
     method,
     path: url.slice(0, queryAt),
     query: url.slice(queryAt + 1),
@@ -272,4 +298,9 @@ async function stream(response: ServerResponse, texts: AsyncIterable<string>): P
 const statusOfError: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+const reasonOfError: Readonly<Record<string, DropReason>> = {
+  HPE_INVALID_VERSION: 'http-version',
+  HPE_PAUSED_H2_UPGRADE: 'http-version',
 }

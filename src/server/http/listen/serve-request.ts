@@ -18,7 +18,8 @@ export interface Wire {
 
 export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () => boolean, wire: Wire): void {
   const { bodyBytes } = head
-  let ends = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
+  let ends =
+    head.httpVersion === '1.0' || /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
   let reading: Promise<Uint8Array | undefined> | undefined
   let abandonBody: (() => void) | undefined
   const replying = onRequest({

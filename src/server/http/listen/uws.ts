@@ -3,6 +3,7 @@
 //   its idle connections sooner.
 // - A request pipelined behind one that is still unanswered ends the connection. What is refused from the head alone is answered.
 // - `Expect: 100-continue` is answered before the head is checked.
+// - HTTP/1.0, a target in absolute form and `OPTIONS *` are 505, with a page that says HTTP/1.0 for each of them.
 // - It lists headers up to one without a name, so a Content-Length behind that is not seen, and the body is read as a request.
 //   No proxy passes on such a head (RFC 9110 §5.1); without one in between a client deceives only itself.
 import type UWebSockets from 'uWebSockets.js'
@@ -12,22 +13,29 @@ import { serveRequest, type Wire } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
 import { guard } from './guard.ts'
 import { sendTexts } from './streamed.ts'
-import type { DropReason, Head, ListenOptions, Listener, Reply } from './listener.ts'
+import type { Head, ListenOptions, Listener, Reply } from './listener.ts'
+import { refusalOf, type DropReason } from './refused.ts'
 import { countUnderway } from './underway.ts'
+import { watchUnread } from './unread.ts'
 
 /** @throws Error that names host and port when they cannot be listened on */
 export async function listenUws(uws: typeof UWebSockets, options: ListenOptions): Promise<Listener> {
-  const { onRequest, onDropped } = options
+  const { onRequest, onDropped, timeouts } = options
   let stopping = false
   let refusing: Promise<void> | undefined
   const underway = countUnderway()
+  const unread = watchUnread((address) => onDropped?.('unread', plainAddress(address)), timeouts?.headMs)
   const app = uws.App()
+  app.filter((response, change) => {
+    unread.swept()
+    if (change === 1) unread.opened(remoteAddress(response), response.getRemotePort())
+  })
   app.any('/*', (response, request) => {
+    unread.request(() => [remoteAddress(response), response.getRemotePort()])
     const head = headOf(response, request)
     if (typeof head === 'string') {
       onDropped?.(head, plainAddress(remoteAddress(response)))
-      // Not end(): it would still run what follows as a request.
-      response.close()
+      refuse(response, refusalOf(head))
       return
     }
     serveRequest(head, onRequest, () => stopping, wireOf(response, head, underway.begin()))
@@ -67,11 +75,22 @@ function headOf(response: UWebSockets.HttpResponse, request: UWebSockets.HttpReq
   const headers: [string, string][] = []
   request.forEach((name, value) => void headers.push([name, value]))
   return guard({
+    httpVersion: '1.1',
     method: request.getCaseSensitiveMethod(),
     path: request.getUrl(),
     query: request.getQuery() ?? '',
     headers,
     remoteAddress: () => remoteAddress(response),
+  })
+}
+
+function refuse(response: UWebSockets.HttpResponse, refusal: Reply | undefined): void {
+  if (refusal === undefined) return void response.close()
+  let gone = false
+  response.onAborted(() => void (gone = true))
+  // Not within its parser, which would still run what follows as a request.
+  setImmediate(() => {
+    if (!gone) response.cork(() => write(response, refusal, false, true))
   })
 }
 

@@ -1,0 +1,42 @@
+// Requests that end their connection before the front end sees them: why, and the reply that says so.
+
+/**
+ * By reason, the label of the metric: the status and the sentence of the reply, or undefined where none can be sent.
+ * `unread`: uWebSockets.js read no request on the connection and does not say why. HTTP/1.0, which it answers 505, is the common cause.
+ */
+const refusals = {
+  'transfer-encoding': [411, 'Transfer-Encoding is not accepted: send the body with a Content-Length.'],
+  'content-length': [400, 'Content-Length must be one whole number.'],
+  host: [400, 'The request must have exactly one Host header.'],
+  target: [400, 'The request target must be a path: absolute URLs, * and CONNECT are not served.'],
+  method: [400, 'The method must be written in capital letters.'],
+  size: [431, 'The request line and the headers are limited to 100 headers and 16 KB.'],
+  'http-version': [505, 'Only HTTP/1.1 and HTTP/1.0 are served.'],
+  // Written now, a reply would pass for the reply to a request that is still running.
+  pipelined: undefined,
+  unread: undefined,
+} as const satisfies Record<string, readonly [status: number, error: string] | undefined>
+
+interface Refusal {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type DropReason = keyof typeof refusals
+export const dropReasons = Object.keys(refusals) as DropReason[]
+
+/**
+ * Sent with `Connection: close`, which tells a proxy not to reuse the connection: what follows on it may be a body in one reading and a
+ * second request in the other.
+ */
+export function refusalOf(reason: DropReason): Refusal | undefined {
+  const refusal = refusals[reason]
+  if (refusal === undefined) return undefined
+  const [status, error] = refusal
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', Connection: 'close' },
+    body: JSON.stringify({ error }),
+  }
+}

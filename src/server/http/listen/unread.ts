@@ -1,0 +1,45 @@
+// Connections on which uWebSockets.js has read no request: it refuses them by itself (HTTP/1.0 with 505) and tells nobody.
+
+/** Above the time that it waits for a head: 10 s, counted in steps of 4. */
+const headMsMax = 16_000
+
+/**
+ * @param onUnread called with the peer's address, when later connections open or close
+ * @param nowMs any clock that does not go back
+ */
+export function watchUnread(
+  onUnread: (remoteAddress: string) => void,
+  headMs = headMsMax,
+  nowMs: () => number = () => performance.now(),
+) {
+  /** Address and port of each connection without a request, and when it was opened; the oldest first. */
+  const silent = new Map<string, { readonly remoteAddress: string; readonly openedMs: number }>()
+
+  function forget(peer: string): void {
+    const connection = silent.get(peer)
+    silent.delete(peer)
+    if (connection !== undefined) onUnread(connection.remoteAddress)
+  }
+
+  return {
+    opened(remoteAddress: string, port: number): void {
+      const peer = `${port} ${remoteAddress}`
+      // The port is used again: the connection that had it is gone.
+      forget(peer)
+      silent.set(peer, { remoteAddress, openedMs: nowMs() })
+    },
+    /** With a function: the address of a kept connection's request is not needed. */
+    request(peer: () => readonly [remoteAddress: string, port: number]): void {
+      if (silent.size === 0) return
+      const [remoteAddress, port] = peer()
+      silent.delete(`${port} ${remoteAddress}`)
+    },
+    /** Which connection has closed cannot be asked; one that is still silent after `headMs` is among those that have. */
+    swept(): void {
+      for (const [peer, { openedMs }] of silent) {
+        if (nowMs() - openedMs < headMs) return
+        forget(peer)
+      }
+    },
+  }
+}
