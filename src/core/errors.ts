@@ -80,13 +80,15 @@ export function answerOf(failure: Failure) {
   return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind }
 }
 
-const NOTHING_LACKS = { approvals: false }
+/** The contract says little of a body that is wrong; that route says everything that is wrong with it. */
+const EVALUATE_LINK = { Link: '</sandbox/evaluate>; rel="help"' }
 
 /** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
 export const failures = {
-  invalidBusinessTransactionId: () => new Failure(400, 'businessTransactionId must be a valid UUID.'),
+  invalidBusinessTransactionId: () =>
+    new Failure(400, 'businessTransactionId must be a valid UUID.', { headers: EVALUATE_LINK }),
   /** Every other rule of the body; the messages stand in decisions §3. */
-  invalidTransaction: (message: string) => new Failure(400, message),
+  invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
   /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
   authenticationRequired: () =>
@@ -97,12 +99,12 @@ export const failures = {
   /**
    * @param reason as the decision states it, see `denied` in src/core/policy/evaluate.ts
    * @param refusalOf the transaction whose Refusal Record is stored with this answer
-   * @param lacks.approvals whether it lacked approvals, for which the caller may ask
+   * @param refusal.approvable whether that record says so: the caller may ask for approvals
    */
-  policyDenied: (reason: string, refusalOf: string, { approvals }: { approvals: boolean } = NOTHING_LACKS) =>
+  policyDenied: (reason: string, refusalOf: string, { approvable = false }: { approvable?: boolean } = {}) =>
     new Failure(403, `Execution rejected: ${reason}`, {
       code: 'POLICY_DENIED',
-      headers: approvals ? askingLink(refusalOf) : refusalLink(refusalOf),
+      headers: approvable ? askingLink(refusalOf) : refusalLink(refusalOf),
       refusalKind: 'denied',
     }),
   nonHumanCaller: () =>
@@ -166,14 +168,19 @@ export const failures = {
   executionRejected: (
     reason: string,
     refusalOf: string,
-    { approvals }: { approvals: boolean } = NOTHING_LACKS,
+    { approvable = false }: { approvable?: boolean } = {},
   ) =>
     new Failure(500, `Execution rejected: ${reason}`, {
       code: 'RUNTIME_ERROR',
-      headers: approvals ? askingLink(refusalOf) : refusalLink(refusalOf),
+      headers: approvable ? askingLink(refusalOf) : refusalLink(refusalOf),
       refusalKind: 'rejected',
     }),
-  /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
+  /** The contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
+  missingObject: (name: string) =>
+    new Failure(500, 'Internal Server Error', {
+      cause: `missing nested object: ${name}`,
+      headers: EVALUATE_LINK,
+    }),
   internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
   noConnector: (action: string) =>
     new Failure(500, `No connector registered for action: ${action}.`, { code: 'RUNTIME_ERROR' }),
@@ -294,9 +301,12 @@ export const failures = {
     }),
 } as const
 
+/** Of a refusal that approvals could lift (decisions §13), and of the reply with which it came. */
+export const APPROVAL_REQUEST_LINK = '</approval-requests>; rel="approval-request"'
+
 function askingLink(businessTransactionId: string): Record<string, string> {
   const { Link } = refusalLink(businessTransactionId)
-  return { Link: `${Link}, </approval-requests>; rel="approval-request"` }
+  return { Link: `${Link}, ${APPROVAL_REQUEST_LINK}` }
 }
 
 function refusalLink(businessTransactionId: string): Record<string, string> {

@@ -70,6 +70,35 @@ addPolicy(policyDir, {
   name: 'by-three',
   verify: { approved: { by: 'approval', quorum: 3 } },
 })
+addPolicy(policyDir, {
+  ...oneOf('1.0.0'),
+  name: 'one-of-them',
+  signals: { one: 'boolean', other: 'boolean' },
+  verify: { one: { by: 'approval', quorum: 1 }, other: { by: 'approval', quorum: 1 } },
+  rules: [
+    { id: 'both', when: 'signals.one && signals.other', outcome: 'reject', reason: 'Not both.' },
+    { id: 'one', when: 'signals.one || signals.other', outcome: 'approve', reason: 'One has looked.' },
+  ],
+})
+addPolicy(policyDir, {
+  ...oneOf('1.0.0'),
+  name: 'seen-then-limited',
+  signals: { approved: 'boolean', spent: 'number' },
+  verify: {
+    approved: { by: 'approval', quorum: 1 },
+    spent: { by: 'history', window: '1h', sum: 'intent.parameters.amount' },
+  },
+  rules: [
+    { id: 'unseen', when: '!signals.approved', outcome: 'reject', reason: 'Nobody has looked.' },
+    {
+      id: 'spent',
+      when: 'signals.spent + intent.parameters.amount > 100.0',
+      outcome: 'reject',
+      reason: 'Spent.',
+    },
+    { id: 'seen', when: 'true', outcome: 'approve', reason: 'Seen.' },
+  ],
+})
 
 let database: TestDatabase
 let service: TestService
@@ -103,6 +132,13 @@ afterAll(async () => {
 
 const anAction = (more: object = {}) =>
   aTransaction({ intent: { target, parameters: { amount: 42 } }, policy: { name: 'by-one' }, ...more })
+const under = (name: string, signals: object, more: { target?: string; amount?: number } = {}) => ({
+  ...anAction({
+    policy: { name },
+    intent: { target: more.target ?? target, parameters: { amount: more.amount ?? 42 } },
+  }),
+  signals,
+})
 const byTwo = () => anAction({ policy: { name: 'by-two' } })
 
 const ask = (transaction: object, more: object = {}, options: object = {}) =>
@@ -249,6 +285,62 @@ describe('POST /approval-requests 201', () => {
   })
 })
 
+describe('a refusal that approvals could lift says so, and asking for them is then possible', () => {
+  test.each<[string, number, boolean, () => object]>([
+    ['claimed and not there', 403, true, () => under('by-one', { approved: true })],
+    ['left out and not there', 500, true, () => under('by-one', {})],
+    ['one signal, but not both', 500, true, () => under('one-of-them', {})],
+    ['one claimed, and the rules reject both', 403, true, () => under('one-of-them', { one: true })],
+    ['a limit that still has room', 500, true, () => under('seen-then-limited', {})],
+    ['declared as false', 500, false, () => under('by-one', { approved: false })],
+    ['both declared as false', 500, false, () => under('one-of-them', { one: false, other: false })],
+    [
+      'a limit that an approval does not lift',
+      500,
+      false,
+      () => under('seen-then-limited', {}, { amount: 101 }),
+    ],
+    [
+      'claimed, and a limit that does not hold besides',
+      403,
+      false,
+      () => under('seen-then-limited', { approved: true, spent: 7 }),
+    ],
+    [
+      'a target that no approval can name',
+      500,
+      false,
+      () => under('by-one', {}, { target: 'x'.repeat(600) }),
+    ],
+    ['a policy without approvals', 500, false, () => under('sandbox-echo', { approved: false, amount: 42 })],
+  ])('%s', async (_title, expected, approvable, transactionOf) => {
+    const transaction = transactionOf() as ReturnType<typeof anAction>
+    const id = transaction.businessTransactionId
+    const refused = await service.post('/execute', transaction)
+    expect(refused.status, refused.text).toBe(expected)
+    const refusal = await service.get(`/refusal/${id}`)
+    const asking = '</approval-requests>; rel="approval-request"'
+    const itself = `</refusal/${id}>; rel="refusal"`
+    expect(refused.headers.get('link')).toBe(approvable ? `${itself}, ${asking}` : itself)
+    expect(refusal.headers.get('link')).toBe(approvable ? asking : null)
+    expect((refusal.body as { approvable?: boolean }).approvable).toBe(approvable ? true : undefined)
+    expect((await service.post('/refusal/verify', refusal.text)).body).toMatchObject({ valid: true })
+    const request = await service.post('/approval-requests', { fromRefusal: id })
+    expect(request.status, request.text).toBe(approvable ? 201 : 409)
+    // The same question, asked with the transaction itself.
+    if (approvable) expect((await ask(transaction)).status).toBe(200)
+  })
+
+  test('until the last approval of a quorum is there', async () => {
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    const transaction = byTwo()
+    expect((await service.post('/execute', transaction)).status).toBe(403)
+    const { body } = await service.get(`/refusal/${transaction.businessTransactionId}`)
+    expect(body).toMatchObject({ approvable: true })
+  })
+})
+
 describe('POST /approval-requests 200', () => {
   test('who asks again while it is open gets the same request; two at once make one', async () => {
     const first = await asked()
@@ -380,7 +472,7 @@ describe('POST /approval-requests 409 notApprovable', () => {
     expect((await service.post('/execute', rejected)).status).toBe(500)
     const { body } = await service.post('/approval-requests', { fromRefusal: rejected.businessTransactionId })
     expect(body).toEqual({
-      error: 'No approval would help: The execution was not refused for want of approvals.',
+      error: 'No approval would help: The refusal does not say that approvals could lift it.',
       code: 'NOT_APPROVABLE',
     })
   })

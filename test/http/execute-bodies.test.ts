@@ -151,8 +151,11 @@ describe('POST /execute 400 invalidBusinessTransactionId', () => {
       'x',
       undefined,
     ]
-    for (const id of ids)
-      expect(reply(await service.post(path, changed('businessTransactionId', id)))).toEqual(refused)
+    for (const id of ids) {
+      const answer = await service.post(path, changed('businessTransactionId', id))
+      expect(reply(answer)).toEqual(refused)
+      expect(answer.headers.get('link')).toBe('</sandbox/evaluate>; rel="help"')
+    }
   })
 
   test.each(['[]', '{}', '"text"', '5', 'null', 'true'])('%s has none', async (body) => {
@@ -163,11 +166,12 @@ describe('POST /execute 400 invalidBusinessTransactionId', () => {
 describe('POST /execute 400 invalidTransaction', () => {
   // proves §7 400 · none · `authorization.authorityId
   test.each(['/execute', '/transactions'])('POST %s: the chain of ids must hold', async (path) => {
-    const body = changed('authorization.authorityId', randomUUID())
-    expect(reply(await service.post(path, body))).toEqual({
+    const answer = await service.post(path, changed('authorization.authorityId', randomUUID()))
+    expect(reply(answer)).toEqual({
       status: 400,
       body: { error: 'authorization.authorityId must match authority.authorityId.' },
     })
+    expect(answer.headers.get('link')).toBe('</sandbox/evaluate>; rel="help"')
   })
 
   test('a number beyond 2^53 is refused by its path', async () => {
@@ -180,11 +184,12 @@ describe('POST /execute 400 invalidTransaction', () => {
   })
 })
 
-describe('POST /execute 500 internal', () => {
+describe('POST /execute 500 missingObject', () => {
   // proves §7 500 · none · `Internal
   test.each(nestedObjects)('without %s; the log line names it', async (name) => {
     const answer = await service.post('/transactions', changed(name, undefined))
     expect(reply(answer)).toEqual({ status: 500, body: { error: 'Internal Server Error' } })
+    expect(answer.headers.get('link')).toBe('</sandbox/evaluate>; rel="help"')
     expect(await logLine(answer.headers)).toMatchObject({
       level: 50,
       status: 500,

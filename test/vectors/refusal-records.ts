@@ -19,6 +19,32 @@ export function refusalCases(): Case[] {
   const denied = sealRefusal(aRefusalBody('denied', 'mismatch'))
   all.add('valid-rule', 'A rule rejected the transaction.', refusal)
   all.add('valid-mismatch', 'A declared signal was not what the intent says.', denied)
+  const approvable = { ...aRefusalBody('unapproved', 'rule'), approvable: true }
+  all.add('valid-approvable', 'It says that approvals could lift it.', sealRefusal(approvable))
+  all.add(
+    'approvable-dropped',
+    'It no longer says that approvals could lift it.',
+    drop(sealRefusal(approvable), 'approvable'),
+    SEAL,
+  )
+  all.add(
+    'approvable-added',
+    'It says that approvals could lift it, which was not signed.',
+    put(refusal, 'approvable', true),
+    SEAL,
+  )
+  for (const [name, value] of [
+    ['false', false],
+    ['null', null],
+    ['text', 'true'],
+    ['1', 1],
+  ] as const)
+    all.add(
+      `signed-approvable-${name}`,
+      'Its `approvable` is something else than true, and the right key signed that.',
+      sealRefusal({ ...approvable, approvable: value }),
+      [BINDING],
+    )
   all.add(
     'valid-rotated-key',
     'Signed by a key that was rotated out and is still published.',

@@ -1,14 +1,13 @@
 // Whether approvals would let an execution through: judged as POST /sandbox/evaluate does, its approvals taken as given.
-import { Check } from 'typebox/value'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { BusinessTransactionInput } from '../../src/core/schemas/business-transaction.ts'
-import { SignedApproval } from '../../src/core/schemas/approval.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import type { ThreadContext } from '../context.ts'
 import { evaluateVersion } from '../execute/decide/decide.ts'
 import { problemsOf } from '../execute/validate/problems.ts'
 import { attributed, rebuild } from '../execute/validate/validate.ts'
 import type { ScopedCaller } from '../in-flight.ts'
+import { canBeNamed, grantsOf, quorumOf, type ApprovalSignal } from './grants.ts'
 
 /** A transaction that needs approvals and nothing else. */
 export interface Approvable {
@@ -41,15 +40,17 @@ export function judge(
   const { intent, policy } = transaction
   const version = policies.find(policy)
   if (version === undefined) return failures.policyNotFound(policy)
-  const approvals = version.policy.verify.filter((verifier) => verifier.by === 'approval')
-  const granted = Object.fromEntries(approvals.map(({ signal }) => [signal, true]))
-  const asGranted = { ...transaction, signals: { ...transaction.signals, ...granted } }
-  const evaluation = evaluateVersion(version, asGranted, now)
+  const { verify } = version.policy
+  const approvals = verify.filter((verifier) => verifier.by === 'approval')
+  const ungranted = approvals.filter(({ signal }) => transaction.signals[signal] !== true)
+  const evaluations = grantsOf(ungranted).map((granted) =>
+    evaluateVersion(version, { ...transaction, signals: { ...transaction.signals, ...granted } }, now),
+  )
   // What waits for other state that the caller left out may yet be approved.
-  if (evaluation.kind === 'rejected' || evaluation.kind === 'denied')
-    return failures.notApprovable(sentence(evaluation.reason))
+  if (!evaluations.some(({ kind }) => kind === 'approved' || kind === 'unfilled'))
+    return failures.notApprovable(sentence(evaluations.at(-1)!.reason))
   const unclaimed = approvals.find(({ signal }) => transaction.signals[signal] === false)
-  const claimed = approvals.some(({ signal }) => transaction.signals[signal] === true)
+  const claimed = approvals.length > ungranted.length
   const none = Object.fromEntries(approvals.map(({ signal }) => [signal, false]))
   const needsNone =
     (unclaimed !== undefined || !claimed) &&
@@ -62,16 +63,15 @@ export function judge(
     return failures.invalidField(
       `${path}.signals.${unclaimed.signal} must be true or left out: it claims the approval that is asked for.`,
     )
-  const { capability, target } = SignedApproval.properties.payload.properties
-  if (!Check(capability, intent.action) || !Check(target, intent.target))
+  if (!canBeNamed(intent))
     return failures.notApprovable(
       `An approval names its action and target by 1 to 129 and 1 to 512 characters on one line.`,
     )
   return {
     transaction,
     policyContentHash: version.contentHash,
-    quorum: fewest(approvals, transaction, (signals) => {
-      const filled = { ...nothingBefore(version.policy), ...signals }
+    quorum: fewest(approvals, transaction, (granted) => {
+      const filled = { ...nothingBefore(version.policy), ...granted }
       return evaluateVersion(version, transaction, now, filled).kind === 'approved'
     }),
   }
@@ -82,33 +82,21 @@ function nothingBefore({ verify }: CompiledPolicy): Record<string, number> {
   return Object.fromEntries(verify.flatMap(({ signal, by }) => (by === 'history' ? [[signal, 0]] : [])))
 }
 
-/** Sets of more signals than these are not looked through: their number doubles with each. */
-const CHOICES_MAX = 6
-
 /**
  * How many approvals let it through, at the least: those that it declares and, of the signals that it leaves out, the cheapest set with which
- * the rules approve; all of them where none is known to. One approval stands for one signal.
+ * the rules approve; all of them where none is known to.
  */
 function fewest(
-  approvals: readonly { readonly signal: string; readonly quorum: number }[],
+  approvals: readonly ApprovalSignal[],
   { signals }: { readonly signals: Readonly<Record<string, unknown>> },
   approves: (granted: Readonly<Record<string, boolean>>) => boolean,
 ): number {
-  const sumOf = (some: typeof approvals) => some.reduce((sum, { quorum }) => sum + quorum, 0)
   const leftOut = approvals.filter(({ signal }) => !Object.hasOwn(signals, signal))
-  const declared = sumOf(approvals) - sumOf(leftOut)
-  if (leftOut.length > CHOICES_MAX) return declared + sumOf(leftOut)
-  const sets = Array.from({ length: 2 ** leftOut.length }, (_, bits) =>
-    leftOut.filter((_one, i) => (bits >> i) & 1),
-  )
-    .filter((some) => some.length > 0 || declared > 0)
-    .toSorted((a, b) => sumOf(a) - sumOf(b))
-  const enough = sets.find((some) =>
-    approves(
-      Object.fromEntries(leftOut.map(({ signal }) => [signal, some.some((one) => one.signal === signal)])),
-    ),
-  )
-  return declared + sumOf(enough ?? leftOut)
+  const declared = approvals
+    .filter((one) => !leftOut.includes(one))
+    .reduce((sum, { quorum }) => sum + quorum, 0)
+  const grants = grantsOf(leftOut).filter((granted) => declared > 0 || quorumOf(leftOut, granted) > 0)
+  return declared + quorumOf(leftOut, grants.find(approves) ?? grants.at(-1)!)
 }
 
 /** As a decision states it, a reason may begin in lower case. */

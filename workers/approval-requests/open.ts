@@ -13,6 +13,7 @@ import {
   ApprovalRequestRead,
   EXPIRES_IN_SECONDS_DEFAULT,
 } from '../../src/core/schemas/approval-request-body.ts'
+import type { RefusalRecord } from '../../src/core/schemas/refusal-record.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -94,20 +95,10 @@ async function postedOf(
   // Of one's own, also for humans and auditors: the request is for an execution by whoever asks.
   const refused = await readRefusedTransaction(sql, fromRefusal, callerId)
   if (refused === null) return failures.refusalNotFound()
-  const { decision, mismatches } = JSON.parse(refused.refusal) as {
-    decision: { signals: object; verifiedSignals: Record<string, { by: string; value: unknown }> }
-    mismatches: { source: string }[]
-  }
-  // Claimed and not there, or left to the service, which found none.
-  const lacked =
-    mismatches.some(({ source }) => source === 'approval') ||
-    Object.entries(decision.verifiedSignals).some(
-      ([signal, { by, value }]) =>
-        by === 'approval' && value === false && !Object.hasOwn(decision.signals, signal),
-    )
-  return lacked
+  const { approvable } = JSON.parse(refused.refusal) as RefusalRecord
+  return approvable === true
     ? { transaction: JSON.parse(refused.transaction) as unknown, path: 'fromRefusal' }
-    : failures.notApprovable('The execution was not refused for want of approvals.')
+    : failures.notApprovable('The refusal does not say that approvals could lift it.')
 }
 
 function contentOf(

@@ -171,6 +171,8 @@ class RefusalRecord(TypedDict, total=False):
     decision: Decision
     evaluatedIntent: Intent
     mismatches: List[Dict[str, Any]]
+    #: Approvals would have made it approved; absent otherwise, and before release 0.2.0.
+    approvable: bool
     submittedBy: str
     createdAt: str
     refusalRecordHash: str

@@ -287,6 +287,7 @@ def _refused_by_decision(refusal: Mapping[str, Any]) -> bool:
     signals = object_of(decision, "signals")
     return (
         string_of(decision, "outcome") == "REJECTED"
+        and refusal.get("approvable", True) is True
         and string_of(decision, "intentId") == string_of(object_of(refusal, "evaluatedIntent"), "intentId")
         and all(
             _is_scalar(signals.get(string_of(mismatch, "signal")))

@@ -51,8 +51,7 @@ export function Refusal({ params }: PageProps) {
   const { data, problem } = useLoaded<RefusalRecord>(`/refusal/${encodeURIComponent(id)}`)
   useTitle(data === undefined ? 'Refusal' : oneLine(`Refused: ${data.evaluatedIntent.action}`))
   if (data === undefined) return <NotLoaded title="Refusal" problem={problem} />
-  const { decision, evaluatedIntent, mismatches } = data
-  const lacksApproval = mismatches.some(({ source }) => source === 'approval')
+  const { decision, evaluatedIntent, mismatches, approvable } = data
   return (
     <>
       <header class="heading">
@@ -85,7 +84,7 @@ export function Refusal({ params }: PageProps) {
               />
             )}
           </Panel>
-          {lacksApproval && (
+          {approvable && (
             <Panel title="Ask for the approval">
               <p>
                 It was refused for want of approvals. The caller may ask for them, then execute the same under

@@ -23,6 +23,12 @@ export const RefusalRecord = Type.Object({
   decision: Decision,
   evaluatedIntent: Intent,
   mismatches: Type.Array(Mismatch),
+  approvable: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'Approvals that nobody had given would have made the same transaction approved: `POST /approval-requests` asks for them. Absent otherwise, and in refusals before release 0.2.0.',
+    }),
+  ),
   submittedBy: NonEmptyText,
   createdAt: Instant,
   refusalRecordHash: Sha256,

@@ -35,6 +35,7 @@ function boundToDecision(refusal: Members): boolean {
   return (
     decision['outcome'] === 'REJECTED' &&
     string(decision['intentId']) === members(refusal['evaluatedIntent'])['intentId'] &&
+    [undefined, true].includes(refusal['approvable'] as undefined | true) &&
     list(refusal['mismatches'])
       .map(members)
       .every(({ signal, declared }) => {

@@ -15,7 +15,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   policyDenied: failures.policyDenied(
     'declared signals do not match independently verified state (<signal>=<declared> != verified <signal>=<verified>).',
     '<id>',
-    { approvals: true },
+    { approvable: true },
   ),
   nonHumanCaller: failures.nonHumanCaller(),
   readOnlyCaller: failures.readOnlyCaller(),
@@ -34,7 +34,8 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   duplicateTransaction: failures.duplicateTransaction('<id>'),
   receiptNotVerified: failures.receiptNotVerified(),
   rateLimited: failures.rateLimited(1),
-  executionRejected: failures.executionRejected('<reason>', '<id>'),
+  executionRejected: failures.executionRejected('<reason>', '<id>', { approvable: false }),
+  missingObject: failures.missingObject('<member>'),
   internal: failures.internal(undefined),
   noConnector: failures.noConnector('<action>'),
   executionFailed: failures.executionFailed('<reason>'),

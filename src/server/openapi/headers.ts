@@ -41,8 +41,10 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
   },
   Link: {
     description:
-      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`) and, where that lacked approvals, where to ask for them (`rel="approval-request"`).',
-    schema: text('^<[^>]+>; rel="(next|refusal)"(, </approval-requests>; rel="approval-request")?$'),
+      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`) and, where approvals could lift it, where to ask for them (`rel="approval-request"`); or the route that says everything that is wrong with a transaction (`rel="help"`).',
+    schema: text(
+      '^<[^>]+>; rel="(next|refusal|approval-request|help)"(, </approval-requests>; rel="approval-request")?$',
+    ),
     example: '</trust-records?pageSize=25&cursor=…>; rel="next"',
   },
   Location: {

@@ -11085,7 +11085,7 @@ function checkRefusalRecord(evidence, given) {
 function boundToDecision2(refusal) {
   const decision = members(refusal["decision"]);
   const signals = members(decision["signals"]);
-  return decision["outcome"] === "REJECTED" && string(decision["intentId"]) === members(refusal["evaluatedIntent"])["intentId"] && list(refusal["mismatches"]).map(members).every(({ signal, declared }) => {
+  return decision["outcome"] === "REJECTED" && string(decision["intentId"]) === members(refusal["evaluatedIntent"])["intentId"] && [void 0, true].includes(refusal["approvable"]) && list(refusal["mismatches"]).map(members).every(({ signal, declared }) => {
     const given = Object.hasOwn(signals, string(signal)) ? signals[string(signal)] : null;
     return typeof given !== "object" || given === null ? given === declared : false;
   });

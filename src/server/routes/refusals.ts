@@ -1,6 +1,6 @@
 // Refusal Records (decisions §9). A read answers the stored text as it was signed.
 import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
+import { APPROVAL_REQUEST_LINK, Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { RefusalPage, RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { sealedText } from '../../core/sealed.ts'
@@ -62,14 +62,26 @@ export const refusals = [
     summary: 'Why a transaction was not executed',
     params: { businessTransactionId: transactionId(example.businessTransactionId) },
     answers: {
-      200: { description: 'The signed record.', schema: RefusalRecord, example, cached: true },
+      200: {
+        description: 'The signed record.',
+        schema: RefusalRecord,
+        example,
+        cached: true,
+        optionalHeaders: ['Link'],
+      },
     },
     failures: ['refusalNotFound', 'overloaded'],
     readsDatabase: true,
     async handle({ params: { businessTransactionId: id }, caller }, { pool }) {
       const stored = isUuid(id) ? await readRefusal(pool, id, readableOwner(caller)) : null
       if (stored === null) return failures.refusalNotFound()
-      return { status: 200, body: sealedText(stored), cache: 'private, no-cache' }
+      const { approvable } = JSON.parse(stored.body) as RefusalRecord
+      return {
+        status: 200,
+        headers: approvable === true ? { Link: APPROVAL_REQUEST_LINK } : {},
+        body: sealedText(stored),
+        cache: 'private, no-cache',
+      }
     },
   },
   {

@@ -24,6 +24,7 @@ const executionFailures = [
   'policyNotFound',
   'duplicateTransaction',
   'executionRejected',
+  'missingObject',
   'noConnector',
   'executionFailed',
   'outcomeUnknown',

@@ -78,21 +78,22 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly version: LoadedPolicy
   readonly verifiedSignals?: Readonly<Record<string, Json>>
   readonly approvedBy?: readonly string[]
-  /** Rejected, and approvals that the caller did not claim would let it through. */
-  readonly lacksApprovals?: boolean
+  /** Refused, and approvals that nobody has given yet would let the same transaction through. */
+  readonly approvable?: boolean
 }
 
 /** Writes a decision down: what releases it, or the signed record of its refusal. */
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Concluded {
-  const { connectors, key, now, version, approvedBy = [] } = tools
+  const { connectors, key, now, version, approvedBy = [], approvable = false } = tools
   const { businessTransactionId, intent, policy } = accepted.transaction
   const describe = () =>
     describeDecision(accepted, evaluation, { ...tools, policyContentHash: version.contentHash })
-  const failure = failureOfEvaluation(evaluation, businessTransactionId, tools.lacksApprovals)
+  const failure = failureOfEvaluation(evaluation, businessTransactionId, approvable)
   if (failure !== undefined) {
     const refusal = refuse(accepted, {
       decision: describe(),
       mismatches: evaluation.mismatches,
+      approvable,
       key,
       now,
     })
@@ -133,13 +134,12 @@ function outOfEffect(
 
 /** Undefined: approved, or not known before state is read. */
 export function failureOfEvaluation(
-  { kind, reason, mismatches }: Evaluation,
+  { kind, reason }: Evaluation,
   businessTransactionId: string,
-  lacksApprovals = false,
+  approvable = false,
 ): Failure | undefined {
   if (kind === 'approved' || kind === 'unfilled') return undefined
-  const approvals = lacksApprovals || mismatches.some(({ source }) => source === 'approval')
   return kind === 'denied'
-    ? failures.policyDenied(reason, businessTransactionId, { approvals })
-    : failures.executionRejected(reason, businessTransactionId, { approvals })
+    ? failures.policyDenied(reason, businessTransactionId, { approvable })
+    : failures.executionRejected(reason, businessTransactionId, { approvable })
 }

@@ -22,9 +22,16 @@ export function refuse(
   {
     decision,
     mismatches,
+    approvable,
     key,
     now,
-  }: { decision: Decision; mismatches: readonly Mismatch[]; key: SigningKey; now: Date },
+  }: {
+    decision: Decision
+    mismatches: readonly Mismatch[]
+    approvable: boolean
+    key: SigningKey
+    now: Date
+  },
 ): Refusal {
   const body = canonicalize({
     refusalRecordId: randomUUID(),
@@ -32,6 +39,7 @@ export function refuse(
     decision: decision.text,
     evaluatedIntent: accepted.canonical.intent,
     mismatches: mismatches.map((mismatch) => ({ ...mismatch })),
+    ...(approvable ? { approvable } : {}),
     submittedBy: accepted.request.caller.callerId,
     createdAt: accepted.createdAt,
   })

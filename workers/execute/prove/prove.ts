@@ -10,6 +10,7 @@ import { verifierOf } from '../../verifiers/index.ts'
 import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../../verifiers/verifier.ts'
 import type { LoadedPolicy } from '../../policies.ts'
 import type { Accepted } from '../validate/validate.ts'
+import { canBeNamed, grantsOf } from '../../approval-requests/grants.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
@@ -94,6 +95,7 @@ export async function prove(
   const consumes: ConsumedApproval[] = []
   const readAll = async (signals: readonly { readonly signal: string }[]) => {
     for (const { signal } of signals) {
+      if (verified.has(signal)) continue
       const one = observed.checks.find((check) => check.signal === signal)!
       const verifier = verifierOf(one.verifier)
       if (verifier.when === 'before the claim') {
@@ -108,60 +110,72 @@ export async function prove(
     }
   }
 
-  const filled: Record<string, boolean | number> = {}
-  const evaluateAgain = () => evaluateVersion(item.version, item.transaction, tools.now, filled)
-  let evaluation = evaluateAgain()
-  while (evaluation.kind === 'unfilled') {
-    await readAll(evaluation.verify)
-    const missing = evaluation.verify.find(({ signal }) => verified.get(signal)!.value === null)
-    for (const { signal } of evaluation.verify) filled[signal] = verified.get(signal)!.value ?? false
-    evaluation =
-      missing === undefined
-        ? evaluateAgain()
-        : rejected(`Signal '${missing.signal}' is missing, and ${missing.by} has no value for it.`)
+  /** @param granted approvals that are taken as given, or as not given: those signals are not read */
+  const decideOn = async (granted: Readonly<Record<string, boolean>> = {}): Promise<Evaluation> => {
+    const valueOf = (signal: string) => granted[signal] ?? verified.get(signal)?.value ?? null
+    const read = (signals: Evaluation['verify']) =>
+      readAll(signals.filter(({ signal }) => !Object.hasOwn(granted, signal)))
+    const filled: Record<string, boolean | number> = { ...granted }
+    const evaluateAgain = () => evaluateVersion(item.version, item.transaction, tools.now, filled)
+    let evaluation = evaluateAgain()
+    while (evaluation.kind === 'unfilled') {
+      await read(evaluation.verify)
+      const missing = evaluation.verify.find(({ signal }) => valueOf(signal) === null)
+      if (missing !== undefined)
+        return rejected(`Signal '${missing.signal}' is missing, and ${missing.by} has no value for it.`)
+      for (const { signal } of evaluation.verify) filled[signal] = valueOf(signal)!
+      evaluation = evaluateAgain()
+    }
+    if (evaluation.kind !== 'approved') return evaluation
+    await read(evaluation.verify)
+    return judged(evaluation, observed.checks, valueOf)
   }
-  if (evaluation.kind === 'approved') {
-    await readAll(evaluation.verify)
-    evaluation = judged(evaluation, observed.checks, verified)
-  }
+
+  const evaluation = await decideOn()
+  // Before anything is read that this decision did not need.
+  const verifiedSignals = shown(observed.checks, verified)
   const concluded = conclude(item, evaluation, {
     ...tools,
     ...observed.decision,
     version: item.version,
-    verifiedSignals: shown(observed.checks, verified),
+    verifiedSignals,
     approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
-    lacksApprovals:
-      evaluation.kind === 'rejected' && approvalsWouldHelp(item, observed.checks, filled, tools.now),
+    approvable:
+      evaluation.kind !== 'approved' && (await isApprovable(item, observed, { verified, decideOn })),
   })
   return { concluded, consumes: concluded.outcome === 'approved' ? consumes : [] }
 }
 
-/** Whether the rules would let it through if humans approved what they have not, and the caller did not claim. */
-function approvalsWouldHelp(
-  { version, transaction }: StateUnverified,
-  checks: readonly SignalCheck[],
-  filled: Readonly<Record<string, boolean | number>>,
-  now: Date,
-): boolean {
-  const lacking = checks.filter(
-    ({ signal, verifier }) => verifier.by === 'approval' && filled[signal] === false,
+/** Whether approvals that nobody has given yet would make the same transaction approved, everything else being as it is. */
+async function isApprovable(
+  { transaction }: Accepted,
+  { checks }: Observed,
+  given: {
+    readonly verified: ReadonlyMap<string, Verified>
+    readonly decideOn: (granted: Readonly<Record<string, boolean>>) => Promise<Evaluation>
+  },
+): Promise<boolean> {
+  // A caller that declares false claims no approval.
+  const lacking = checks.flatMap(({ signal, declared, verifier }) =>
+    verifier.by === 'approval' && declared !== false && given.verified.get(signal)?.value !== true
+      ? [{ signal, quorum: verifier.quorum }]
+      : [],
   )
-  if (lacking.length === 0) return false
-  const granted = Object.fromEntries(lacking.map(({ signal }) => [signal, true]))
-  return ['approved', 'unfilled'].includes(
-    evaluateVersion(version, transaction, now, { ...filled, ...granted }).kind,
-  )
+  if (lacking.length === 0 || !canBeNamed(transaction.intent)) return false
+  for (const granted of grantsOf(lacking))
+    if ((await given.decideOn(granted)).kind === 'approved') return true
+  return false
 }
 
 /** Compares what was declared; what was filled in is what was verified. */
 function judged(
   evaluation: Evaluation,
   checks: readonly SignalCheck[],
-  verified: ReadonlyMap<string, Verified>,
+  valueOf: (signal: string) => Verified['value'],
 ): Evaluation {
   const mismatches = checks.flatMap(({ signal, declared, verifier }): Mismatch[] => {
     if (declared === undefined) return []
-    const value = verified.get(signal)?.value ?? null
+    const value = valueOf(signal)
     return value === declared ? [] : [{ signal, declared, verified: value, source: verifier.by }]
   })
   const { matchedRuleId, evaluatedRules } = evaluation

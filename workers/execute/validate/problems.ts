@@ -68,7 +68,7 @@ function invalidId(value: unknown): Problem {
 function missingObject(name: string, value: unknown): Problem {
   const message =
     value === undefined || value === null ? `${name} is required.` : `${name} must be an object.`
-  return { path: name, message, failure: failures.internal(`missing nested object: ${name}`) }
+  return { path: name, message, failure: failures.missingObject(name) }
 }
 
 /** The chain of ids (interface §2.1 rule 3); rebuilt, they are in lower case. */
