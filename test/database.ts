@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, DatabaseError, Pool } from 'pg'
 import { inject } from 'vitest'
+import { sessionOf } from '../src/core/postgres/session.ts'
 import { until } from './service.ts'
 
 export interface TestDatabase {
@@ -27,8 +28,8 @@ export async function createDatabase(template = inject('templateName')): Promise
   const create = () => onNodes(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   await create()
   const url = databaseUrl(serverUrl, name)
-  // As the pools of the service, for those tests that give it to code of the service.
-  const pool = new Pool({ connectionString: url, max: 2, pipeline: true })
+  // As the pools of the service, for those tests that give it to code of the service. What a test reads does not depend on the server's settings.
+  const pool = new Pool({ ...sessionOf(url), max: 2, pipeline: true })
   pool.on('error', () => undefined)
   return {
     url,
@@ -129,7 +130,7 @@ export function databaseUrl(serverUrl: string, name: string): string {
 
 /** Runs one statement on a connection of its own. */
 export async function onServer(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url })
+  const client = new Client(sessionOf(url))
   await client.connect()
   try {
     await client.query(statement)

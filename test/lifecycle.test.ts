@@ -1,8 +1,10 @@
 // Stop as an operator sees it, and what else the listener has a part in: signals, drains, exit codes, what is said and what is left behind.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -186,6 +188,27 @@ test('a start on a port in use says so, and stops the database that it started',
   expect(exitCode).toBe(1)
   expect(processesOf(dataDir)).toEqual([])
 })
+
+test.each([
+  ['HOST', 'x86_64-conda-linux-gnu.invalid'],
+  ['HOST', '203.0.113.1'],
+  ['HOST', '2001:db8::1'],
+  ['METRICS_HOST', 'metrics.invalid'],
+])(
+  'a %s that is none of this machine (%s) is named before the database is started',
+  async (variable, host) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+    const { exitCode, said } = await failedStart({ [variable]: host, METRICS_PORT: '0', DATA_DIR: dataDir })
+    const left = readdirSync(dataDir)
+    rmSync(dataDir, { recursive: true })
+    expect(said).toMatch(
+      new RegExp(
+        `^countersign: ${variable} must be an address or a name of this machine, and ${host} cannot .*\n$`,
+      ),
+    )
+    expect({ exitCode, left }).toEqual({ exitCode: 1, left: [] })
+  },
+)
 
 test('every request is one line of the log, and load alone leaves nothing in doubt', async () => {
   const service = await startService({ databaseUrl: database.url })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { sessionOf } from '../src/core/postgres/session.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { migrate } from '../src/core/postgres/migrate.ts'
 
@@ -11,7 +12,7 @@ export const SCHEMA_FILE = join(import.meta.dirname, '..', 'migrations', 'schema
 
 /** The schema as text, the same for the same schema on any server: tables by name, columns in order, constraints and indexes by name. */
 export async function dumpSchema(connectionString: string): Promise<string> {
-  const client = new Client({ connectionString })
+  const client = new Client(sessionOf(connectionString))
   await client.connect()
   try {
     // The expressions of defaults and checks then name no schema.

@@ -8,6 +8,7 @@ import { hasLocalConsole } from './console/gate.ts'
 import { openLog } from './log.ts'
 import { openData, type OpenedDatabase } from './start/data.ts'
 import { firstCallText, laterStartText, pagesText, readyText } from './start/first-steps.ts'
+import { requireOwnHosts } from './start/hosts.ts'
 import { startJobs } from './start/jobs.ts'
 import { listenForRequests } from './start/listening.ts'
 import type { Starting, Stops } from './start/starting.ts'
@@ -79,6 +80,7 @@ async function start(starting: Starting): Promise<void> {
       'SERVICE_AUTH_DISABLED: every request is served without a credential. For local development only.',
     )
   for (const warning of secretWarnings(config.webhookProviders)) logger.warn(warning)
+  await requireOwnHosts(config)
   const data = await openData(starting)
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)

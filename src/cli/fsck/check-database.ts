@@ -1,6 +1,7 @@
 // The frame of the commands that check a database: which one, what they print, and how they exit.
 import { Client } from 'pg'
 import { errorText } from '../../core/error-text.ts'
+import { pinRest, sessionOf } from '../../core/postgres/session.ts'
 import { printable } from '../../core/printable.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { databaseUrl, type Env } from '../database.ts'
@@ -80,7 +81,7 @@ function counted({
 /** @throws CannotCheck with a sentence where the database cannot be opened */
 export async function connect(connectionString: string): Promise<Client> {
   const client = new Client({
-    connectionString,
+    ...sessionOf(connectionString),
     application_name: 'countersign-fsck',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
@@ -92,6 +93,7 @@ export async function connect(connectionString: string): Promise<Client> {
   client.on('error', () => undefined)
   try {
     await client.connect()
+    await pinRest(client)
     return client
   } catch (cause) {
     throw new CannotCheck(`The database cannot be opened: ${errorText(cause)}`)

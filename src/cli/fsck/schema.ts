@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { migrationFiles } from '../../core/postgres/migrate.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
+import { whyUnfit } from '../../core/postgres/unfit.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Finding } from './check.ts'
 
 const SCHEMA_FILE = join(import.meta.dirname, '..', '..', '..', 'migrations', 'schema.sql')
 
-/** @throws CannotCheck where the database is not at exactly the schema of this release */
+/** @throws CannotCheck where the database cannot be used, or is not at exactly the schema of this release */
 export async function requireSchema(sql: Sql): Promise<void> {
+  const unfit = await whyUnfit(sql, { write: false })
+  if (unfit !== undefined) throw new CannotCheck(unfit)
   const { rows: found } = await sql.query<{ any: boolean }>(
     `SELECT to_regclass('countersign_migrations') IS NOT NULL AS any`,
   )

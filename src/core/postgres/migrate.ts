@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { errorText } from '../error-text.ts'
 import { sha256Hex } from '../signing/sha256.ts'
+import { pinRest, sessionOf } from './session.ts'
+import { whyUnfit } from './unfit.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '..', '..', '..', 'migrations')
 // Any constant that nothing else locks: the ASCII of "csgnmigr".
 const LOCK = '7166460030604961650'
-const VERSION_MIN = 150_000
 
 /**
  * Applies all pending migrations in one transaction and returns their names.
@@ -26,7 +27,7 @@ export async function migrate(
 ): Promise<string[]> {
   const files = migrationFiles(dir)
   const client = new Client({
-    connectionString,
+    ...sessionOf(connectionString),
     application_name: 'countersign-migrate',
     connectionTimeoutMillis: 5_000,
     // One that falls silent while it migrates must not keep the others from starting, nor wait for what it will never hear.
@@ -45,10 +46,13 @@ export async function migrate(
     throw new Error(`The database of DATABASE_URL cannot be opened: ${errorText(cause)}`, { cause })
   }
   try {
-    await refuseOldServer(client)
+    await pinRest(client)
+    const unfit = await whyUnfit(client, { write: true })
+    if (unfit !== undefined) throw new Error(unfit)
     await client.query('BEGIN')
     // Twenty instances that start together queue here; each then reads what the one before it committed.
     await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [LOCK])
+    await refuseOtherSchema(client)
     const made = client.query(`
       CREATE TABLE IF NOT EXISTS countersign_migrations (
         name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
@@ -100,14 +104,17 @@ export function migrationFiles(dir = MIGRATIONS_DIR): { name: string; text: stri
     .map((name) => ({ name, text: readFileSync(join(dir, name), 'utf8') }))
 }
 
-async function refuseOldServer(client: Client): Promise<void> {
-  const { rows } = await client.query<{ version: string; number: number }>(
-    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number`,
+/** Throws where the tables are there and the search_path leads past them: empty ones would be made, and served. */
+async function refuseOtherSchema(client: Client): Promise<void> {
+  const { rows } = await client.query<{ schema: string }>(`
+    SELECT relnamespace::regnamespace::text AS schema FROM pg_class
+    WHERE relname = 'countersign_migrations' AND relkind = 'r' AND to_regclass('countersign_migrations') IS NULL`)
+  const [elsewhere] = rows
+  if (elsewhere === undefined) return
+  throw new Error(
+    `The tables of the database of DATABASE_URL are in the schema ${elsewhere.schema}, which the search_path of its role does not name. ` +
+      `Set it: ALTER ROLE … SET search_path = ${elsewhere.schema}.`,
   )
-  const [server] = rows
-  if (server !== undefined && server.number < VERSION_MIN) {
-    throw new Error(`PostgreSQL ${server.version} is too old: 15 or newer is needed.`)
-  }
 }
 
 interface Applied {

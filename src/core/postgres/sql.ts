@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
 import { detectDeadConnections } from './dead-connections.ts'
+import { pinRest, sessionOf } from './session.ts'
 
 /** What runs a statement: a transaction, or a pool where one statement is the transaction. */
 export interface Sql {
@@ -60,33 +61,13 @@ export const COMMAND_PATIENCE: Patience = { ...PATIENCE, connectMs: 30_000 }
 /** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */
 const IDLE_MS_MIN = 2_400
 
-/**
- * Session settings, sent when a connection opens. A prepared statement keeps its plan: one made while the table was empty reads all of
- * it until ANALYZE has run, so sequential scans are off. That makes unindexed statements look so dear that PostgreSQL before version 18
- * would compile them at each execution, so that is off too.
- */
-const SESSION_OPTIONS = '-c enable_seqscan=off -c jit=off'
-
-/** Ours, then those of `DATABASE_URL?options=…`, which the driver would use in place of ours. The last of a name counts. */
-function withSessionOptions(connectionString: string): string {
-  // Only spaces are encoded: where the URL has a raw space the driver decodes those of the rest and no other character.
-  return connectionString.replace(
-    /[?&]options=/,
-    (name) => `${name}${SESSION_OPTIONS.replaceAll(' ', '%20')}%20`,
-  )
-}
-
 /** Pool settings that every part of the service shares. */
 export function openPool(
   connectionString: string,
   connectionsMax: number,
   { statementMs, lockMs, connectMs = 2_000, connectionSeconds = 0 }: Patience = PATIENCE,
 ): Pool {
-  const reach = {
-    connectionString: withSessionOptions(connectionString),
-    options: SESSION_OPTIONS,
-    application_name: 'countersign',
-  }
+  const reach = { ...sessionOf(connectionString), application_name: 'countersign' }
   const dead = detectDeadConnections(reach)
   const pool = new Pool({
     ...reach,
@@ -106,6 +87,8 @@ export function openPool(
     // Statements are sent without waiting for the ones before them; the server runs them in order.
     pipeline: true,
     stream: dead.stream,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types leave out
+    onConnect: pinRest,
   })
   dead.watch(pool)
   // A connection that breaks fails its statement or is replaced at the next use. It also emits an error, on the pool while it is

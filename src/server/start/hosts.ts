@@ -1,0 +1,26 @@
+// The addresses that the service is to listen on, looked at before its database is started for nothing.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Config } from '../../core/config.ts'
+import { errorText } from '../../core/error-text.ts'
+
+/** @throws Error that names the variable of an address which is none of this machine, or of a name that cannot be resolved */
+export async function requireOwnHosts({ host, metrics }: Pick<Config, 'host' | 'metrics'>): Promise<void> {
+  await requireOwn('HOST', host)
+  if (metrics !== undefined) await requireOwn('METRICS_HOST', metrics.host)
+}
+
+/** Listens for a moment, on any port. */
+async function requireOwn(variable: string, host: string): Promise<void> {
+  const server = createServer()
+  try {
+    await once(server.listen({ host, port: 0, exclusive: true }), 'listening')
+  } catch (cause) {
+    throw new Error(
+      `${variable} must be an address or a name of this machine, and ${host} cannot be listened on: ${errorText(cause)}.`,
+      { cause },
+    )
+  } finally {
+    server.close()
+  }
+}
