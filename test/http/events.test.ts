@@ -249,7 +249,7 @@ describe('GET /events 200', () => {
     const { events, next } = await follow(after, quiet, has(id))
     const accept = { ...quiet, headers: { Accept: 'application/x-ndjson' } }
     const called = await service.get(`/events?after=${after}&limit=1`, accept)
-    expect(called.headers.get('content-type')).toBe('application/x-ndjson')
+    expect(called.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
     expect(called.text).toBe(`${JSON.stringify(events[0])}\n`)
     const [, path = ''] = /^<(.*)>; rel="next"$/.exec(called.headers.get('link') ?? '') ?? []
     expect(path).toContain('limit=1')

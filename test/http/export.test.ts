@@ -77,7 +77,7 @@ async function linesOf(path: string, { key }: { key: string }): Promise<unknown[
     key,
     headers: { Accept: 'application/x-ndjson' },
   })
-  expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson; charset=utf-8'])
   expect(text.endsWith('}\n')).toBe(true)
   return text
     .split('\n')

@@ -113,9 +113,12 @@ describe('GET /keys/{keyId} 404 keyNotFound', () => {
 
 describe('GET /.well-known/jwks.json 200', () => {
   // proves §4.1 GET /.well-known/jwks.json · none; §5 GET /.well-known/jwks.json
-  test('lists every published key as GET /keys/{keyId} answers it', async () => {
+  test('lists every published key as GET /keys/{keyId} answers it, with the members of its jwk beside', async () => {
     const { status, body, headers } = await service.get('/.well-known/jwks.json', open)
-    const one = async (keyId: string) => (await service.get(`/keys/${keyId}`, open)).body as unknown
+    const one = async (keyId: string) => {
+      const { body: key } = await service.get(`/keys/${keyId}`, open)
+      return { ...key, ...key.jwk } as unknown
+    }
     expect(status).toBe(200)
     expect(body).toEqual({ keys: await Promise.all(publishedIds().map(one)) })
     expect(headers.get('cache-control')).toBe('public, max-age=300')

@@ -51,7 +51,7 @@ describe('GET /refusals 200', () => {
     ] as const) {
       const { body } = await service.get('/refusals?pageSize=100', caller)
       const { text, headers: answered } = await service.get('/refusals', { key: caller.key, headers })
-      expect(answered.get('Content-Type')).toBe('application/x-ndjson')
+      expect(answered.get('Content-Type')).toBe('application/x-ndjson; charset=utf-8')
       const count = body.refusals.length
       expect(
         text

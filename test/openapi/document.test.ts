@@ -30,6 +30,22 @@ describe('the document', () => {
     expect(readFileSync(SNAPSHOT, 'utf8')).toBe(openapiTexts(routes).yaml)
   })
 
+  // Generators that write code in the order of the document (orval 7) make a client that does not load otherwise.
+  test('has each schema after those that it refers to, in both notations', () => {
+    const { json, yaml } = openapiTexts(routes)
+    for (const read of [JSON.parse(json), parse(yaml)] as { components: { schemas: object } }[]) {
+      const names = Object.keys(read.components.schemas)
+      const early = Object.entries(read.components.schemas).flatMap(([name, schema], at) =>
+        [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].flatMap(
+          ([, referred = '']) =>
+            names.indexOf(referred) < at && names.includes(referred) ? [] : [`${name} before ${referred}`],
+        ),
+      )
+      expect(early).toEqual([])
+      expect(names.length).toBeGreaterThan(80)
+    }
+  })
+
   test.each([['1.2'], ['1.1']] as const)('says the same in both notations to a YAML %s reader', (version) => {
     const { json, yaml } = openapiTexts(routes)
     expect(parse(yaml, { version })).toEqual(JSON.parse(json))

@@ -21,10 +21,13 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-test('publishes the members of interface §2.7 and no others', () => {
+test('publishes the members of interface §2.7, those of the jwk beside them, and no others', () => {
   const { keys } = published().jwks()
   expect(keys.map(({ keyId }) => keyId)).toEqual([edId, mlId])
-  for (const key of keys) expect(Object.keys(key)).toEqual(['keyId', 'algorithm', 'use', 'pem', 'jwk'])
+  expect(keys.map((key) => Object.keys(key))).toEqual([
+    ['keyId', 'algorithm', 'use', 'pem', 'jwk', 'kty', 'crv', 'x', 'alg', 'kid'],
+    ['keyId', 'algorithm', 'use', 'pem', 'jwk', 'kty', 'alg', 'pub', 'kid'],
+  ])
 })
 
 test('a key that another instance adds appears within a second, the old one stays', () => {

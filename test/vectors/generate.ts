@@ -11,7 +11,7 @@ import { fileCases } from './files.ts'
 import { governanceCases } from './governance-changes.ts'
 import { transitionCases } from './intent-transitions.ts'
 import { keySetCases } from './key-sets.ts'
-import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
+import { humanKeysJson, keys, keySetEntry } from './keys.ts'
 import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
 import { summaryCases } from './summaries.ts'
@@ -66,9 +66,10 @@ function allCases(): Record<string, readonly Case[]> {
 
 /** What each file holds, by name. */
 export function vectorFiles(): Record<string, object> {
-  const published = Object.values(keys).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+  const { oldEd25519, ed25519, oldMlDsa65, mlDsa65 } = keys
+  const published = [oldEd25519, ed25519, oldMlDsa65, mlDsa65]
   const files: Record<string, object> = {
-    'keys.json': { keys: published.map(publicKeyJson) },
+    'keys.json': { keys: published.map(keySetEntry) },
     'approver-keys.json': [...humanKeysJson(), ...passkeysJson()],
     'log.json': description,
   }

@@ -1,7 +1,7 @@
 // Key sets as people save them, and those that a verifier must not verify by: which are read, which are refused, and what is left.
 import { createHash } from 'node:crypto'
 import type { Json, Members } from './edit.ts'
-import { humans, keys, publicKeyJson, unpublished } from './keys.ts'
+import { humans, keys, keySetEntry, publicKeyJson, unpublished } from './keys.ts'
 import { passkeyJson, passkeys } from './passkeys.ts'
 
 export interface KeySetCase {
@@ -91,7 +91,31 @@ export function keySetCases(): KeySetCase[] {
     cases.push({ id: `key-set/${id}`, what, files })
   const BOTH = [ED25519, ML_DSA_65]
 
-  read('valid', 'As the service answers it.', BOTH, set(entry(), pq()))
+  read(
+    'valid',
+    'As the service answers it: the members of each jwk stand beside it too.',
+    BOTH,
+    set(keySetEntry(keys.ed25519), keySetEntry(keys.mlDsa65)),
+  )
+  read('valid-jwk-alone', 'The members of each jwk stand in it alone.', BOTH, set(entry(), pq()))
+  read(
+    'valid-jwk-beside',
+    'The members of a jwk stand beside a pem, and there is no jwk.',
+    [ED25519],
+    set(withMembers(keySetEntry(keys.ed25519), { jwk: undefined })),
+  )
+  read(
+    'valid-jwk-partly-beside',
+    'Some members of the jwk stand beside it too.',
+    [ED25519],
+    set(withMembers(entry(), { kid: ED25519, alg: 'EdDSA' })),
+  )
+  read(
+    'valid-alg-beside-only',
+    'The alg stands beside the jwk alone.',
+    [ED25519],
+    set(withMembers(keySetEntry(keys.ed25519), { jwk: withMembers(jwk(), { alg: undefined }) })),
+  )
   read('valid-files', 'Single keys in files of their own.', BOTH, entry(), pq())
   read('valid-list', 'A file that is a list of single keys and sets.', BOTH, [entry(), set(pq())])
   read('valid-jwks', 'A standard JWKS.', BOTH, set(jwk(), pq()['jwk'] as Json))
@@ -171,6 +195,36 @@ export function keySetCases(): KeySetCase[] {
     publicKeyJson(humans.dana),
   )
 
+  for (const [id, member, value] of [
+    ['kty', 'kty', 'EC'],
+    ['crv', 'crv', 'P-256'],
+    ['x', 'x', (other()['jwk'] as Members)['x'] ?? null],
+    ['x-null', 'x', null],
+    ['alg', 'alg', 'Ed25519'],
+    ['alg-number', 'alg', 5],
+    ['kid', 'kid', 'x'],
+    ['use', 'use', 'enc'],
+  ] as const)
+    refuse(
+      `beside-${id}`,
+      `The ${member} beside the jwk is another one than in it.`,
+      set(withMembers(keySetEntry(keys.ed25519), { [member]: value })),
+    )
+  refuse(
+    'beside-x-without-kty',
+    'The x beside the jwk is another one than in it, and no kty stands beside it.',
+    set(withMembers(entry(), { x: (other()['jwk'] as Members)['x'] })),
+  )
+  refuse(
+    'beside-pub',
+    'The pub beside the jwk is another one than in it.',
+    set(withMembers(keySetEntry(keys.mlDsa65), { pub: 'AAAA' })),
+  )
+  refuse(
+    'beside-all',
+    'The members beside the pem and the jwk are those of another key.',
+    set(withMembers(entry(), { ...(other()['jwk'] as Members), kid: ED25519 })),
+  )
   passkeyCases(read, refuse)
   for (const [id, what, hex] of POINTS)
     refuse(`point-${id}`, `The Ed25519 key is ${what}.`, set(pointEntry(hex)))

@@ -110,6 +110,12 @@ export function publicKeyJson({ algorithm, keyId, seed }: Key): Members {
   return { keyId, algorithm, use: 'sig', pem, jwk: { ...jwk(bytes), kid: keyId, use: 'sig' } }
 }
 
+/** As GET /.well-known/jwks.json answers it: the members of `jwk` beside the others too. */
+export function keySetEntry(published: Key): Members {
+  const json = publicKeyJson(published)
+  return { ...json, ...(json['jwk'] as Members) }
+}
+
 /** RFC 8785 text. */
 export function canonical(value: Json): string {
   const text = jcs(value)

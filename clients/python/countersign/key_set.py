@@ -137,6 +137,8 @@ def _earlier(one: Optional[str], other: Optional[str]) -> Optional[str]:
 def _material_of(entry: Dict[str, Any], which: str) -> Optional[PublicKey]:
     """The one key that every part of an entry holds; None for a key of another kind."""
     _refuse_private(entry, which)
+    if isinstance(entry.get("jwk"), dict):
+        _refuse_difference(entry, entry["jwk"], which)
     jwks = _jwks_of(entry)
     if "pem" not in entry and not jwks:
         raise UnusableKeySet(f"{which} has neither a pem, a jwk nor a kty")
@@ -155,6 +157,16 @@ def _material_of(entry: Dict[str, Any], which: str) -> Optional[PublicKey]:
     if any(key != material for key in found):
         raise UnusableKeySet(f"{which} holds different keys in its pem and its jwk")
     return replace(material, passkey=_passkey_of(entry, material, which))
+
+
+_JWK_MEMBERS = ("kty", "crv", "x", "y", "pub", "alg")
+
+
+def _refuse_difference(entry: Dict[str, Any], jwk: Dict[str, Any], which: str) -> None:
+    """The entries of a key set have the members of their jwk beside it too. A reader may take either."""
+    for member in _JWK_MEMBERS:
+        if member in entry and member in jwk and not (isinstance(jwk[member], str) and entry[member] == jwk[member]):
+            raise UnusableKeySet(f"{which} has another {member} beside its jwk than in it")
 
 
 def _passkey_of(entry: Dict[str, Any], key: PublicKey, which: str) -> Optional[Passkey]:

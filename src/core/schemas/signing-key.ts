@@ -3,17 +3,18 @@ import { Type } from 'typebox'
 import { Instant, NonEmptyText, Text } from './primitives.ts'
 import { Algorithm } from './signature.ts'
 
+const use = Type.Enum(['sig'])
+const jwkMembers = {
+  kty: Type.Enum(['OKP', 'AKP', 'EC']),
+  kid: NonEmptyText,
+  alg: NonEmptyText,
+  crv: Type.Optional(Type.Enum(['Ed25519', 'P-256'])),
+  x: Type.Optional(Text),
+  y: Type.Optional(Text),
+  pub: Type.Optional(Text),
+}
 const Jwk = Type.Object(
-  {
-    kty: Type.Enum(['OKP', 'AKP', 'EC']),
-    kid: NonEmptyText,
-    alg: NonEmptyText,
-    use: Type.Enum(['sig']),
-    crv: Type.Optional(Type.Enum(['Ed25519', 'P-256'])),
-    x: Type.Optional(Text),
-    y: Type.Optional(Text),
-    pub: Type.Optional(Text),
-  },
+  { ...jwkMembers, use },
   {
     description:
       'OKP for Ed25519 (RFC 8037), AKP for ML-DSA-65 (RFC 9964), EC for passkeys of P-256 (RFC 7518)',
@@ -25,9 +26,11 @@ export const PublicSigningKey = Type.Object({
   algorithm: Type.Union([Algorithm, Type.Enum(['es256'])], {
     description: 'one of ed25519, ml-dsa-65, es256; es256 only of a passkey',
   }),
-  use: Type.Enum(['sig']),
+  use,
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
   jwk: Type.Optional(Jwk),
+  /** In the set of the service's keys alone, so that a reader of RFC 7517 finds each key. */
+  ...Type.Partial(Type.Object(jwkMembers)).properties,
   passkey: Type.Optional(
     Type.Object(
       { rpId: NonEmptyText, origins: Type.Array(NonEmptyText), backupEligible: Type.Boolean() },

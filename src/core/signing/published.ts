@@ -4,11 +4,14 @@ import { algorithms, keyIds, readPublicKey, readPublicKeys, type PublicKey } fro
 /** Interface §2.7, exactly. */
 export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'>
 
+/** The same with the members of its `jwk` beside, so that a reader of RFC 7517 finds the key. */
+type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
+
 export interface PublishedKeys {
   /** A keyId is only ever looked up, never made into a path. */
   readonly get: (keyId: string) => PublicKey | undefined
-  /** The body of GET /.well-known/jwks.json, in ascending order of keyId. */
-  readonly jwks: () => { readonly keys: readonly PublicKeyJson[] }
+  /** The body of GET /.well-known/jwks.json: Ed25519 first, since some readers stop at a key type that they do not know; then by keyId. */
+  readonly jwks: () => { readonly keys: readonly KeySetEntry[] }
 }
 
 const RECHECK_MS = 1000
@@ -52,10 +55,19 @@ export function publishedKeys(
 
   return {
     get: (keyId) => current().get(keyId),
-    jwks: () => ({ keys: Array.from(current().values(), publicKeyJson) }),
+    jwks: () => ({ keys: [...current().values()].toSorted(knownFirst).map(keySetEntry) }),
   }
 }
 
 export function publicKeyJson({ keyId, algorithm, use, pem, jwk }: PublicKey): PublicKeyJson {
   return { keyId, algorithm, use, pem, jwk }
+}
+
+function keySetEntry(key: PublicKey): KeySetEntry {
+  return { ...publicKeyJson(key), ...key.jwk }
+}
+
+/** Keeps the order of the keyIds within an algorithm. */
+function knownFirst(one: PublicKey, other: PublicKey): number {
+  return algorithms.indexOf(one.algorithm) - algorithms.indexOf(other.algorithm)
 }

@@ -140,6 +140,7 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
   if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`)
   const { pem, jwk } = entry
   refusePrivate(entry, which)
+  if (isMembers(jwk)) refuseDifference(entry, jwk, which)
   const jwks = [jwk, 'kty' in entry ? entry : undefined].filter((one) => one !== undefined)
   if (pem === undefined && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`)
@@ -257,6 +258,18 @@ function ofJwk(jwk: Json, mayBeEs256: boolean, which: string): Material | undefi
     return materialOf(KINDS[2], concatBytes(...coordinates), which)
   }
   return undefined
+}
+
+const JWK_MEMBERS = ['kty', 'crv', 'x', 'y', 'pub', 'alg'] as const
+
+/** The entries of a key set have the members of their `jwk` beside it too. A reader may take either. */
+function refuseDifference(entry: Members, jwk: Members, which: string): void {
+  const different = JWK_MEMBERS.find(
+    (member) =>
+      member in entry && member in jwk && (typeof jwk[member] !== 'string' || entry[member] !== jwk[member]),
+  )
+  if (different !== undefined)
+    throw new Unusable(`${which} has another \`${different}\` beside its \`jwk\` than in it.`)
 }
 
 /** `d` of RFC 8037 §2, `priv` of RFC 9964 §3. */

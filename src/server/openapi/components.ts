@@ -206,10 +206,23 @@ export function schemaOf(schema: TSchema): unknown {
   return refer(plain(schema))
 }
 
-/** `components.schemas`. */
+/** `components.schemas`: each after those that it refers to, because some generators write code in this order and it cannot use what follows. */
 export function componentSchemas(): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, members(plain(schema))]))
+  const inOrder: Record<string, unknown> = {}
+  function add(name: string, schema: TSchema): void {
+    if (Object.hasOwn(inOrder, name)) return
+    const component = members(plain(schema))
+    for (const [, referred = ''] of JSON.stringify(component).matchAll(REFERENCE)) {
+      const of = named[referred]
+      if (of !== undefined) add(referred, of)
+    }
+    inOrder[name] = component
+  }
+  for (const [name, schema] of Object.entries(named)) add(name, schema)
+  return inOrder
 }
+
+const REFERENCE = /"\$ref":"#\/components\/schemas\/(\w+)"/g
 
 /** Drops TypeBox's own members, which are not enumerable. */
 function plain(schema: TSchema): unknown {

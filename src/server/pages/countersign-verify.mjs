@@ -9026,6 +9026,7 @@ function readKey(entry, which) {
   if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`);
   const { pem, jwk } = entry;
   refusePrivate(entry, which);
+  if (isMembers(jwk)) refuseDifference(entry, jwk, which);
   const jwks = [jwk, "kty" in entry ? entry : void 0].filter((one) => one !== void 0);
   if (pem === void 0 && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`);
@@ -9121,6 +9122,13 @@ function ofJwk(jwk, mayBeEs256, which) {
   }
   return void 0;
 }
+function refuseDifference(entry, jwk, which) {
+  const different = JWK_MEMBERS.find(
+    (member) => member in entry && member in jwk && (typeof jwk[member] !== "string" || entry[member] !== jwk[member])
+  );
+  if (different !== void 0)
+    throw new Unusable(`${which} has another \`${different}\` beside its \`jwk\` than in it.`);
+}
 function refusePrivate(part, which) {
   if ("d" in part || "priv" in part)
     throw new Unusable(
@@ -9166,7 +9174,7 @@ function describedLogKey({ name, keyId, type, publicKey }) {
   const fingerprint = bytesToHex(sha256(concatBytes2(spkiPrefix, publicKey)));
   return { keyId: `${name}+${keyId}`, algorithm, fingerprint };
 }
-var KINDS, NO_KEYS, PEM, TABLE_BITS, ML_DSA_44_SPKI_PREFIX;
+var KINDS, NO_KEYS, PEM, JWK_MEMBERS, TABLE_BITS, ML_DSA_44_SPKI_PREFIX;
 var init_keys = __esm({
   "src/core/verifier/keys.ts"() {
     "use strict";
@@ -9196,6 +9204,7 @@ var init_keys = __esm({
     ];
     NO_KEYS = /* @__PURE__ */ new Map();
     PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/;
+    JWK_MEMBERS = ["kty", "crv", "x", "y", "pub", "alg"];
     TABLE_BITS = 4;
     ML_DSA_44_SPKI_PREFIX = hexToBytes("30820532300b06096086480165030403110382052100");
   }

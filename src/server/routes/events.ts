@@ -7,7 +7,7 @@ import { ocsfEvent } from '../../core/events/ocsf.ts'
 import { FROM_NOW, readEvents, type FeedPage } from '../../core/events/read.ts'
 import { eventTypes, isEventType, type EventType } from '../../core/events/types.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { NDJSON, wantsLines } from './lines.ts'
+import { NDJSON, NDJSON_UTF8, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
@@ -118,7 +118,7 @@ function answered(
   const headers = { Link: `</events?${continued}>; rel="next"`, Vary: 'Accept' }
   if (wantsLines(request)) {
     const lines = shown.map((event) => `${JSON.stringify(event)}\n`)
-    return { status: 200, headers: { ...headers, 'Content-Type': NDJSON }, body: lines.join('') }
+    return { status: 200, headers: { ...headers, 'Content-Type': NDJSON_UTF8 }, body: lines.join('') }
   }
   return { status: 200, headers, body: JSON.stringify({ events: shown, next }) }
 }

@@ -37,12 +37,14 @@ export const keys = [
     operationId: 'getKeySet',
     tag: 'System',
     summary: 'All public signing keys',
-    description: 'A superset of a standard key set: entries may lack `jwk`.',
+    description:
+      'A superset of a standard key set (RFC 7517): the members of `jwk` stand beside the others too, so that libraries for JWKS read it. Entries may lack `jwk`.',
     answers: {
       200: {
-        description: 'In ascending order of keyId.',
+        description:
+          'Ed25519 keys first, since some libraries know no other type; then in ascending order of keyId.',
         schema: KeySet,
-        example: { keys: [signingKey] },
+        example: { keys: [{ ...signingKey, ...signingKey.jwk }] },
         cached: true,
       },
     },

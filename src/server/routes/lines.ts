@@ -8,6 +8,8 @@ import { acceptsType } from './preferences.ts'
 import type { Answer, RouteRequest } from './route.ts'
 
 export const NDJSON = 'application/x-ndjson'
+/** Without the charset some clients guess one, and text that is not ASCII no longer verifies. */
+export const NDJSON_UTF8 = `${NDJSON}; charset=utf-8`
 /** A page is read and rendered on the main thread: this many records of the usual size take it five milliseconds. */
 const PAGE_ROWS = 100
 
@@ -63,7 +65,7 @@ export async function exportLines<Row>(
   const first = await exported.list({ limit: PAGE_ROWS, offset: 0, after: null }, times)
   return {
     status: 200,
-    headers: { 'Content-Type': NDJSON },
+    headers: { 'Content-Type': NDJSON_UTF8 },
     body: '',
     texts: linesOf(first, times, exported),
   }
