@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The countersign command for whatever Node is on PATH.
+import './no-debugger.js'
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {

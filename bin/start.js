@@ -1,4 +1,5 @@
 // Starts the service: what `npm start`, the image and the systemd unit run.
+import './no-debugger.js'
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {

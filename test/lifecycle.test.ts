@@ -41,8 +41,8 @@ async function lock(table: 'refusal_records' | 'in_doubt_intents'): Promise<() =
 }
 
 describe('stop', () => {
-  // proves fault: SIGTERM or SIGINT under load
-  test.each(['SIGTERM', 'SIGINT'] as const)(
+  // proves fault: SIGTERM, SIGINT or SIGHUP under load
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s under load, twice: whatever was taken in is answered, nothing more is, and the exit code is 0',
     async (signal) => {
       const service = await startService({ databaseUrl: database.url })

@@ -14,6 +14,8 @@ import { listenForRequests } from './start/listening.ts'
 import type { Starting, Stops } from './start/starting.ts'
 import { startThreads } from './start/threads.ts'
 
+const NPM_LOOK_MS = 1_000
+
 /**
  * Runs the service until a signal has stopped it.
  * @returns the exit code: 0 after a clean stop
@@ -24,7 +26,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
   // Whoever reads what we say may go away (`| head`): that ends no service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const log = openLog(config.logLevel)
-  const signal = stopSignal()
+  const signal = stopSignal(env)
   const stops: Stops = []
   let exitCode = 0
   try {
@@ -41,7 +43,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
       exitCode = 1
     }
   }
-  if (signal.aborted) log.logger.info({ signal: signal.reason as NodeJS.Signals }, 'stopping')
+  if (signal.aborted) log.logger.info({ signal: signal.reason as string }, 'stopping')
   for (const stop of stops.toReversed()) {
     try {
       await stop()
@@ -65,10 +67,17 @@ function configOrProblems(env: Readonly<Record<string, string | undefined>>): Co
   }
 }
 
-/** Aborted by the first signal, whose name is the reason. A later one changes nothing: the drain is not cut short. */
-function stopSignal(): AbortSignal {
+/**
+ * Aborted by the first signal, whose name is the reason. A later one changes nothing: the drain is not cut short. A terminal that is closed
+ * sends SIGHUP. npm passes most signals on; where it is killed, its end stands in for them.
+ */
+function stopSignal(env: Readonly<Record<string, string | undefined>>): AbortSignal {
   const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort(name))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => controller.abort(name))
+  if (env['npm_lifecycle_event'] === 'start') {
+    const npm = process.ppid
+    setInterval(() => process.ppid === npm || controller.abort('end of npm'), NPM_LOOK_MS).unref()
+  }
   return controller.signal
 }
 

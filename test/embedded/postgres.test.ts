@@ -117,10 +117,28 @@ describe('start and stop', () => {
 
 describe('crashes', () => {
   // proves fault: kill -9 of a service
-  test('after kill -9 of the service the next one stops the database that still runs, and starts it again', async () => {
+  test('after kill -9 of the service its database shuts down by itself, and the next start finds the data', async () => {
     const dataDir = aCluster()
     const first = await start(dataDir)
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    await end(first, 'SIGKILL')
+    await eventually(() => expect(processesOf(dataDir)).toEqual([]))
+    const second = await start(dataDir)
+    expect(second.logged()).not.toContain('still runs')
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([42])
+    expect(readFileSync(join(dataDir, 'postgres', 'postgres.log'), 'utf8')).not.toContain(
+      'automatic recovery',
+    )
+  })
+
+  // proves fault: kill -9 of a service
+  test('after kill -9 of the service and of the process that ends its database, the next one stops the database and starts it again', async () => {
+    const dataDir = aCluster()
+    const first = await start(dataDir)
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+    const watchers = processesOf(dataDir).filter((pid) => argumentsOf(pid).includes('ends PostgreSQL of'))
+    expect(watchers).toHaveLength(1)
+    for (const pid of watchers) kill(pid, 'SIGKILL')
     await end(first, 'SIGKILL')
     expect(processesOf(dataDir)).toContain(first.pid)
     const second = await start(dataDir)

@@ -29,7 +29,7 @@ const RETRY_DELAY_MS = { first: 100, max: 5_000 }
 
 /**
  * Starts the database on `<dataDir>/postgres`. A server that a killed service left there is stopped first. A postmaster that dies is
- * restarted until `stop()`; if our own process dies, it stays up until the next start.
+ * restarted until `stop()`; if our own process dies, it shuts down.
  *
  * @returns when the database answers
  * @throws with a sentence for the operator: another service owns the folder, root may not start it, PostgreSQL does not start

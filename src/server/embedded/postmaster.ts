@@ -56,7 +56,7 @@ function sharedBuffers(): string {
 }
 
 /**
- * Starts the server in a session of its own: neither Ctrl-C in our terminal nor our own death reaches it.
+ * Starts the server in a session of its own: Ctrl-C in our terminal does not reach it, so a stop can drain first.
  * Its output goes to the log file, which starts afresh when it has grown large.
  */
 export function launchPostmaster({ data, log, socketDir, postgres, launch }: Cluster): Postmaster {
@@ -76,11 +76,32 @@ export function launchPostmaster({ data, log, socketDir, postgres, launch }: Clu
   const child = spawn(command, args, { ...surroundings, env, detached: true, stdio })
   closeSync(output)
   child.unref()
+  const release = child.pid === undefined ? undefined : endWithUs(child.pid, data)
   return {
     pid: child.pid ?? 0,
-    ended: once(child, 'exit').catch((error: Error) => appendFileSync(log, `${error.message}\n`)),
+    ended: once(child, 'exit')
+      .catch((error: Error) => appendFileSync(log, `${error.message}\n`))
+      .finally(release),
     running: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
   }
+}
+
+/**
+ * Starts a process that waits for the end of its standard input, which the kernel closes however we die, and then asks the server for a fast
+ * shutdown. A start that finds the server nevertheless, since that process was killed too, ends it itself.
+ * @returns a function that ends the process: the pid may soon be another program's
+ */
+function endWithUs(pid: number, data: string): () => void {
+  const script = 'read -r _; kill -INT "$1"'
+  const child = spawn('/bin/sh', ['-c', script, `ends PostgreSQL of ${data}`, String(pid)], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  child.on('error', () => undefined)
+  child.unref()
+  return () => void child.kill('SIGKILL')
 }
 
 /** The pid in the lock file of the server that ran last, or runs now. */
