@@ -27,7 +27,7 @@ beforeEach(() => {
   answer = STORED
 })
 
-function open(perMinute = 1_000_000): Audit {
+function open(gatheredMs = LONG_MS): Audit {
   return openAudit({
     async submit({ operation, callerIndex, body }) {
       expect([operation, callerIndex]).toEqual(['record-audit-event', -1])
@@ -36,7 +36,7 @@ function open(perMinute = 1_000_000): Audit {
       return { status: await answer(event), headers: {}, body: '', log: { cause: 'as the test says' } }
     },
     limits: openMemoryLimits(),
-    perMinute,
+    gatheredMs,
     log: (line, message) => logged.push({ message, event: line['event'] as Event }),
   })
 }
@@ -47,6 +47,7 @@ const from = (clientAddress: string): AuditContext => ({ route, callerId: undefi
 
 const rejected = failures.authenticationRequired().audit as Audited
 const limited = failures.rateLimited(1).audit as Audited
+const unsigned = (provider: string) => failures.invalidSignature(provider, 'x').audit as Audited
 const denied = (more: { principalId?: string; capability?: string } = {}) =>
   failures.principalOutsideScope({ principalId: 'p', capability: 'c', ...more }).audit as Audited
 
@@ -75,8 +76,8 @@ describe('an event', () => {
     await audit.record(rejected, from('192.0.2.7'))
     await audit.record(limited, from('192.0.2.7'))
     expect(submitted).toMatchObject([
-      { type: 'caller.rejected', detail: { clientAddress: '192.0.2.7' }, severity: 'WARNING' },
-      { type: 'rate_limited', detail: { clientAddress: '192.0.2.7' }, severity: 'INFO' },
+      { type: 'caller.rejected', detail: { clientAddress: '192.0.2.7', count: 1 }, severity: 'WARNING' },
+      { type: 'rate_limited', detail: { clientAddress: '192.0.2.7', count: 1 }, severity: 'INFO' },
     ])
     expect(submitted.filter((event) => 'callerId' in event)).toEqual([])
   })
@@ -102,17 +103,52 @@ describe('the limits', () => {
     expect(submitted.map(({ callerId }) => callerId)).toEqual(['alice', 'bob'])
   })
 
-  test('failed authentications of one address are written up to its limit; the next that is tells how many were not', () => {
-    const audit = open(3)
-    const written = Array.from({ length: 10 }, () => audit.record(rejected, from('192.0.2.1')))
-    expect(written.map((one) => one !== undefined)).toEqual([...Array(3).fill(true), ...Array(7).fill(false)])
-    void audit.record(rejected, from('192.0.2.2'))
-    void audit.record(rejected, from('192.0.2.3'))
-    expect(submitted.map(({ detail }) => detail)).toEqual([
-      ...Array.from({ length: 3 }, () => ({ clientAddress: '192.0.2.1' })),
-      { clientAddress: '192.0.2.2', unwrittenBefore: 7 },
-      { clientAddress: '192.0.2.3' },
-    ])
+  test.each([
+    ['a key that nobody has', rejected, from('192.0.2.1'), from('192.0.2.2')],
+    ['a session of the console', failures.consoleRefused('x').audit as Audited, of('alice'), of('bob')],
+    ['a delivery of a provider', unsigned('acme'), from('192.0.2.1'), from('192.0.2.2')],
+    ['a rate limit of an address', limited, from('192.0.2.1'), from('192.0.2.2')],
+    ['a rate limit of a caller', limited, of('alice'), of('bob')],
+  ])(
+    '%s is refused often: one event at once, one of the others at the end of each minute',
+    async (_title, audited, context, neighbour) => {
+      const audit = open(100)
+      for (let i = 0; i < 10; i++)
+        void audit.record(audited, { ...context, route: { method: 'GET', path: `/${i}` } })
+      void audit.record(audited, neighbour)
+      expect(submitted.map(({ detail }) => detail?.['count'])).toEqual([1, 1])
+      await until(() => submitted.length === 3, 'the end of the minute')
+      expect(submitted[2]).toMatchObject({ type: audited.type, route: 'GET /9', detail: { count: 9 } })
+      void audit.record(audited, context)
+      await until(() => submitted.length === 4, 'the end of the next one')
+      expect(submitted[3]).toMatchObject({ route: 'POST /execute', detail: { count: 1 } })
+      // A minute in which nothing came, and the next is written at once again.
+      await delay(250)
+      void audit.record(audited, context)
+      expect(submitted).toHaveLength(5)
+      await audit.close(5_000)
+      expect(submitted).toHaveLength(5)
+    },
+  )
+
+  test('other kinds, other providers and other clients are gathered apart', () => {
+    const audit = open()
+    const written = [
+      audit.record(rejected, from('192.0.2.1')),
+      audit.record(limited, from('192.0.2.1')),
+      audit.record(unsigned('acme'), from('192.0.2.1')),
+      audit.record(unsigned('other'), from('192.0.2.1')),
+      audit.record(rejected, of('192.0.2.1')),
+    ]
+    expect(written.map((one) => one !== undefined)).toEqual(Array(5).fill(true))
+  })
+
+  test('a stop writes what is gathered', async () => {
+    const audit = open()
+    for (let i = 0; i < 5; i++) void audit.record(rejected, from('192.0.2.1'))
+    await audit.close(5_000)
+    expect(submitted.map(({ detail }) => detail?.['count'])).toEqual([1, 4])
+    expect(logged).toEqual([])
   })
 
   test('those of all addresses together write no more than 6,000 a minute', () => {
@@ -125,15 +161,15 @@ describe('the limits', () => {
     expect(submitted.length).toBeLessThanOrEqual(6_001 + tookMs / 10)
   })
 
-  test('denials of a caller are not limited by what clients without a key did', () => {
-    const audit = open(3)
-    for (let i = 0; i < 10; i++) void audit.record(rejected, from('192.0.2.1'))
-    const written = Array.from({ length: 5 }, () => audit.record(denied(), of('alice')))
-    expect(written.map((one) => one !== undefined)).toEqual([true, true, true, true, true])
-    expect(submitted.slice(3).map(({ callerId, detail }) => [callerId, detail])).toEqual([
-      ['alice', { unwrittenBefore: 7 }],
-      ...Array.from({ length: 4 }, () => ['alice', undefined]),
-    ])
+  test('what all addresses have used up leaves callers theirs; the next event tells how many were not written', () => {
+    const audit = open()
+    for (let i = 0; i < 7_000; i++) void audit.record(rejected, from(`10.0.${i >> 8}.${i & 255}`))
+    const before = submitted.length
+    for (let i = 0; i < 2; i++) expect(audit.record(denied(), of('alice'))).toBeDefined()
+    const [first, second] = submitted.slice(before).map(({ detail }) => detail?.['unwrittenBefore'])
+    // Some events were written meanwhile, and told of those before them.
+    expect(first).toBeGreaterThan(0)
+    expect(second).toBeUndefined()
   })
 
   test('rate limits of all addresses together write no more than 6,000 a minute either', () => {

@@ -9,7 +9,10 @@ let service: TestService
 
 beforeAll(async () => {
   database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '1' } })
+  service = await startService({
+    databaseUrl: database.url,
+    env: { WORKER_THREADS: '1', TRUST_PROXY_HOPS: '1' },
+  })
 })
 
 afterAll(async () => {
@@ -26,6 +29,10 @@ async function waitingSince(): Promise<Date[]> {
   return rows.map(({ since }) => since)
 }
 
+/** From an address of its own: what one is refused within a minute is gathered. */
+const reject = (i: number) =>
+  service.get('/version', { key: `csk_${i}`, headers: { 'X-Forwarded-For': `192.0.2.${i}` } })
+
 // proves fault: Somebody locks the audit table
 test('an execution is answered while events wait for a lock, however many there are', async () => {
   const lock = await database.pool.connect()
@@ -33,9 +40,9 @@ test('an execution is answered while events wait for a lock, however many there 
   await lock.query('LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE')
   const refused = []
   try {
-    refused.push(service.get('/version', { key: 'csk_0' }))
+    refused.push(reject(0))
     await until(async () => (await waitingSince()).length > 0, 'an event that waits')
-    for (let i = 1; i < 8; i++) refused.push(service.get('/version', { key: `csk_${i}` }))
+    for (let i = 1; i < 8; i++) refused.push(reject(i))
     // Each is answered after a second at most, and its event waits on.
     expect((await Promise.all(refused)).map(({ status }) => status)).toEqual(Array(8).fill(401))
     await until(async () => {

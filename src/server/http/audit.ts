@@ -1,8 +1,9 @@
 // The front end's side of the audit (decisions §9): a refusal becomes an event, a thread signs and stores it, and only then
-// is the caller answered. What can be provoked without a key is counted before it is written, so that no flood fills the database.
+// is the caller answered. Entries of the evidence log are for ever, so what anybody can provoke is gathered, and counted before it is written.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
+import type { AuditType } from '../../core/schemas/audit-event.ts'
 import { within } from '../../core/within.ts'
 import { cut } from '../../core/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
@@ -19,8 +20,9 @@ export interface AuditContext {
 
 export interface Audit {
   /**
-   * Writes an event. Returns undefined for one too many of its kind, which is only counted. The promise resolves when the event is stored,
-   * or when the database is away and the reply must not wait longer; the write is then tried again.
+   * Writes an event. Returns undefined for one that is only counted, because its client had one of the kind within the minute, or because of
+   * a limit. The promise resolves when the event is stored, or when the database is away and the reply must not wait longer; the write is
+   * then tried again.
    */
   readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
   /** Resolves when everything is stored, or when `ms` have passed; what is lost then is logged. */
@@ -42,38 +44,75 @@ const TEXT_MAX = 256
 /** What somebody was not allowed to do, as against what was done. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
 
-/** Decisions §9: "one per caller and minute". */
-const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }
+/**
+ * Decisions §9 and §13: one event for a client and minute. The first is written at once; what follows within the minute is one event at its
+ * end, which says of the last one where and why, and how many they were.
+ */
+const GATHERED: ReadonlySet<AuditType> = new Set(['caller.rejected', 'webhook.rejected', 'rate_limited'])
+const GATHERED_MS = 60_000
+
+/** Refusals of one client and kind since the last event of them. */
+interface Gathering {
+  count: number
+  last: { readonly audited: Audited; readonly context: AuditContext }
+  readonly timer: NodeJS.Timeout
+}
+
 /** Above what a caller's executions can be refused by: a bound for the other routes, which have no limit of their own. */
 const PER_CALLER: Limit = { name: 'audit caller', perMinute: WITHOUT_KEY_PER_MINUTE }
 const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: WITHOUT_KEY_PER_MINUTE }
 
-/** @param options.perMinute how many events of one client address without a key are written (RATE_LIMIT_PUBLIC_PER_MINUTE) */
 export function openAudit({
   submit,
   limits,
-  perMinute,
+  gatheredMs = GATHERED_MS,
   log,
 }: {
   submit: Dispatcher['submit']
   limits: LimitStore
-  perMinute: number
+  /** For tests, which do not wait for a minute. */
+  gatheredMs?: number
   log: (line: Record<string, unknown>, message: string) => void
 }): Audit {
-  const perClient: Limit = { name: 'audit', perMinute }
   const waiting = new Map<object, Promise<void>>()
+  const gatherings = new Map<string, Gathering>()
   /** Events that were only counted since the last one that was written. */
   let unwritten = 0
   let closed = false
 
-  function tooMany({ type }: Audited, { callerId, clientAddress }: AuditContext): boolean {
-    const now = performance.now()
-    const who = callerId ?? clientAddress ?? ''
-    const limit = type === 'rate_limited' ? RATE_LIMITED : callerId === undefined ? perClient : PER_CALLER
-    const own = limits.take(limit, who, now)
-    const over = !own.allowed || (callerId === undefined && !limits.take(ALL_WITHOUT_KEY, '', now).allowed)
-    if (over && type !== 'rate_limited') unwritten++
-    return over
+  function isOverLimit({ callerId }: AuditContext): boolean {
+    const limit = callerId === undefined ? ALL_WITHOUT_KEY : PER_CALLER
+    return !limits.take(limit, callerId ?? '', performance.now()).allowed
+  }
+
+  function gather(audited: Audited, context: AuditContext): Promise<void> | undefined {
+    const { callerId, clientAddress } = context
+    const key = JSON.stringify([audited.type, callerId, clientAddress, audited.detail])
+    const gathering = gatherings.get(key)
+    if (gathering !== undefined) {
+      gathering.count++
+      gathering.last = { audited, context }
+      return undefined
+    }
+    if (isOverLimit(context)) {
+      unwritten++
+      return undefined
+    }
+    const timer = setInterval(() => writeGathered(key), gatheredMs).unref()
+    gatherings.set(key, { count: 0, last: { audited, context }, timer })
+    return write(audited, context, 1)
+  }
+
+  /** A client that was quiet for a whole minute is forgotten. */
+  function writeGathered(key: string): void {
+    const gathering = gatherings.get(key)
+    if (gathering === undefined) return
+    const { count, last, timer } = gathering
+    gathering.count = 0
+    if (count > 0 && !isOverLimit(last.context)) return void write(last.audited, last.context, count)
+    unwritten += count
+    gatherings.delete(key)
+    clearInterval(timer)
   }
 
   async function store(event: { eventId: string; type: string }): Promise<void> {
@@ -88,36 +127,48 @@ export function openAudit({
     }
   }
 
+  /** @param count how many refusals the event stands for, where it gathers them */
+  function write(audited: Audited, context: AuditContext, count?: number): Promise<void> | undefined {
+    const detail = {
+      ...audited.detail,
+      ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
+      ...(count === undefined ? {} : { count }),
+      ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
+    }
+    unwritten = 0
+    const event = {
+      eventId: randomUUID(),
+      type: audited.type,
+      occurredAt: new Date().toISOString(),
+      ...(context.route === undefined ? {} : { route: `${context.route.method} ${context.route.path}` }),
+      ...(context.callerId === undefined ? {} : { callerId: context.callerId }),
+      reason: audited.reason,
+      ...(audited.capability === undefined ? {} : { capability: cut(audited.capability, TEXT_MAX) }),
+      ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId, TEXT_MAX) }),
+      severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
+      ...(Object.keys(detail).length === 0 ? {} : { detail }),
+    }
+    if (closed || waiting.size >= WAITING_MAX) {
+      log({ event }, 'audit event lost')
+      return undefined
+    }
+    const stored = store(event).finally(() => waiting.delete(event))
+    waiting.set(event, stored)
+    return within(REPLY_WAIT_MS, stored, undefined)
+  }
+
   return {
     record(audited, context) {
-      if (tooMany(audited, context)) return undefined
-      const detail = {
-        ...audited.detail,
-        ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
-        ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
-      }
-      unwritten = 0
-      const event = {
-        eventId: randomUUID(),
-        type: audited.type,
-        occurredAt: new Date().toISOString(),
-        ...(context.route === undefined ? {} : { route: `${context.route.method} ${context.route.path}` }),
-        ...(context.callerId === undefined ? {} : { callerId: context.callerId }),
-        reason: audited.reason,
-        ...(audited.capability === undefined ? {} : { capability: cut(audited.capability, TEXT_MAX) }),
-        ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId, TEXT_MAX) }),
-        severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
-        ...(Object.keys(detail).length === 0 ? {} : { detail }),
-      }
-      if (closed || waiting.size >= WAITING_MAX) {
-        log({ event }, 'audit event lost')
-        return undefined
-      }
-      const stored = store(event).finally(() => waiting.delete(event))
-      waiting.set(event, stored)
-      return within(REPLY_WAIT_MS, stored, undefined)
+      if (GATHERED.has(audited.type)) return gather(audited, context)
+      if (!isOverLimit(context)) return write(audited, context)
+      unwritten++
+      return undefined
     },
     async close(ms) {
+      for (const [key, { count, timer }] of gatherings) {
+        clearInterval(timer)
+        if (count > 0) writeGathered(key)
+      }
       // A thread that has died with an event answers long after the service must have stopped.
       await within(ms, Promise.all(waiting.values()), undefined)
       closed = true

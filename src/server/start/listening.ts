@@ -57,7 +57,6 @@ export async function listenForRequests(starting: Starting, started: Started) {
   const audit = openAudit({
     submit: dispatcher.submit,
     limits: openMemoryLimits(),
-    perMinute: config.rateLimits.publicPerMinute,
     log: (line, message) => logger.error(line, message),
   })
   stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
