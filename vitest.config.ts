@@ -19,6 +19,7 @@ const REHEARSALS = [
   'test/bench.test.ts',
   'test/bench-soak.test.ts',
   'test/{bench,citus,crash,deploy,drills,faults}/**',
+  'test/abuse/open-routes.test.ts',
   'test/log/{backfill,backlog,crash,service}.test.ts',
   'test/run/interrupted.test.ts',
   'test/verifier/differential.test.ts',

@@ -11,7 +11,7 @@ export interface Answer {
   readonly texts?: AsyncIterable<string>
   /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
   readonly cache?: string
-  /** `etagOf` the body, where that is the same for every request and was made with it; else it is made for each reply. */
+  /** `etagOf` the body of a document that is kept (kept-document.ts); else it is made for each reply. */
   readonly etag?: string
   /** For the request's log line. */
   readonly log?: Readonly<Record<string, unknown>>

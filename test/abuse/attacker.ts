@@ -5,28 +5,36 @@ import { connect, type Socket } from 'node:net'
 
 export interface Attack {
   readonly port: number
-  readonly path: string
   readonly connections: number
-  /** Whole header lines beside Host and Content-Length. */
-  readonly headers: readonly string[]
-  readonly body: string
+  /** Each connection sends them in turn, the next one when it has the reply. */
+  readonly requests: readonly AttackRequest[]
   /** Announces the body and never sends it. */
   readonly withhold?: true
   /** Each request is a delivery of its own of a provider with this secret: `%` in the body is a number. */
   readonly signs?: { readonly header: string; readonly secret: string }
 }
 
-const attack = JSON.parse(process.argv[2] ?? '') as Attack
+interface AttackRequest {
+  /** POST where it is left out. */
+  readonly method?: 'GET' | 'HEAD' | 'POST'
+  readonly path: string
+  /** Whole header lines beside Host and Content-Length. */
+  readonly headers: readonly string[]
+  readonly body?: string
+}
+
+const { port, connections, requests, withhold, signs } = JSON.parse(process.argv[2] ?? '') as Attack
 let sent = 0
 
-function requestOf({ path, headers, body, withhold, signs }: Attack): string {
-  const text = signs === undefined ? body : body.replace('%', String(++sent))
+function textOf({ method = 'POST', path, headers, body }: AttackRequest): string {
+  const text = signs === undefined ? body : body?.replace('%', String(++sent))
+  const host = headers.some((line) => line.startsWith('Host:')) ? [] : ['Host: 127.0.0.1']
   const head = [
-    `POST ${path} HTTP/1.1`,
-    'Host: 127.0.0.1',
-    `Content-Length: ${Buffer.byteLength(text)}`,
+    `${method} ${path} HTTP/1.1`,
+    ...host,
+    ...(text === undefined ? [] : [`Content-Length: ${Buffer.byteLength(text)}`]),
     ...headers,
-    ...(signs === undefined
+    ...(signs === undefined || text === undefined
       ? []
       : [
           `X-${signs.header}-Signature: ${createHmac('sha256', signs.secret).update(text).digest('hex')}`,
@@ -34,7 +42,7 @@ function requestOf({ path, headers, body, withhold, signs }: Attack): string {
         ]),
     '\r\n',
   ].join('\r\n')
-  return withhold ? head : head + text
+  return withhold || text === undefined ? head : head + text
 }
 
 const statuses: Record<string, number> = {}
@@ -48,34 +56,49 @@ function beUnderWay(): void {
 }
 
 function open(): void {
-  const socket: Socket = connect(attack.port, '127.0.0.1')
+  const socket: Socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
-  let reply = ''
+  let asked = 0
+  const current = () => requests[asked % requests.length]!
   socket.on('connect', () => {
-    socket.write(requestOf(attack))
-    if (attack.withhold && ++connected === attack.connections) beUnderWay()
+    socket.write(textOf(current()))
+    if (withhold && ++connected === connections) beUnderWay()
   })
-  socket.setEncoding('latin1')
-  socket.on('data', (chunk: string) => {
-    reply += chunk
-    for (;;) {
-      const end = reply.indexOf('\r\n\r\n')
-      if (end === -1) return
-      const bytes = Number(/^content-length: (\d+)/im.exec(reply.slice(0, end))?.[1] ?? 0)
-      if (reply.length < end + 4 + bytes) return
-      const status = reply.slice(9, 12)
+  let head = ''
+  /** Bytes of the reply's body that are still to come; undefined while its head is read. */
+  let bodyLeft: number | undefined
+  socket.on('data', (chunk: Buffer) => {
+    let rest: Buffer = chunk
+    while (rest.length > 0) {
+      if (bodyLeft === undefined) {
+        const before = head.length
+        head += rest.toString('latin1')
+        const end = head.indexOf('\r\n\r\n')
+        if (end === -1) return
+        const hasBody = current().method !== 'HEAD' && !/^HTTP\/1.1 (204|304)/.test(head)
+        bodyLeft = hasBody ? Number(/^content-length: (\d+)/im.exec(head.slice(0, end))?.[1] ?? 0) : 0
+        rest = rest.subarray(end + 4 - before)
+      }
+      const taken = Math.min(bodyLeft, rest.length)
+      bodyLeft -= taken
+      rest = rest.subarray(taken)
+      if (bodyLeft > 0) return
+      const status = head.slice(9, 12)
       statuses[status] = (statuses[status] ?? 0) + 1
-      reply = reply.slice(end + 4 + bytes)
-      if (!attack.withhold) beUnderWay()
+      head = ''
+      bodyLeft = undefined
+      asked++
       // Withheld, the next head would only be taken for the body.
-      if (!attack.withhold) socket.write(requestOf(attack))
+      if (withhold) continue
+      beUnderWay()
+      socket.write(textOf(current()))
     }
   })
   socket.on('error', () => undefined)
-  socket.on('close', () => setTimeout(open, attack.withhold ? 1_000 : 10))
+  socket.on('close', () => setTimeout(open, withhold ? 1_000 : 10))
 }
 
-for (let i = 0; i < attack.connections; i++) open()
+for (let i = 0; i < connections; i++) open()
 process.once('SIGTERM', () => {
   process.stdout.write(JSON.stringify(statuses), () => process.exit(0))
 })

@@ -1,17 +1,15 @@
 // One client tries to stop the others, with real load from a process of its own, against a service with the default limits. What its
 // neighbour sees is compared with what it saw a moment before, when nobody attacked: on a busy machine both are slow.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, startService, until, type CallOptions, type TestService } from '../service.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { attackWith, executions } from './attack.ts'
 import type { Attack } from './attacker.ts'
 
-const ATTACKER = join(import.meta.dirname, 'attacker.ts')
 const PROVIDER = 'acme'
 const SECRET = 'a-secret-of-many-characters'
 /** The defaults, which test/service.ts raises for other tests. */
@@ -76,40 +74,6 @@ function heavyBody(): string {
   return JSON.stringify({ ...aTransaction(), signals })
 }
 
-/** Runs an attack until the returned function is called, which tells how often each status was answered. */
-async function attackWith(attack: Omit<Attack, 'port'>): Promise<() => Promise<Record<string, number>>> {
-  const port = Number(new URL(service.url).port)
-  const child = spawn(process.execPath, [ATTACKER, JSON.stringify({ ...attack, port })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  await once(child.stdout, 'data')
-  return async () => {
-    const exited = once(child, 'exit')
-    child.kill('SIGTERM')
-    await exited
-    return JSON.parse(output.replace('ready\n', '')) as Record<string, number>
-  }
-}
-
-/** Executes for the neighbour, one after the other. Returns the milliseconds of each, ascending. */
-async function executions(victim: CallOptions): Promise<number[]> {
-  const times: number[] = []
-  for (let i = 0; i < SAMPLES; i++) {
-    const startedMs = performance.now()
-    const { status, body } = await service.post(
-      '/execute',
-      aTransaction({ authority: { principalId: 'victim' } }),
-      victim,
-    )
-    expect({ status, body: status === 200 ? undefined : body }).toEqual({ status: 200, body: undefined })
-    times.push(performance.now() - startedMs)
-  }
-  return times.toSorted((a, b) => a - b)
-}
-
 /** Nine tenths are faster. */
 const slowOf = (times: readonly number[]) => times[Math.floor(times.length * 0.9)] ?? Infinity
 
@@ -119,11 +83,11 @@ async function expectUnharmed(attack: Omit<Attack, 'port'>): Promise<Record<stri
   const ratios: number[] = []
   const victim = victims.shift()
   if (victim === undefined) throw new Error('more tests than victims')
-  await executions(victim)
+  await executions(service, victim, SAMPLES)
   while (ratios.length < ROUNDS && !ratios.some((ratio) => ratio <= SLOWER_MAX)) {
-    const quiet = slowOf(await executions(victim))
-    const stop = await attackWith(attack)
-    const attacked = slowOf(await executions(victim))
+    const quiet = slowOf(await executions(service, victim, SAMPLES))
+    const stop = await attackWith(service, attack)
+    const attacked = slowOf(await executions(service, victim, SAMPLES))
     await until(
       async () => (await service.get('/ready')).status === 200,
       'an instance that is ready during the attack',
@@ -143,10 +107,8 @@ describe('executions of others go on while', () => {
   // proves abuse: Four connections of a key
   test('a key without capabilities has 96 KB bodies evaluated over four connections', async () => {
     const statuses = await expectUnharmed({
-      path: '/sandbox/evaluate',
       connections: 4,
-      headers: bearer(attacker.key),
-      body: heavyBody(),
+      requests: [{ path: '/sandbox/evaluate', headers: bearer(attacker.key), body: heavyBody() }],
     })
     expect(statuses['200']).toBeGreaterThan(0)
   })
@@ -154,10 +116,8 @@ describe('executions of others go on while', () => {
   // proves abuse: Sixteen connections of one address
   test('an address without a key has 96 KB bodies verified over sixteen connections', async () => {
     const statuses = await expectUnharmed({
-      path: '/refusal/verify',
       connections: 16,
-      headers: ['Content-Type: application/json'],
-      body: heavyBody(),
+      requests: [{ path: '/refusal/verify', headers: ['Content-Type: application/json'], body: heavyBody() }],
     })
     expect((statuses['200'] ?? 0) + (statuses['429'] ?? 0)).toBeGreaterThan(0)
   })
@@ -168,11 +128,9 @@ describe('executions of others go on while', () => {
     [`/webhooks/${PROVIDER}`, () => [`X-Acme-Signature: ${'a'.repeat(64)}`]],
   ])('4,096 connections announce a body to %s and never send it', async (path, headers) => {
     const statuses = await expectUnharmed({
-      path,
       connections: 4_096,
-      headers: headers(),
-      body: 'x',
       withhold: true,
+      requests: [{ path, headers: headers(), body: 'x' }],
     })
     expect(statuses['503'] ?? statuses['429']).toBeGreaterThan(0)
   })
@@ -180,10 +138,8 @@ describe('executions of others go on while', () => {
   // proves abuse: Executions of 96 KB of one
   test('a caller sends executions of 96 KB within its limit over eight connections', async () => {
     const statuses = await expectUnharmed({
-      path: '/execute',
       connections: 8,
-      headers: bearer(capable.key),
-      body: heavyBody(),
+      requests: [{ path: '/execute', headers: bearer(capable.key), body: heavyBody() }],
     })
     expect(statuses['400']).toBeGreaterThan(0)
   })
@@ -229,11 +185,9 @@ test("a human's change is answered before the 210 simulations of one caller that
 test('executions of others go on while a provider sends deliveries that cost the rules all that they may', async () => {
   const items = Array.from({ length: 499 }, () => ({}))
   const statuses = await expectUnharmed({
-    path: `/webhooks/${PROVIDER}`,
     connections: 4,
-    headers: [],
-    body: JSON.stringify({ id: '%', items }),
     signs: { header: 'Acme', secret: SECRET },
+    requests: [{ path: `/webhooks/${PROVIDER}`, headers: [], body: JSON.stringify({ id: '%', items }) }],
   })
   expect(statuses['200']).toBeGreaterThan(0)
   await until(async () => {

@@ -40,7 +40,8 @@ function aSending() {
     stopping: () => is.stopping,
     log: (line) => void lines.push(line),
   })
-  const to = (client: string) => send(streamed(), exchange, { client, isOver: async () => is.over })
+  const to = (client: string) =>
+    send(streamed(), exchange, { client, hasPlace: false, isOver: async () => is.over })
   return { is, lines, to }
 }
 

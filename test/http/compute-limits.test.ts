@@ -1,7 +1,10 @@
 // Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../src/server/routes/index.ts'
+import type { Route } from '../../src/server/routes/route.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { examplePath } from '../openapi/example-path.ts'
 import {
   aCaller,
   reply,
@@ -20,6 +23,9 @@ const busy = aCaller('busy')
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
 const reader = aCaller('reader')
 const lister = aCaller('lister')
+const asking = aCaller('asking')
+const loopers = [1, 2, 3].map((i) => aCaller(`looper-${i}`))
+const auditing = aCaller('auditing', { readAll: true })
 const human = aCaller('human', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
@@ -29,7 +35,7 @@ beforeAll(async () => {
   database = await createDatabase()
   service = await startService({
     databaseUrl: database.url,
-    callers: [busy, other, reader, lister, human].map(({ entry }) => entry),
+    callers: [busy, other, reader, lister, asking, ...loopers, auditing, human].map(({ entry }) => entry),
     env: {
       RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS),
       TRUST_PROXY_HOPS: '1',
@@ -100,7 +106,6 @@ describe('POST /sandbox/evaluate 429 rateLimited', () => {
       '/replay',
       '/approvals',
       '/approval-requests',
-      `/approval-requests/${randomUUID()}/withdraw`,
       '/sandbox/policies/simulate',
     ])
       expect(reply(await whenSpent('/sandbox/evaluate', path, busy)), path).toEqual(refused)
@@ -165,6 +170,7 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
       `/execution-intents/${id}/finalize`,
       `/execution-intents/${id}/resolve`,
       `/approval-requests/${id}/decline`,
+      `/approval-requests/${id}/withdraw`,
     ])
       expect(reply(await whenSpent('/approvers/changes', path, human)), path).toEqual(refused)
   })
@@ -213,35 +219,87 @@ describe('POST /log/completeness 429 rateLimited', () => {
   })
 })
 
-describe('GET /trust-records 429 rateLimited', () => {
+describe('what is asked and taken back', () => {
+  // proves abuse: Requests for approval, and
+  test.each([
+    ['/approval-requests', 'compute'],
+    [`/approval-requests/${randomUUID()}/withdraw`, 'administration'],
+  ])('%s is charged to the %s budget of its caller, whatever comes of it', async (path, budget) => {
+    const { last, answered } = await spend(path, heavy(), asking)
+    expect(reply(last)).toEqual(refused)
+    expect(answered).toBeGreaterThan(0)
+    expect(last.headers.get('ratelimit-policy')).toBe(`"${budget}";q=${COMPUTE_MS};w=60`)
+  })
+})
+
+/** Rows that anybody with a key may read; a row for humans and auditors answers others 403 and costs them nothing. */
+const readsOf = (cost: Route['cost']) =>
+  routes.filter((route) => route.method === 'GET' && route.cost === cost && route.limit === undefined)
+
+describe('GET 429 rateLimited', () => {
   test('each page is charged to who reads it', async () => {
     const first = await service.get('/transactions?pageSize=1', { key: other.key })
     expect(first.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
-    const paths = [
-      '/trust-records',
-      '/transactions',
-      '/refusals',
-      '/audit/events',
-      '/events',
-      '/verifications/x',
-      '/receipts/x',
-      '/log/tile/x',
-      '/log/tile/entries/x',
-      '/log/consistency',
-      '/log/proofs/receipt/x',
-      '/log/absence/receipt/x',
-      '/webhook-events',
-      '/webhook-events/x',
-    ]
-    const statuses = new Set<number>()
-    const limited = new Set<string>()
-    for (let i = 0; i < 1_000 && limited.size < paths.length; i++)
-      for (const path of paths) {
-        const { status } = await service.get(path, reader)
-        statuses.add(status)
-        if (status === 429) limited.add(path)
-      }
-    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 400, 403, 404, 429])
-    expect([...limited].toSorted()).toEqual(paths.toSorted())
+  })
+
+  // proves abuse: A caller loops a list
+  test.each([
+    ['compute', reader],
+    ['administration', auditing],
+  ] as const)(
+    'every row of the table whose cost is %s is refused once that is used up',
+    async (cost, caller) => {
+      const paths = readsOf(cost).map(examplePath)
+      expect(paths.length).toBeGreaterThan(10)
+      const limited = new Set<string>()
+      for (let i = 0; i < 1_000 && limited.size < paths.length; i++)
+        for (const path of paths) {
+          const { status } = await service.get(path, caller)
+          if (status === 429) limited.add(path)
+        }
+      expect([...limited].toSorted()).toEqual(paths.toSorted())
+    },
+  )
+
+  test.each([
+    ['GET', '/policies'],
+    ['GET', `/transactions/${randomUUID()}`],
+    ['POST', '/policies/validate'],
+  ])('%s %s alone uses the budget up, whatever it answers', async (method, path) => {
+    const caller = loopers.shift()!
+    const send = () => (method === 'GET' ? service.get(path, caller) : service.post(path, {}, caller))
+    let answered = 0
+    while ((await send()).status !== 429) expect(++answered).toBeLessThan(1_000)
+    expect(answered).toBeGreaterThanOrEqual(COMPUTE_MS - 1)
+  })
+})
+
+/** Milliseconds of the compute budget that a reply says are left. */
+const left = ({ headers }: Called) => Number(/"compute";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+
+describe('a document that is the same for everybody, 429 rateLimited', () => {
+  const bundle = '/documentation/swagger-ui-bundle.js'
+  const plain = { 'Accept-Encoding': 'identity' }
+
+  // proves abuse: 48 connections of one address
+  test('what is sent of it is charged to its address; a HEAD and a 304 cost nothing', async () => {
+    const { headers } = from('198.51.100.20')
+    const options = { key: null, headers: { ...headers, ...plain } }
+    for (let i = 0; i < 20; i++) {
+      expect(left(await service.get(bundle, { ...options, method: 'HEAD' }))).toBe(COMPUTE_MS / 5)
+      const unchanged = await service.get(bundle, {
+        ...options,
+        headers: { ...options.headers, 'If-None-Match': '*' },
+      })
+      expect([unchanged.status, left(unchanged)]).toEqual([304, COMPUTE_MS / 5])
+    }
+    await service.get(bundle, options)
+    // 1.7 MB at 5 ms each MiB.
+    expect(left(await service.get(bundle, options))).toBeLessThanOrEqual(COMPUTE_MS / 5 - 8)
+    const last = await service.get(bundle, options)
+    expect(reply(last)).toEqual(refused)
+    expect((await service.get(bundle, { key: null, headers: from('198.51.100.21').headers! })).status).toBe(
+      200,
+    )
   })
 })

@@ -1,11 +1,17 @@
 // The documents that the service publishes about itself (interface §4.1, decisions §5, §9, §11): all open, none from elsewhere.
 // How the pages behave in a browser: test/browser.
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { routes } from '../../src/server/routes/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { examplePath } from '../openapi/example-path.ts'
 import { reply, startService, type TestService } from '../service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -69,7 +75,8 @@ async function expectAsset(path: string, type: string): Promise<void> {
   expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`)
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(headers.get('cache-control')).toBe('public, max-age=86400')
-  expect(headers.get('etag')).toBe(`"${hash('sha256', text, 'hex')}"`)
+  const plain = await service.get(path, { ...open, headers: { 'Accept-Encoding': 'identity' } })
+  expect(plain.headers.get('etag')).toBe(`"${hash('sha256', text, 'hex')}"`)
 }
 
 describe('GET /openapi.yaml 200', () => {
@@ -221,17 +228,54 @@ describe('GET /handbook/{page} 200', () => {
   })
 })
 
-const documents = [
-  '/openapi.yaml',
-  '/openapi.json',
-  '/api-manifest.json',
-  '/documentation',
-  '/documentation/swagger-ui-bundle.js',
-  '/reference',
-  '/reference/redoc.standalone.js',
-  '/handbook',
-  '/handbook/callers',
-]
+/** Every route whose answer is the same for every client. */
+const documents = routes.filter(({ answers }) => 'kept' in (answers[200] ?? {})).map(examplePath)
+
+/** The reply as it came, which `fetch` does not show of one that is compressed. */
+async function raw(path: string, headers: Record<string, string>, method = 'GET') {
+  const request = http.request(service.url + path, { method, headers })
+  request.end()
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) }
+}
+
+describe('in every coding', () => {
+  test('the table has the documents, pages, files and key sets', () => {
+    expect(documents.length).toBeGreaterThanOrEqual(14)
+  })
+
+  test.each(documents)('%s has bytes and an ETag of their own, and decodes to the same', async (path) => {
+    const plain = await raw(path, {})
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    const etags = new Set([plain.headers.etag])
+    for (const [coding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const { status, headers, body } = await raw(path, { 'Accept-Encoding': coding })
+      expect([status, headers['content-encoding'], headers.vary]).toEqual([200, coding, 'Accept-Encoding'])
+      expect(headers.etag).toBe(`"${hash('sha256', body, 'hex')}"`)
+      expect(decode(body).equals(plain.body)).toBe(true)
+      etags.add(headers.etag)
+      const head = await raw(path, { 'Accept-Encoding': coding }, 'HEAD')
+      expect(head.headers).toMatchObject({
+        etag: headers.etag,
+        'content-encoding': coding,
+        'content-length': String(body.length),
+      })
+      const unchanged = await raw(path, { 'Accept-Encoding': coding, 'If-None-Match': headers.etag! })
+      expect([unchanged.status, unchanged.body.length, unchanged.headers.vary]).toEqual([
+        304,
+        0,
+        'Accept-Encoding',
+      ])
+    }
+    expect(etags.size).toBe(3)
+    // Another coding's tag is another's.
+    const [, other] = etags
+    expect((await raw(path, { 'If-None-Match': other! })).status).toBe(200)
+  })
+})
 
 describe('304', () => {
   test.each(documents)('%s is not sent again to who has it', async (path) => {

@@ -10,7 +10,10 @@ type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
 export interface PublishedKeys {
   /** A keyId is only ever looked up, never made into a path. */
   readonly get: (keyId: string) => PublicKey | undefined
-  /** The body of GET /.well-known/jwks.json: Ed25519 first, since some readers stop at a key type that they do not know; then by keyId. */
+  /**
+   * The body of GET /.well-known/jwks.json: Ed25519 first, since some readers stop at a key type that they do not know; then by keyId.
+   * The same object while the keys are the same.
+   */
   readonly jwks: () => { readonly keys: readonly KeySetEntry[] }
 }
 
@@ -29,6 +32,7 @@ export function publishedKeys(
 ): PublishedKeys {
   let keys: ReadonlyMap<string, PublicKey> = readPublicKeys(dir)
   let readAtMs = nowMs()
+  let shown: { readonly of: typeof keys; readonly keySet: ReturnType<PublishedKeys['jwks']> } | undefined
 
   function reread(): ReadonlyMap<string, PublicKey> {
     const found = new Map<string, PublicKey>()
@@ -46,7 +50,8 @@ export function publishedKeys(
     if (nowMs() - readAtMs < RECHECK_MS) return keys
     readAtMs = nowMs()
     try {
-      keys = reread()
+      const found = reread()
+      if (!haveSame(keys, found)) keys = found
     } catch (error) {
       onError(error)
     }
@@ -55,8 +60,17 @@ export function publishedKeys(
 
   return {
     get: (keyId) => current().get(keyId),
-    jwks: () => ({ keys: [...current().values()].toSorted(knownFirst).map(keySetEntry) }),
+    jwks() {
+      const now = current()
+      if (now !== shown?.of)
+        shown = { of: now, keySet: { keys: [...now.values()].toSorted(knownFirst).map(keySetEntry) } }
+      return shown.keySet
+    },
   }
+}
+
+function haveSame(one: ReadonlyMap<string, PublicKey>, other: ReadonlyMap<string, PublicKey>): boolean {
+  return one.size === other.size && [...one].every(([keyId, key]) => other.get(keyId) === key)
 }
 
 export function publicKeyJson({ keyId, algorithm, use, pem, jwk }: PublicKey): PublicKeyJson {

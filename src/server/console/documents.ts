@@ -1,9 +1,9 @@
 // The console's document and the files that it loads. `npm run pages` makes them from src/console/ (tools/console/build.ts).
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
-import { etagOf } from '../http/etag.ts'
+import { answerKept, type KeptDocument } from '../kept-document.ts'
 import { ICON } from '../pages/html.ts'
-import type { Answer, Handler } from '../routes/route.ts'
+import type { Handler } from '../routes/route.ts'
 
 const FOLDER = new URL('../pages/console/', import.meta.url)
 
@@ -39,8 +39,8 @@ const ISOLATION = {
 const TYPES = { js: 'text/javascript', css: 'text/css' } as const
 
 let manifest: ConsoleManifest | undefined
-let document: Answer | undefined
-const assets = new Map<string, Answer>()
+let document: KeptDocument | undefined
+const assets = new Map<string, KeptDocument>()
 
 function readManifest(): ConsoleManifest {
   manifest ??= JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as ConsoleManifest
@@ -48,9 +48,10 @@ function readManifest(): ConsoleManifest {
 }
 
 /** The one document of every page. It holds no data, so anybody may have it. */
-export const consoleDocument: Handler = async () => (document ??= makeDocument(readManifest()))
+export const consoleDocument: Handler = async (request) =>
+  answerKept((document ??= makeDocument(readManifest())), request)
 
-function makeDocument({ script, imports, style, integrity }: ConsoleManifest): Answer {
+function makeDocument({ script, imports, style, integrity }: ConsoleManifest): KeptDocument {
   const preloads = imports.map(
     (name) => `<link rel="modulepreload" href="/console/assets/${name}" integrity="${integrity[name]}">\n`,
   )
@@ -72,7 +73,6 @@ ${preloads.join('')}<link rel="preload" as="fetch" href="/console/me" crossorigi
 </html>
 `
   return {
-    status: 200,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': POLICY,
@@ -83,30 +83,26 @@ ${preloads.join('')}<link rel="preload" as="fetch" href="/console/me" crossorigi
     },
     body,
     cache: 'no-cache',
-    etag: etagOf(body),
   }
 }
 
 /** A list of names, never a path made from the request. */
-export const consoleAsset: Handler = async ({ params }) => {
-  const name = params['asset'] ?? ''
+export const consoleAsset: Handler = async (request) => {
+  const name = request.params['asset'] ?? ''
   if (!Object.hasOwn(readManifest().integrity, name)) return failures.pathNotFound()
-  const answer = assets.get(name) ?? readAsset(name)
-  assets.set(name, answer)
-  return answer
+  const asset = assets.get(name) ?? readAsset(name)
+  assets.set(name, asset)
+  return answerKept(asset, request)
 }
 
-function readAsset(name: string): Answer {
-  const body = readFileSync(new URL(name, FOLDER))
+function readAsset(name: string): KeptDocument {
   return {
-    status: 200,
     headers: {
       'Content-Type': `${TYPES[name.endsWith('.css') ? 'css' : 'js']}; charset=utf-8`,
       ...ISOLATION,
     },
-    body,
+    body: readFileSync(new URL(name, FOLDER)),
     // Another content has another name.
     cache: 'public, max-age=31536000, immutable',
-    etag: etagOf(body),
   }
 }

@@ -11,7 +11,9 @@ import { endSession } from '../../core/tables/ended-sessions.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
 import { waitMsOf } from '../routes/preferences.ts'
 import {
+  get,
   json,
+  openGet,
   type Answer,
   type Handler,
   type Route,
@@ -30,16 +32,14 @@ const LoginBody = Compile(
 const undocumented = { operationId: '', tag: 'Pages', summary: '', answers: {}, failures: [] } as const
 
 /** A page of the console, the index included. */
-const page = { ...undocumented, method: 'GET', open: true, limit: 'public', handle: consoleDocument } as const
+const page = { ...undocumented, ...openGet, handle: consoleDocument } as const
 
 const own: readonly Route[] = [
   { ...page, path: '/console' },
   {
     ...undocumented,
-    method: 'GET',
+    ...openGet,
     path: '/console/assets/{asset}',
-    open: true,
-    limit: 'public',
     handle: consoleAsset,
   },
   {
@@ -57,15 +57,16 @@ const own: readonly Route[] = [
     method: 'POST',
     path: '/console/logout',
     session: true,
+    cost: 'administration',
     body: { schema: Type.Unknown(), example: {} },
     bodyBytesMax: 4096,
     handle: logout,
   },
   // Of nobody it says so with 200: a browser would show a refusal as an error, and the audit would have it.
-  { ...undocumented, method: 'GET', path: '/console/me', open: 'configured', handle: me },
+  { ...undocumented, ...get, path: '/console/me', open: 'configured', handle: me },
   {
     ...undocumented,
-    method: 'GET',
+    ...get,
     // Not beside the pages: `/console/live` is one.
     path: '/console/data/live',
     handle: live,

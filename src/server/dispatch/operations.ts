@@ -2,7 +2,14 @@
 // can delay one of their steps; what humans decide shares none with anybody's bulk work.
 import type { LaneName, Operation } from '../../core/thread-messages.ts'
 
+/** Which budget of thread time a client is charged to. Governing has one of its own: a human who has simulated much can still revoke. */
+export type Cost = 'compute' | 'administration'
+
+/** What its client pays with. Executions are counted by their rate limit; the service's own work is nobody's. */
+export type Price = Cost | 'execute limit' | 'own work'
+
 interface OperationLimits {
+  readonly price: Price
   readonly lane: Exclude<LaneName, 'large-execution'>
   /** Requests of a batch. */
   readonly countMax: number
@@ -21,40 +28,40 @@ const COMPUTED = { countMax: 32, bytesMax: 32 * KIB }
 const ONE = { batchesMax: 1 }
 
 export const operations: Readonly<Record<Operation, OperationLimits>> = {
-  execute: { lane: 'execution', ...STORED },
+  execute: { price: 'execute limit', lane: 'execution', ...STORED },
 
-  evaluate: { lane: 'background', ...COMPUTED },
-  'verify-refusal': { lane: 'background', ...COMPUTED },
-  'verify-audit-event': { lane: 'background', ...COMPUTED },
-  'verify-record': { lane: 'background', ...COMPUTED },
-  'issue-receipt': { lane: 'background', ...COMPUTED },
-  replay: { lane: 'background', ...COMPUTED },
+  evaluate: { price: 'compute', lane: 'background', ...COMPUTED },
+  'verify-refusal': { price: 'compute', lane: 'background', ...COMPUTED },
+  'verify-audit-event': { price: 'compute', lane: 'background', ...COMPUTED },
+  'verify-record': { price: 'compute', lane: 'background', ...COMPUTED },
+  'issue-receipt': { price: 'compute', lane: 'background', ...COMPUTED },
+  replay: { price: 'compute', lane: 'background', ...COMPUTED },
   // Each is long by itself, and compiles a document.
-  simulate: { lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
-  'receive-webhook': { lane: 'background', ...STORED, ...ONE },
-  'record-audit-event': { lane: 'background', ...STORED, ...ONE },
-  'sweep-intents': { lane: 'background', ...COMPUTED, ...ONE },
+  simulate: { price: 'compute', lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
+  'receive-webhook': { price: 'compute', lane: 'background', ...STORED, ...ONE },
+  'record-audit-event': { price: 'own work', lane: 'background', ...STORED, ...ONE },
+  'sweep-intents': { price: 'own work', lane: 'background', ...COMPUTED, ...ONE },
   // Each has been waited for already: by whoever asked, not by a thread.
-  'ask-connector': { lane: 'background', ...COMPUTED, ...ONE },
-  'conclude-read-back': { lane: 'background', ...STORED, ...ONE },
-  'sequence-log': { lane: 'background', ...COMPUTED, ...ONE },
+  'ask-connector': { price: 'own work', lane: 'background', ...COMPUTED, ...ONE },
+  'conclude-read-back': { price: 'own work', lane: 'background', ...STORED, ...ONE },
+  'sequence-log': { price: 'own work', lane: 'background', ...COMPUTED, ...ONE },
   // Each takes a thread up to 0.2 s, in parts, or waits for the next checkpoint.
-  'prove-complete': { lane: 'background', countMax: 1, bytesMax: Infinity, batchesMax: 2 },
-  'add-checkpoint': { lane: 'background', ...COMPUTED, ...ONE },
-  'process-webhooks': { lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
+  'prove-complete': { price: 'compute', lane: 'background', countMax: 1, bytesMax: Infinity, batchesMax: 2 },
+  'add-checkpoint': { price: 'compute', lane: 'background', ...COMPUTED, ...ONE },
+  'process-webhooks': { price: 'own work', lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
   // Each reads a part of the feed and makes some signatures.
-  'sign-events': { lane: 'background', countMax: 4, bytesMax: Infinity, ...ONE },
+  'sign-events': { price: 'own work', lane: 'background', countMax: 4, bytesMax: Infinity, ...ONE },
 
-  'deliver-approval': { lane: 'administration', ...COMPUTED },
-  'open-approval-request': { lane: 'background', ...COMPUTED },
-  'close-approval-request': { lane: 'administration', ...COMPUTED },
-  'propose-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
-  'resolve-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
-  'resolve-intent': { lane: 'administration', ...COMPUTED },
-  'finalize-intent': { lane: 'administration', ...COMPUTED },
-  'process-webhook-again': { lane: 'administration', ...COMPUTED },
-  'manage-event-endpoint': { lane: 'administration', ...COMPUTED },
-  'sign-session': { lane: 'administration', ...COMPUTED },
+  'deliver-approval': { price: 'compute', lane: 'administration', ...COMPUTED },
+  'open-approval-request': { price: 'compute', lane: 'background', ...COMPUTED },
+  'close-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'propose-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
+  'resolve-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
+  'resolve-intent': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'finalize-intent': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'process-webhook-again': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'manage-event-endpoint': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'sign-session': { price: 'own work', lane: 'administration', ...COMPUTED },
 }
 
 /** A larger body costs a thread milliseconds in single steps, which the small ones beside it would wait for. */

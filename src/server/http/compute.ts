@@ -1,46 +1,30 @@
-// Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address.
+// Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
+// operation of the threads is charged to stands in its row (dispatch/operations.ts).
 import { failures, type Failure } from '../../core/errors.ts'
 import type { Operation, ThreadReply } from '../../core/thread-messages.ts'
+import { operations, type Cost, type Price } from '../dispatch/operations.ts'
 import type { Meter } from '../dispatch/replies.ts'
 import { openBudgets, type Limit, type LimitVerdict } from './limit.ts'
 
 /** A client without a key has this part of what a caller has. */
 const OPEN_SHARE = 5
 
-/** Which budget a route is charged to. Governing has one of its own: a human who has simulated much can still revoke. */
-export type Cost = 'compute' | 'administration'
-
 export interface Compute {
   /** Whether a client (`RouteRequest.client`) has any of the budget left. */
   readonly look: (cost: Cost, client: string) => { readonly budget: Limit; readonly verdict: LimitVerdict }
-  /** Charges a page that was read and rendered on the main thread. `bytes` is the size of its body. */
-  readonly chargePage: (cost: Cost, client: string, bytes: number) => void
+  /** Charges what a reply took of the main thread. What no thread or client is sent has no bytes; what is kept is not rendered. */
+  readonly chargeReply: (
+    cost: Cost,
+    client: string,
+    reply: { readonly bytes: number; readonly isRendered: boolean },
+  ) => void
   /** For the lanes. */
   readonly meter: Meter
 }
 
-/** What a page takes of the main thread: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
-const PAGE_MS = 1
-const PAGE_MS_PER_BYTE = 5 / (1024 * 1024)
-
-/** What a lane charges its clients for; what is not here is limited otherwise, or the service's own. */
-const COSTS: Partial<Record<Operation, Cost>> = {
-  evaluate: 'compute',
-  simulate: 'compute',
-  'verify-record': 'compute',
-  'issue-receipt': 'compute',
-  replay: 'compute',
-  'prove-complete': 'compute',
-  'verify-refusal': 'compute',
-  'verify-audit-event': 'compute',
-  'deliver-approval': 'compute',
-  'receive-webhook': 'compute',
-  'propose-change': 'administration',
-  'resolve-change': 'administration',
-  'resolve-intent': 'administration',
-  'finalize-intent': 'administration',
-  'process-webhook-again': 'administration',
-}
+/** What a reply takes of the main thread to be read and rendered: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
+const RENDER_MS = 1
+const MS_PER_BYTE = 5 / (1024 * 1024)
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
 export function openCompute(msPerMinute: number): Compute {
@@ -57,28 +41,32 @@ export function openCompute(msPerMinute: number): Compute {
   }
 
   function refused(operation: Operation, client: string): Failure | undefined {
-    const cost = COSTS[operation]
-    if (cost === undefined) return undefined
-    const { verdict } = look(cost, client)
+    const { price } = operations[operation]
+    if (!isBudget(price)) return undefined
+    const { verdict } = look(price, client)
     return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
   }
 
   return {
     look,
-    chargePage(cost, client, bytes) {
-      const costMs = PAGE_MS + bytes * PAGE_MS_PER_BYTE
+    chargeReply(cost, client, { bytes, isRendered }) {
+      const costMs = (isRendered ? RENDER_MS : 0) + bytes * MS_PER_BYTE
       budgets.charge(budgetOf(cost, client), client, costMs, performance.now())
     },
     meter: {
       refused,
       charge(operation: Operation, client: string, { costMs, status }: ThreadReply) {
-        const cost = COSTS[operation]
+        const { price } = operations[operation]
         // A provider whose signature verifies sends what it must: a budget would only make it send the same again.
-        if (cost === undefined || (operation === 'receive-webhook' && status !== 401)) return
-        budgets.charge(budgetOf(cost, client), client, costMs, performance.now())
+        if (!isBudget(price) || (operation === 'receive-webhook' && status !== 401)) return
+        budgets.charge(budgetOf(price, client), client, costMs, performance.now())
       },
     },
   }
+}
+
+function isBudget(price: Price): price is Cost {
+  return price === 'compute' || price === 'administration'
 }
 
 /** The client of a request without a caller, for queues, shares and budgets. No callerId has a space. */

@@ -1,6 +1,7 @@
 // One request and what is known of it by the time it is answered.
 import type { Context } from '@opentelemetry/api'
-import type { Answer, Route } from '../routes/route.ts'
+import type { KeptDocument } from '../kept-document.ts'
+import type { Route } from '../routes/route.ts'
 
 export interface Exchange {
   readonly requestId: string
@@ -11,7 +12,7 @@ export interface Exchange {
   readonly startedMs: number
   route: Route | undefined
   /** What is sent in place of JSON, where the route has a page and the client prefers one. */
-  page: Answer | undefined
+  page: KeptDocument | undefined
   callerId: string | undefined
   /** Whether a session of the console got what it asked for. */
   bySession: boolean

@@ -1,11 +1,11 @@
 // The HTTP front end: one function from a request's head to its reply.
 import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onlyReads, readsEverything, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { sessionProblem } from '../console/gate.ts'
 import { consoleElsewhere, consoleRoutes } from '../console/routes.ts'
-import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
@@ -14,22 +14,25 @@ import type { Answer, Route, Service } from '../routes/route.ts'
 import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
 import type { Audit } from './audit.ts'
 import { clientAddress } from './client-address.ts'
-import { addressClient, type Compute } from './compute.ts'
+import { addressClient, isAddress, type Compute } from './compute.ts'
 import { openCredentials, type Credential } from './credential.ts'
 import { limitHeaders, type Limit, type Limits, type LimitVerdict } from './limit.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
+import { prefersHtml } from './negotiate.ts'
 import type { Admission } from './admission.ts'
 import { queryProblem } from './query.ts'
-import { openReads, TooManyReads } from './reads.ts'
+import { openReads, openTurns, TooManyReads } from './reads.ts'
+import { giveBack, NO_BODY, receive } from './receive.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
 /** Of the four connections one is always left to the others. */
 const CLIENT_READS_MAX = 3
+/** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
+const ADDRESS_REQUESTS_PER_TURN = 4
 
-const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 /** `Prefer: wait=20` (RFC 7240). */
 const WAITS = /(^|[,;\s])wait\s*=/i
 /** The client of every request where authentication is disabled. */
@@ -57,12 +60,6 @@ interface CheckedHead {
   readonly client: string
 }
 
-/** A body that has arrived; `leave` gives its place back. */
-interface Received {
-  readonly body: Uint8Array
-  readonly leave: () => void
-}
-
 /**
  * @returns the handler of every request. It resolves to undefined where the client went away before its body came, and never rejects.
  */
@@ -82,6 +79,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   })
   const limitOf = configuredLimits(config)
   const readsOf = openReads(service.pool, CLIENT_READS_MAX)
+  const turns = openTurns(ADDRESS_REQUESTS_PER_TURN)
 
   /**
    * Decisions §3: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413 → 429 → 403 by who the caller is → 401 for a session
@@ -90,11 +88,15 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   async function handle(request: HttpRequest): Promise<Reply | undefined> {
     const exchange = openExchange(request, observers.spans)
     const head = checkHead(request, exchange)
-    if (head instanceof Failure) return reply(head, exchange)
+    if (head instanceof Failure) {
+      await inTurn(exchange)
+      return reply(head, exchange)
+    }
     const { route, credential } = head
 
     // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked.
     const receiving = route.body === undefined ? undefined : receive(request, head.client, admission)
+    await inTurn(exchange)
     const refused = await refusalOf(head, exchange)
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
@@ -117,13 +119,18 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       if (session !== undefined && !WAITS.test(request.header('prefer') ?? ''))
         exchange.replyHeaders = { ...exchange.replyHeaders, ...(await credentials.renew(session)) }
       exchange.bySession = session !== undefined
-      // One with a body holds its place in memory until it is answered.
-      if (receiving !== undefined) return await reply(outcome, exchange)
       const isOver = async () => (await credentials.ended(credential)) !== undefined
-      return await reply(admitReply(outcome, exchange, { client: head.client, isOver }), exchange)
+      const hasPlace = receiving !== undefined
+      return await reply(admitReply(outcome, exchange, { client: head.client, hasPlace, isOver }), exchange)
     } finally {
       received.leave()
     }
+  }
+
+  /** Nobody waits behind all that an address without a key asks for at once: a few of its requests go on in each turn of the event loop. */
+  async function inTurn(exchange: Exchange): Promise<void> {
+    const client = clientNameOf(exchange, config)
+    if (isAddress(client)) await turns(client, () => nextTurn())
   }
 
   /** Every check that needs the head alone; what it learns of the request on the way stands in `exchange`. */
@@ -195,29 +202,6 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   }
 
   return handle
-}
-
-/** Undefined: the client went away first. A body takes its place when all of it is there. */
-async function receive(
-  request: HttpRequest,
-  client: string,
-  admission: Admission,
-): Promise<Received | Failure | undefined> {
-  const announced = admission.announce(request.bodyBytes, client)
-  if (announced === undefined) return failures.overloaded()
-  const body = await request.readBody()
-  if (body === undefined) {
-    announced.aborted()
-    return undefined
-  }
-  const leave = announced.arrived()
-  return leave === undefined ? failures.overloaded() : { body, leave }
-}
-
-/** For a request that was refused while its body was still read. */
-async function giveBack(receiving: Promise<Received | Failure | undefined>): Promise<void> {
-  const received = await receiving
-  if (received !== undefined && !(received instanceof Failure)) received.leave()
 }
 
 /** What the row says of its callers; without authentication nobody is a human or an auditor. */

@@ -1,10 +1,11 @@
-// Admission of replies: a large one needs a place in memory, a stream its caller's budget.
+// Admission of replies: each is charged to its client, a large one needs a place in memory, and a stream waits for its caller's budget.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, failures } from '../../core/errors.ts'
 import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
 import type { Answer } from '../answer.ts'
 import { openAdmission, type Admission } from './admission.ts'
 import type { Compute } from './compute.ts'
+import { conditional } from './conditional.ts'
 import type { Exchange } from './exchange.ts'
 import type { Observers } from './respond.ts'
 
@@ -18,11 +19,13 @@ const PACE_MS_MAX = 5_000
 /** The client that gets a reply. */
 interface Reader {
   readonly client: string
+  /** Whether its request holds a place in memory until it is answered, as one with a body does. */
+  readonly hasPlace: boolean
   /** Whether its key was revoked or has expired, or its session has ended, since it authenticated. */
   readonly isOver: () => Promise<boolean>
 }
 
-/** Reserves what a reply takes until it is sent, or refuses it with 503. */
+/** Charges a reply and reserves what it takes until it is sent, or refuses it with 503. */
 type AdmitReply = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
 
 /** @param parts.stopping true from the first stop signal on: a stream is cut then */
@@ -51,7 +54,7 @@ export function openReplyAdmission({
         if (await isOver()) throw new Error('its key or session is not in effect any more')
         const { cost } = route ?? {}
         if (cost !== undefined) {
-          compute.chargePage(cost, client, Buffer.byteLength(text))
+          compute.chargeReply(cost, client, { bytes: Buffer.byteLength(text), isRendered: true })
           const goesOnMs = performance.now() + PACE_MS_MAX
           while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
         }
@@ -65,19 +68,40 @@ export function openReplyAdmission({
   }
 
   return (outcome, exchange, reader) => {
-    if (outcome instanceof Failure) return outcome
-    const { client } = reader
-    if (outcome.texts !== undefined) {
-      const sent = exports.take(PAGE_BYTES_MAX, client)
+    const answer = outcome instanceof Failure ? outcome : conditional(outcome, exchange.ifNoneMatch)
+    const isSent = !(answer instanceof Failure) && exchange.method !== 'HEAD'
+    if (isSent && answer.texts !== undefined) {
+      const sent = exports.take(PAGE_BYTES_MAX, reader.client)
       if (sent === undefined) return failures.overloaded()
-      return { ...outcome, sent, texts: paced(outcome.texts, exchange, reader) }
+      return { ...answer, sent, texts: paced(answer.texts, exchange, reader) }
     }
-    const bodyBytes = Buffer.byteLength(outcome.body)
-    const cost = exchange.route?.cost
-    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
+    const body = isSent ? encoded(answer.body) : ''
+    const bytes = Buffer.byteLength(body)
+    charge(outcome, exchange, { client: reader.client, bytes })
     // A client that does not read a large reply must not fill the memory.
-    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
-    const sent = admission.take(bodyBytes, client)
-    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
+    if (!isSent || bytes < LARGE_REPLY_BYTES || reader.hasPlace) return answer
+    const sent = admission.take(bytes, reader.client)
+    return sent === undefined ? failures.overloaded() : { ...answer, body, sent }
   }
+
+  /** What a thread made is charged by the thread's time, and what was refused for want of capacity is not charged. */
+  function charge(
+    outcome: Answer | Failure,
+    { route }: Exchange,
+    { client, bytes }: { readonly client: string; readonly bytes: number },
+  ): void {
+    const isByThread = !(outcome instanceof Failure) && outcome.times !== undefined
+    const isRefused = outcome.status === 429 || outcome.status === 503
+    if (route?.cost === undefined || isByThread || isRefused) return
+    compute.chargeReply(route.cost, client, { bytes, isRendered: !isKept(outcome) })
+  }
+}
+
+function isKept(outcome: Answer | Failure): boolean {
+  return !(outcome instanceof Failure) && outcome.etag !== undefined
+}
+
+/** A large text is encoded once, and not again by each who asks for its length. */
+function encoded(body: Answer['body']): Answer['body'] {
+  return typeof body === 'string' && body.length >= LARGE_REPLY_BYTES / 3 ? Buffer.from(body) : body
 }

@@ -1,7 +1,6 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { answerOf, Failure } from '../../core/errors.ts'
 import type { LiveCounts } from '../console/live.ts'
-import { etagOf } from './etag.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
 import { timingHeaders } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
@@ -26,9 +25,8 @@ export function respond(
 ): Reply {
   const ms = performance.now() - exchange.startedMs
   const answer = outcome instanceof Failure ? failed(outcome, exchange.route) : outcome
-  const { times, texts, sent } = answer
-  const { status, ...json } = cached(answer, exchange)
-  const { headers, body } = represented(json, exchange)
+  const { status, times, texts, sent } = answer
+  const { headers, body } = represented(answer, exchange)
   log(
     {
       requestId: exchange.requestId,
@@ -85,10 +83,7 @@ function needsKey(route: Route | undefined): boolean {
   return route !== undefined && route.open !== true
 }
 
-interface Representation {
-  readonly headers: Answer['headers'] | undefined
-  readonly body: Answer['body']
-}
+type Representation = Pick<Answer, 'headers' | 'body'>
 
 /** The page of a route that has one, with the headers of the reply whose body it stands in for. */
 function represented(json: Representation, { route, page }: Exchange): Representation {
@@ -102,20 +97,4 @@ function failed(failure: Failure, route: Route | undefined): Answer {
   const answer = answerOf(failure)
   if (route?.failureBody === undefined || failure.status === 401) return answer
   return { ...answer, body: route.failureBody(failure) }
-}
-
-/** With the ETag of what may be cached: 304 where the client has it. */
-function cached(answer: Answer, { ifNoneMatch }: Exchange): Representation & { readonly status: number } {
-  const { status, body, cache } = answer
-  if (cache === undefined) return { status, headers: answer.headers, body }
-  const { etag = etagOf(body) } = answer
-  const headers = { ...answer.headers, ETag: etag, 'Cache-Control': cache }
-  return matches(ifNoneMatch, etag) ? { status: 304, headers, body: '' } : { status, headers, body }
-}
-
-/** RFC 9110 §13.1.2: weak comparison, any of a list, or `*`. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  return tags.includes(etag) || tags.includes('*')
 }

@@ -12,7 +12,7 @@ export function pageAnswer(description: string): AnswerShape {
     example: '<!doctype html>',
     contentType: 'text/html',
     headers: ['Content-Security-Policy'],
-    cached: true,
+    kept: true,
   }
 }
 
@@ -27,6 +27,6 @@ export function fileAnswer(
     example: '/* … */',
     contentType,
     otherContentTypes: others,
-    cached: true,
+    kept: true,
   }
 }

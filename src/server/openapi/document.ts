@@ -4,7 +4,7 @@ import type { OpenApiTexts, Route } from '../routes/route.ts'
 import { componentSchemas, schemaOf } from './components.ts'
 import { headers } from './headers.ts'
 import { tags } from './operation.ts'
-import { componentName, responsesOf } from './responses.ts'
+import { componentName, isCached, responsesOf } from './responses.ts'
 
 /** @returns the document in both notations, each rendered when it is first read */
 export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
@@ -119,7 +119,7 @@ function parametersOf({ params = {}, query = {}, answers }: Route) {
     schema: schemaOf(schema),
     ...(example === undefined ? {} : { example }),
   }))
-  const conditional = Object.values(answers).some(({ cached }) => cached)
+  const conditional = Object.values(answers).some(isCached)
   return [...inPath, ...inQuery, ...(conditional ? [IF_NONE_MATCH] : [])]
 }
 

@@ -65,7 +65,7 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
   },
   'Content-Encoding': {
     description: 'How the body is compressed, for a client that accepts it.',
-    schema: { type: 'string', enum: ['gzip'] },
+    schema: { type: 'string', enum: ['br', 'gzip'] },
     example: 'gzip',
   },
   'WWW-Authenticate': {

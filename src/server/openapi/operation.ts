@@ -50,6 +50,8 @@ export interface AnswerShape {
   readonly alternatives?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>
   /** With a strong ETag and Cache-Control: If-None-Match is answered 304. */
   readonly cached?: true
+  /** The same for every client, and compressed for those that accept it (kept-document.ts). Implies `cached`. */
+  readonly kept?: true
   /** Names of src/server/openapi/headers.ts that the answer always has. */
   readonly headers?: readonly string[]
   /** Names of src/server/openapi/headers.ts that the answer may have. */

@@ -31,7 +31,7 @@ export function failuresOf(route: Route): FailureRow[] {
 export function responsesOf(route: Route): Record<string, unknown> {
   const answers = Object.entries(route.answers).flatMap(([status, shape]) => {
     const answered = [[status, answer(route, shape)]] as [string, unknown][]
-    if (shape.cached) answered.push(['304', notModified(route)])
+    if (isCached(shape)) answered.push(['304', notModified(route, shape)])
     return answered
   })
   const rows = Map.groupBy(failuresOf(route), (row) => shownFailures[row].status)
@@ -53,7 +53,8 @@ function answer(route: Route, shape: AnswerShape) {
       ...always,
       ...pageHeaders(route),
       ...limitHeaders(route),
-      ...(shape.cached ? cacheHeaders : notKept(route)),
+      ...(isCached(shape) ? cacheHeaders : notKept(route)),
+      ...(shape.kept ? codingHeaders : []),
       ...(shape.headers ?? []).map((name) => ({ name, required: true })),
       ...(shape.optionalHeaders ?? []).map((name) => ({ name, required: false })),
     ]),
@@ -77,10 +78,15 @@ function pageContent({ page }: Route) {
 
 const pageHeaders = ({ page }: Route): Header[] => (page === undefined ? [] : [required('Vary')])
 
-function notModified(route: Route) {
+/** Whether the answer has an ETag. */
+export function isCached({ cached, kept }: AnswerShape): boolean {
+  return cached === true || kept === true
+}
+
+function notModified(route: Route, { kept }: AnswerShape) {
   return {
     description: 'Unchanged: the ETag is that of If-None-Match.',
-    headers: headersOf([...always, ...limitHeaders(route), ...cacheHeaders]),
+    headers: headersOf([...always, ...limitHeaders(route), ...cacheHeaders, ...(kept ? codingHeaders : [])]),
   }
 }
 
@@ -125,6 +131,7 @@ interface Header {
 
 const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map(required)
 const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
+const codingHeaders: readonly Header[] = [required('Vary'), { name: 'Content-Encoding', required: false }]
 
 /** Every reply of a route that needs a key is `private, no-store`, except evidence that a cache may keep. */
 function notKept({ open }: Route, certain = true): Header[] {

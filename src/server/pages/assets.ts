@@ -1,8 +1,8 @@
 // The scripts and style sheets of our pages: a list of names, never a path made from the request.
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
-import { etagOf } from '../http/etag.ts'
-import type { Answer, Handler } from '../routes/route.ts'
+import { answerKept, type KeptDocument } from '../kept-document.ts'
+import type { Handler } from '../routes/route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
 
@@ -16,25 +16,22 @@ interface Asset {
 
 /** The handler of a route `/…/{asset}`. A file is read at its first request, then kept. */
 export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
-  const read = new Map<string, Answer>()
-  return async ({ params }) => {
-    const name = params['asset'] ?? ''
+  const read = new Map<string, KeptDocument>()
+  return async (request) => {
+    const name = request.params['asset'] ?? ''
     const asset = assets.get(name)
     if (asset === undefined) return failures.pathNotFound()
-    const answer = read.get(name) ?? assetAnswer(asset)
-    read.set(name, answer)
-    return answer
+    const document = read.get(name) ?? readAsset(asset)
+    read.set(name, document)
+    return answerKept(document, request)
   }
 }
 
-function assetAnswer({ from, type, edit = (text) => text }: Asset): Answer {
+function readAsset({ from, type, edit = (text) => text }: Asset): KeptDocument {
   const text = readFileSync(new URL(import.meta.resolve(from)), 'utf8')
-  const body = Buffer.from(edit(text))
   return {
-    status: 200,
     headers: { 'Content-Type': `${type}; charset=utf-8` },
-    body,
+    body: edit(text),
     cache: ASSET_CACHE,
-    etag: etagOf(body),
   }
 }

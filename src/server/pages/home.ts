@@ -1,6 +1,7 @@
 // What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
-import type { Answer, Service } from '../routes/route.ts'
-import { htmlAnswer, readStyle } from './html.ts'
+import type { KeptDocument } from '../kept-document.ts'
+import type { Service } from '../routes/route.ts'
+import { htmlDocument, readStyle } from './html.ts'
 
 /** The pages for people, in the order in which they are listed here and by a start. */
 export const pages = [
@@ -25,21 +26,21 @@ export const CONSOLE = {
   about: 'See what waits for you, what was executed, and under which authority.',
 } as const
 
-let rendered: { readonly origin: string | undefined; readonly answer: Answer } | undefined
+let rendered: { readonly origin: string | undefined; readonly page: KeptDocument } | undefined
 
 /** Rendered again where the console's origin has become known since. */
-export function homePage({ console }: Pick<Service, 'console'>): Answer {
+export function homePage({ console }: Pick<Service, 'console'>): KeptDocument {
   const origin = console.origin()
-  if (rendered?.origin !== origin || rendered === undefined) rendered = { origin, answer: render(origin) }
-  return rendered.answer
+  if (rendered?.origin !== origin || rendered === undefined) rendered = { origin, page: render(origin) }
+  return rendered.page
 }
 
-function render(consoleOrigin: string | undefined): Answer {
+function render(consoleOrigin: string | undefined): KeptDocument {
   const listed = [
     ...(consoleOrigin === undefined ? [] : [{ ...CONSOLE, path: `${consoleOrigin}/console` }]),
     ...pages,
   ]
-  return htmlAnswer({
+  return htmlDocument({
     title: 'Countersign',
     style: readStyle('home'),
     body: `<main>

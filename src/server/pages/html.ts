@@ -2,8 +2,7 @@
 import { escapeHtml } from '../../core/text.ts'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { etagOf } from '../http/etag.ts'
-import type { Answer } from '../routes/route.ts'
+import type { KeptDocument } from '../kept-document.ts'
 
 /** A tick on a square, in the page itself: a browser would otherwise ask for /favicon.ico. */
 export const ICON =
@@ -34,7 +33,7 @@ export function readStyle(name: 'home' | 'handbook'): string {
     .join('')
 }
 
-export function htmlAnswer(page: Page): Answer {
+export function htmlDocument(page: Page): KeptDocument {
   const { title, body, style, scripts = [], styleSheets = [], styleHashes = [] } = page
   const html = `<!doctype html>
 <html lang="en">
@@ -51,7 +50,6 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
 </html>
 `
   return {
-    status: 200,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy([hash('sha256', style, 'base64'), ...styleHashes]),
@@ -59,7 +57,6 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
     },
     body: html,
     cache: PAGE_CACHE,
-    etag: etagOf(html),
   }
 }
 
@@ -76,20 +73,4 @@ function contentSecurityPolicy(styleHashes: readonly string[]): string {
     `form-action 'none'`,
     `frame-ancestors 'none'`,
   ].join('; ')
-}
-
-/**
- * @param accept the header of a request (RFC 9110 §12.5.1)
- * @returns whether it names `text/html` and likes it better than JSON, as browsers do and API clients do not
- */
-export function prefersHtml(accept: string | undefined): boolean {
-  const quality = new Map(
-    (accept ?? '').split(',').map((range) => {
-      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-      const q = parameters.find((parameter) => parameter.startsWith('q='))
-      return [type, q === undefined ? 1 : Number(q.slice(2))] as const
-    }),
-  )
-  const json = quality.get('application/json') ?? quality.get('application/*') ?? quality.get('*/*') ?? 0
-  return (quality.get('text/html') ?? 0) > json
 }

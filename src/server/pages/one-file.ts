@@ -1,7 +1,7 @@
 // What people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
 import { readFileSync } from 'node:fs'
-import { etagOf } from '../http/etag.ts'
-import type { Answer, Handler } from '../routes/route.ts'
+import { answerKept, type KeptDocument } from '../kept-document.ts'
+import type { Handler } from '../routes/route.ts'
 
 /** @param file of this folder */
 export function oneFilePage(file: string, { savedAs }: { readonly savedAs: string }): Handler {
@@ -25,12 +25,12 @@ export function oneFileProgram(file: string): Handler {
 
 /** The file is read at its first request, then kept. */
 function oneFile(file: string, headersOf: (body: Buffer) => Readonly<Record<string, string>>): Handler {
-  let answer: Answer | undefined
-  const read = (): Answer => {
+  let document: KeptDocument | undefined
+  const read = (): KeptDocument => {
     const body = readFileSync(new URL(file, import.meta.url))
-    return { status: 200, body, cache: 'public, max-age=300', etag: etagOf(body), headers: headersOf(body) }
+    return { body, cache: 'public, max-age=300', headers: headersOf(body) }
   }
-  return async () => (answer ??= read())
+  return async (request) => answerKept((document ??= read()), request)
 }
 
 /** The page's own meta element names the hashes of its script and style. */

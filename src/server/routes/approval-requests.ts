@@ -21,7 +21,15 @@ import transaction from '../openapi/examples/transaction.json' with { type: 'jso
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import { humanPost, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import {
+  post,
+  governingGet,
+  humanPost,
+  type Answer,
+  type Route,
+  type RouteRequest,
+  type Service,
+} from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20
@@ -82,7 +90,7 @@ export const approvalRequests = [
     handle: onThread('open-approval-request'),
   },
   {
-    method: 'GET',
+    ...governingGet,
     path: '/approval-requests',
     operationId: 'listApprovalRequests',
     tag: 'Approvals',
@@ -113,7 +121,7 @@ export const approvalRequests = [
     handle: list,
   },
   {
-    method: 'GET',
+    ...governingGet,
     path: '/approval-requests/{id}',
     operationId: 'getApprovalRequest',
     tag: 'Approvals',
@@ -156,7 +164,8 @@ export const approvalRequests = [
     path: '/approval-requests/{id}/withdraw',
     appends: true,
     session: true,
-    cost: 'compute',
+    // The budget of whoever decides too: one that has asked much can still take it back.
+    cost: 'administration',
     operationId: 'withdrawApprovalRequest',
     tag: 'Approvals',
     summary: 'Take an approval request back',

@@ -8,7 +8,7 @@ import { listApprovals, readApproval } from '../../core/tables/approvals.ts'
 import example from '../openapi/examples/approval.json' with { type: 'json' }
 import { listFailures, paging } from '../openapi/parameters.ts'
 import { readChoice, readPage } from './paging.ts'
-import { post, type Route } from './route.ts'
+import { get, post, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 export const approvals = [
@@ -32,7 +32,7 @@ export const approvals = [
     handle: onThread('deliver-approval', { as: 201 }),
   },
   {
-    method: 'GET',
+    ...get,
     path: '/approvals',
     readers: true,
     operationId: 'listApprovals',
@@ -62,7 +62,7 @@ export const approvals = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/approvals/{id}',
     readers: true,
     operationId: 'getApproval',

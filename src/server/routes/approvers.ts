@@ -5,13 +5,13 @@ import change from '../openapi/examples/approver-change.json' with { type: 'json
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from './route.ts'
 
 const { approverId, keyId, publicKeyPem } = change.pending.proposed
 
 export const approvers = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/approvers',
     readers: true,
     operationId: 'listApprovers',

@@ -13,14 +13,13 @@ import { listAuditEvents } from '../../core/tables/audit-events.ts'
 import example from '../openapi/examples/audit-event.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
-import { post, type Route } from './route.ts'
+import { get, post, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 export const audit = [
   {
-    method: 'GET',
+    ...get,
     path: '/audit/events',
-    cost: 'compute',
     operationId: 'listAuditEvents',
     tag: 'Audit',
     summary: 'What was refused and changed',

@@ -7,13 +7,13 @@ import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../http/authenticate.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from './route.ts'
 
 const { action: _, keyHash, ...scope } = change.pending.proposed
 
 export const callerKeys = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/caller-keys',
     readers: true,
     operationId: 'listCallerKeys',

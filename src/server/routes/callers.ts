@@ -1,11 +1,11 @@
 // The identity and scope of the caller (interface §2.6, §4.1).
 import { failures } from '../../core/errors.ts'
 import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
-import { json, type Route } from './route.ts'
+import { get, json, type Route } from './route.ts'
 
 export const callers = [
   {
-    method: 'GET',
+    ...get,
     path: '/callers/me',
     operationId: 'getCaller',
     tag: 'System',

@@ -16,7 +16,7 @@ import { listChanges, readChange } from '../../core/tables/pending-changes.ts'
 import approverChange from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
-import { humanPost, type Handler, type Route } from './route.ts'
+import { governingGet, humanPost, type Handler, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 interface KindOfChange<Path extends string, ProposalPath extends string> {
@@ -75,7 +75,7 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       query: listQuery,
     },
     {
-      method: 'GET',
+      ...governingGet,
       path: `${path}/{id}`,
       readers: true,
       operationId: `get${name}Change`,
@@ -136,7 +136,7 @@ const listQuery = {
 /** What the lists have in common. @param kind undefined: the query may name one */
 function listOf<const Path extends string>(path: Path, kind: ChangeKindName | undefined, pending: object) {
   return {
-    method: 'GET',
+    ...governingGet,
     path,
     readers: true,
     tag: 'Governance',

@@ -9,11 +9,11 @@ import { listConfirmations } from '../../core/tables/provider-confirmations.ts'
 import example from '../openapi/examples/provider-confirmation.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import type { Route } from './route.ts'
+import { get, type Route } from './route.ts'
 
 export const confirmations = [
   {
-    method: 'GET',
+    ...get,
     path: '/confirmations/{id}',
     operationId: 'listConfirmations',
     tag: 'Webhooks',

@@ -3,7 +3,8 @@ import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { assetHandler } from '../pages/assets.ts'
 import { pages } from '../pages/home.ts'
-import { htmlAnswer } from '../pages/html.ts'
+import { answerKept } from '../kept-document.ts'
+import { htmlDocument } from '../pages/html.ts'
 import { openGet, type Route } from './route.ts'
 
 const style = `
@@ -22,7 +23,7 @@ function navigation(current: string): string {
   return `<nav aria-label="Pages">\n${links.join('\n')}\n</nav>`
 }
 
-const documentationPage = htmlAnswer({
+const documentationPage = htmlDocument({
   title: 'Countersign API: documentation',
   body: `${navigation('/documentation')}
 <div id="documentation"></div>
@@ -48,7 +49,7 @@ const REDOC_STYLE_HASHES = [
   'QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc=',
 ]
 
-const referencePage = htmlAnswer({
+const referencePage = htmlDocument({
   title: 'Countersign API: reference',
   body: `${navigation('/reference')}
 <div id="reference"></div>
@@ -85,7 +86,7 @@ export const documentation = [
     summary: 'Interactive documentation, to try requests',
     answers: { 200: pageAnswer('The page.') },
     failures: [],
-    handle: async () => documentationPage,
+    handle: (request) => answerKept(documentationPage, request),
   },
   {
     ...openGet,
@@ -108,7 +109,7 @@ export const documentation = [
     summary: 'This document as a page to read',
     answers: { 200: pageAnswer('The page.') },
     failures: [],
-    handle: async () => referencePage,
+    handle: (request) => answerKept(referencePage, request),
   },
   {
     ...openGet,

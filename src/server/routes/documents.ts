@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { ApiManifest } from '../../core/schemas/system.ts'
-import { json, openGet, type Route } from './route.ts'
+import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
+import { openGet, type OpenApiTexts, type Route, type Service } from './route.ts'
 import { API_VERSION, NAME } from './system.ts'
 
 const DOCUMENT_CACHE = 'public, max-age=3600'
@@ -26,6 +27,17 @@ const manifest = {
   },
 }
 
+const openapiYaml = onceFor(({ yaml }: OpenApiTexts): KeptDocument => ({
+  headers: { 'Content-Type': 'application/yaml' },
+  body: yaml,
+  cache: DOCUMENT_CACHE,
+}))
+const openapiJson = onceFor(({ json }: OpenApiTexts): KeptDocument => ({ body: json, cache: DOCUMENT_CACHE }))
+const manifestOf = onceFor(({ buildVersion }: Service['config']): KeptDocument => ({
+  body: JSON.stringify({ name: NAME, apiVersion: API_VERSION, buildVersion, ...manifest }),
+  cache: MANIFEST_CACHE,
+}))
+
 export const documents = [
   {
     ...openGet,
@@ -39,16 +51,11 @@ export const documents = [
         schema: Type.String({ description: 'OpenAPI 3.1 in YAML' }),
         example: 'openapi: 3.1.0',
         contentType: 'application/yaml',
-        cached: true,
+        kept: true,
       },
     },
     failures: ['overloaded'],
-    handle: async (_request, { openapi }) => ({
-      status: 200,
-      headers: { 'Content-Type': 'application/yaml' },
-      body: openapi.yaml,
-      cache: DOCUMENT_CACHE,
-    }),
+    handle: (request, { openapi }) => answerKept(openapiYaml(openapi), request),
   },
   {
     ...openGet,
@@ -61,11 +68,11 @@ export const documents = [
         description: 'The same document.',
         schema: Type.Object({ openapi: NonEmptyText }, { additionalProperties: true }),
         example: { openapi: '3.1.0' },
-        cached: true,
+        kept: true,
       },
     },
     failures: ['overloaded'],
-    handle: async (_request, { openapi }) => ({ status: 200, body: openapi.json, cache: DOCUMENT_CACHE }),
+    handle: (request, { openapi }) => answerKept(openapiJson(openapi), request),
   },
   {
     ...openGet,
@@ -78,11 +85,10 @@ export const documents = [
         description: 'Where everything else is.',
         schema: ApiManifest,
         example: { name: 'countersign', apiVersion: 'v1', buildVersion: '0.1.0', ...manifest },
-        cached: true,
+        kept: true,
       },
     },
     failures: [],
-    handle: async (_request, { config: { buildVersion } }) =>
-      json({ name: NAME, apiVersion: API_VERSION, buildVersion, ...manifest }, { cache: MANIFEST_CACHE }),
+    handle: (request, { config }) => answerKept(manifestOf(config), request),
   },
 ] as const satisfies readonly Route[]

@@ -13,7 +13,7 @@ import change from '../openapi/examples/event-endpoint-change.json' with { type:
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { humanPost, textWithoutNulls, type Route } from './route.ts'
+import { governingGet, humanPost, textWithoutNulls, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -26,7 +26,7 @@ const params = {
 
 export const eventEndpoints = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/event-endpoints',
     readers: true,
     operationId: 'listEventEndpoints',

@@ -10,7 +10,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { NDJSON, NDJSON_UTF8, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import type { Answer, Route, RouteRequest, Service } from './route.ts'
+import { get, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 const WAIT_SECONDS_MAX = 30
 const LIMIT_DEFAULT = 100
@@ -41,9 +41,8 @@ const example: FeedEvent = {
 
 export const events = [
   {
-    method: 'GET',
+    ...get,
     path: '/events',
-    cost: 'compute',
     operationId: 'listEvents',
     tag: 'Events',
     summary: 'What happened',

@@ -10,7 +10,7 @@ import { listAppended, type AppendedTable } from '../../core/tables/trust-record
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
-import { post, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import { get, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
@@ -40,7 +40,7 @@ export const evidence = [
     handle: onThread('verify-record'),
   },
   {
-    method: 'GET',
+    ...get,
     path: '/verification/{id}',
     operationId: 'getLatestVerification',
     tag: 'Evidence',
@@ -59,7 +59,7 @@ export const evidence = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/verifications/{id}',
     operationId: 'listVerifications',
     summary: 'All verifications of a record',
@@ -88,7 +88,7 @@ export const evidence = [
     handle: onThread('issue-receipt'),
   },
   {
-    method: 'GET',
+    ...get,
     path: '/receipt/latest/{id}',
     operationId: 'getLatestReceipt',
     tag: 'Evidence',
@@ -109,7 +109,7 @@ export const evidence = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/receipts/{id}',
     operationId: 'listReceipts',
     summary: 'All receipts of a record',

@@ -16,7 +16,15 @@ import exampleTransitions from '../openapi/examples/intent-transitions.json' wit
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import { humanPost, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import {
+  get,
+  governingGet,
+  humanPost,
+  type Answer,
+  type Route,
+  type RouteRequest,
+  type Service,
+} from './route.ts'
 import { onThread } from './on-thread.ts'
 
 const released = {
@@ -41,7 +49,7 @@ export const inDoubtExamples = {
 
 export const executionIntents = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/execution-intents/unfinalized',
     readers: true,
     operationId: 'listUnfinalizedIntents',
@@ -63,7 +71,7 @@ export const executionIntents = [
     handle: listUnfinalized,
   },
   {
-    method: 'GET',
+    ...get,
     path: '/execution-intents/{id}',
     operationId: 'getExecutionIntent',
     tag: 'Execution Intents',

@@ -5,13 +5,13 @@ import change from '../openapi/examples/external-connector-change.json' with { t
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import type { Route } from './route.ts'
+import { governingGet, type Route } from './route.ts'
 
 const { action: _, ...registration } = change.pending.proposed
 
 export const externalConnectors = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/external-connectors',
     readers: true,
     operationId: 'listExternalConnectors',

@@ -6,8 +6,9 @@ import { failures } from '../../core/errors.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { pageAnswer } from '../openapi/answers.ts'
-import { htmlAnswer, readStyle } from '../pages/html.ts'
-import { openGet, type Answer, type Route } from './route.ts'
+import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { htmlDocument, readStyle } from '../pages/html.ts'
+import { openGet, type Route } from './route.ts'
 
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')
 
@@ -48,7 +49,7 @@ export const handbook = [
     summary: "The operator's and caller's handbook",
     answers: { 200: pageAnswer('Its contents.') },
     failures: [],
-    handle: async () => pages().index,
+    handle: (request) => answerKept(pages().index, request),
   },
   {
     ...openGet,
@@ -59,13 +60,16 @@ export const handbook = [
     params: { page: { schema: NonEmptyText, description: 'Its name.', example: 'callers' } },
     answers: { 200: pageAnswer('The chapter.') },
     failures: ['pathNotFound'],
-    handle: async ({ params }) => pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound(),
+    async handle(request) {
+      const chapter = pages().chapters.get(request.params['page'] ?? '')
+      return chapter === undefined ? failures.pathNotFound() : answerKept(chapter, request)
+    },
   },
 ] as const satisfies readonly Route[]
 
 interface Pages {
-  readonly index: Answer
-  readonly chapters: ReadonlyMap<string, Answer>
+  readonly index: KeptDocument
+  readonly chapters: ReadonlyMap<string, KeptDocument>
 }
 
 let rendered: Pages | undefined
@@ -80,7 +84,7 @@ function renderPages(): Pages {
   const chapters = chapterNames.map(readChapter)
   const style = readStyle('handbook')
   const page = (title: string, current: string | undefined, main: string) =>
-    htmlAnswer({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
+    htmlDocument({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
   return {
     index: page('Contents', undefined, contents(chapters)),
     chapters: new Map(chapters.map(({ name, title, text }) => [name, page(title, name, text)])),

@@ -3,8 +3,9 @@ import { failures, type Failure } from '../../core/errors.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { approverKeyId, approverKeyJson } from '../../core/signing/approver-keys.ts'
-import { publicKeyJson } from '../../core/signing/published.ts'
+import { publicKeyJson, type PublishedKeys } from '../../core/signing/published.ts'
 import type { ApproverRow } from '../../core/tables/approvers.ts'
+import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
 import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
@@ -45,12 +46,12 @@ export const keys = [
           'Ed25519 keys first, since some libraries know no other type; then in ascending order of keyId.',
         schema: KeySet,
         example: { keys: [{ ...signingKey, ...signingKey.jwk }] },
-        cached: true,
+        kept: true,
       },
     },
     failures: [],
     /** Without the approvers' keys: nobody must take one of them for a key of the service. */
-    handle: async (_request, service) => json(service.keys.jwks(), { cache: KEY_SET_CACHE }),
+    handle: (request, service) => answerKept(keySetOf(service.keys.jwks()), request),
   },
   {
     ...openGet,
@@ -65,26 +66,24 @@ export const keys = [
         description: 'In ascending order of keyId.',
         schema: KeySet,
         example: { keys: [{ ...signingKey, keyId: 'carol@example.com:2026-11' }] },
-        cached: true,
+        kept: true,
       },
     },
     failures: [],
-    handle: async (_request, { authority }) =>
-      json(approverKeySet(authority.current().approvers), { cache: APPROVER_KEY_CACHE }),
+    handle: (request, { authority }) => answerKept(approverKeySetOf(authority.current().approvers), request),
   },
 ] as const satisfies readonly Route[]
 
-/** By the rows that it is made of: they stay the same until governance changes one. */
-const approverKeySets = new WeakMap<readonly ApproverRow[], object>()
+const keySetOf = onceFor((keySet: ReturnType<PublishedKeys['jwks']>): KeptDocument => ({
+  body: JSON.stringify(keySet),
+  cache: KEY_SET_CACHE,
+}))
 
-function approverKeySet(approvers: readonly ApproverRow[]): object {
-  let set = approverKeySets.get(approvers)
-  if (set === undefined) {
-    const inOrder = approvers.map(approverKeyJson).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-    approverKeySets.set(approvers, (set = { keys: inOrder }))
-  }
-  return set
-}
+/** The rows stay the same until governance changes one. */
+const approverKeySetOf = onceFor((approvers: readonly ApproverRow[]): KeptDocument => {
+  const inOrder = approvers.map(approverKeyJson).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+  return { body: JSON.stringify({ keys: inOrder }), cache: APPROVER_KEY_CACHE }
+})
 
 /** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
 async function publicKey({ params }: RouteRequest, service: Service): Promise<Answer | Failure> {

@@ -10,17 +10,16 @@ import { readAbsence } from '../../core/tables/log-absence.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { inSnapshot } from '../../core/postgres/transaction.ts'
 import { logRoute, newestCheckpoint } from './log.ts'
-import { json, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { get, json, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 const hash = 'Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='
 
 export const logAbsence = [
   {
     ...logRoute,
-    method: 'GET',
+    ...get,
     path: '/log/absence/{kind}/{id}',
     alsoAt: '/log/{log}/absence/{kind}/{id}',
-    cost: 'compute',
     operationId: 'getLogAbsence',
     summary: 'That an id stands nowhere in the log, or how often',
     description:

@@ -19,10 +19,11 @@ import { tileReader } from '../../core/tables/log-tiles.ts'
 import { readConsistency } from '../../core/tables/log-tree.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
 import { proofKinds } from '../../core/log/ids.ts'
+import { preferredCoding } from '../http/negotiate.ts'
 import { isProofKind, proofText } from '../evidence/log-proofs.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { acceptsGzip, acceptsType, waitMsOf } from './preferences.ts'
-import { json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { acceptsType, waitMsOf } from './preferences.ts'
+import { get, json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 /** What every route of the log has in common. */
 export const logRoute = {
@@ -47,10 +48,9 @@ export const queuedShape = {
 
 const tileRoute = {
   ...logRoute,
-  method: 'GET',
+  ...get,
   // LOG_ACCESS
   open: 'configured',
-  cost: 'compute',
   tail: true,
 } as const
 
@@ -166,7 +166,6 @@ export const evidenceLog = [
     ...openGet,
     path: '/log/consistency',
     alsoAt: '/log/{log}/consistency',
-    cost: 'compute',
     operationId: 'getConsistency',
     summary: 'That a later tree begins with an earlier one',
     description: 'RFC 9162 §2.1.4: nothing that was under the earlier checkpoint was changed or removed.',
@@ -194,9 +193,8 @@ export const evidenceLog = [
   },
   {
     ...logRoute,
-    method: 'GET',
+    ...get,
     path: '/log/proofs/{kind}/{id}',
-    cost: 'compute',
     operationId: 'getLogProof',
     summary: 'That an artifact is in the log',
     description:
@@ -283,7 +281,7 @@ async function entries(request: RouteRequest, service: Service): Promise<Answer 
   const answer = { status: 200, cache: cacheOf(request, service) }
   const headers = { ...BYTES, Vary: 'Accept-Encoding' }
   if (encoding === 'identity') return { ...answer, headers, body: bytes }
-  if (acceptsGzip(request))
+  if (preferredCoding(request.header('accept-encoding'), ['gzip', 'identity']) === 'gzip')
     return { ...answer, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: bytes }
   return { ...answer, headers, body: gunzipSync(bytes) }
 }

@@ -4,7 +4,7 @@ import { parseBody, requiredField } from '../../core/json/body.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { byApproval, byNameAndVersion } from '../../core/policy/order.ts'
 import { replacedBy, standingOf, successorOf } from '../../core/policy/standing.ts'
-import { compileStored, documentOf } from '../../core/policy/stored.ts'
+import { compileStored, documentOf as readDocument } from '../../core/policy/stored.ts'
 import { PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
 import type { PolicyDocument } from '../../core/schemas/policy.ts'
 import { PolicyDetail, PolicyPage, PolicyProposal } from '../../core/schemas/policy-version.ts'
@@ -12,10 +12,11 @@ import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import type { StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
 import change from '../openapi/examples/policy-change.json' with { type: 'json' }
 import policyDetail from '../openapi/examples/policy.json' with { type: 'json' }
+import { onceFor } from '../kept-document.ts'
 import { paging } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { readPage } from './paging.ts'
-import { json, post, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import { get, json, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 const { toSend: _toSend, document: _document, ...summary } = policyDetail
 
@@ -45,11 +46,15 @@ const [proposal, ...changes] = changeRoutes({
   },
 })
 
+/** Lists show members of every document. */
+const documentOf = onceFor((row: StoredPolicyVersion) => readDocument(row))
+
 export const policies = [
   {
     ...post,
     path: '/policies/validate',
     session: true,
+    cost: 'compute',
     // The body is two names, and the main thread reads it.
     bodyBytesMax: 16 * 1024,
     operationId: 'validatePolicy',
@@ -66,7 +71,7 @@ export const policies = [
     handle: validatePolicy,
   },
   {
-    method: 'GET',
+    ...get,
     path: '/policies',
     operationId: 'listPolicies',
     tag: 'Policies',
@@ -88,7 +93,7 @@ export const policies = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/policies/in-effect',
     operationId: 'listPoliciesInEffect',
     tag: 'Policies',
@@ -124,7 +129,7 @@ export const policies = [
   // Before {name}/{version}, which fits the path of one change too: the first row that fits is the route.
   ...changes,
   {
-    method: 'GET',
+    ...get,
     path: '/policies/{name}/{version}',
     operationId: 'getPolicy',
     tag: 'Policies',
@@ -207,12 +212,5 @@ function findVersion(authority: Service['authority'], { name, version }: { name:
   return authority.current().policies.find((row) => row.name === name && row.version === version)
 }
 
-/** Results of `isLoadable`: this thread compiles each version once. */
-const loadable = new WeakMap<StoredPolicyVersion, boolean>()
-
 /** Compiles the version as the worker threads do. The database may hold one of another release that this release refuses. */
-function isLoadable(row: StoredPolicyVersion): boolean {
-  const isKnown = loadable.get(row) ?? compileStored(row) !== undefined
-  loadable.set(row, isKnown)
-  return isKnown
-}
+const isLoadable = onceFor((row: StoredPolicyVersion): boolean => compileStored(row) !== undefined)

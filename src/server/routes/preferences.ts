@@ -1,4 +1,4 @@
-// Request headers that say how long to wait (RFC 7240), and which content type and coding the client accepts (RFC 9110 §12.5).
+// Request headers that say how long to wait (RFC 7240), and which content type the client accepts (RFC 9110 §12.5).
 import type { RouteRequest } from './route.ts'
 
 type Asked = Pick<RouteRequest, 'header'>
@@ -16,12 +16,4 @@ export function waitMsOf({ header }: Asked, secondsMax = WAIT_SECONDS_MAX): numb
 export function acceptsType({ header }: Asked, type: string): boolean {
   const ranges = (header('accept') ?? '').toLowerCase().split(',')
   return ranges.some((range) => range.split(';')[0]?.trim() === type)
-}
-
-export function acceptsGzip({ header }: Asked): boolean {
-  const codings = (header('accept-encoding') ?? '').toLowerCase().split(',')
-  return codings.some((coding) => {
-    const [name, weight = ''] = coding.split(';').map((part) => part.trim())
-    return (name === 'gzip' || name === '*') && !/^q=0(\.0*)?$/.test(weight)
-  })
 }

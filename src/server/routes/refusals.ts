@@ -10,14 +10,13 @@ import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi
 import type { PageRange } from '../../core/tables/page.ts'
 import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
-import { post, type Route } from './route.ts'
+import { get, post, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 export const refusals = [
   {
-    method: 'GET',
+    ...get,
     path: '/refusals',
-    cost: 'compute',
     operationId: 'listRefusals',
     tag: 'Refusals',
     summary: 'Transactions that were not executed',
@@ -55,7 +54,7 @@ export const refusals = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/refusal/{businessTransactionId}',
     operationId: 'getRefusal',
     tag: 'Refusals',

@@ -5,8 +5,9 @@ import type { Callers } from '../http/authenticate.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
-import type { Cost } from '../http/compute.ts'
+import type { Cost } from '../dispatch/operations.ts'
 import type { Reads } from '../http/reads.ts'
+import type { KeptDocument } from '../kept-document.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { Failure } from '../../core/errors.ts'
@@ -93,8 +94,7 @@ export interface RouteRequest {
 
 export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
 
-/** One row of the route table. */
-export interface Route extends OpenApiOperation {
+interface RouteRow extends OpenApiOperation {
   readonly method: 'GET' | 'POST'
   /** With `{name}` for a parameter, as interface §4 writes it. */
   readonly path: string
@@ -104,10 +104,6 @@ export interface Route extends OpenApiOperation {
   readonly tail?: true
   /** Needs no credential (interface §5.2), or the configuration says whether it does: then the handler refuses. */
   readonly open?: true | 'configured'
-  /** The rate limit that counts its requests. */
-  readonly limit?: 'execute' | 'health' | 'public'
-  /** The budget of thread time that it is charged to. Routes without one cost little or have a limit. */
-  readonly cost?: Cost
   /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
   /** Shows everybody's evidence: for humans and auditors (`readsEverything`). Other callers get the same 403. */
@@ -129,12 +125,31 @@ export interface Route extends OpenApiOperation {
   /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string
   /** Sent in place of the JSON to a client that prefers HTML, under the same status. */
-  readonly page?: (service: Service) => Answer
+  readonly page?: (service: Service) => KeptDocument
   readonly handle: Handler
 }
 
+/** How one client's use of a route is bounded. No route goes without: the compiler asks for one of the two. */
+type Bounds =
+  | {
+      /** The rate limit that counts its requests. */
+      readonly limit: 'execute' | 'health' | 'public'
+      /** The budget that its thread time and its replies are charged to. */
+      readonly cost?: Cost
+    }
+  | { readonly limit?: never; readonly cost: Cost }
+
+/** One row of the route table. */
+export type Route = RouteRow & Bounds
+
 /** The start of a row for a page or document that anyone may read. */
-export const openGet = { method: 'GET', open: true, limit: 'public' } as const
+export const openGet = { method: 'GET', open: true, limit: 'public', cost: 'compute' } as const
+
+/** The start of a row that reads. */
+export const get = { method: 'GET', cost: 'compute' } as const
+
+/** The start of a row that shows what humans decide about: who has read much else can still decide. */
+export const governingGet = { method: 'GET', cost: 'administration' } as const
 
 /** The start of a row that takes a body: its `body` says which. */
 export const post = { method: 'POST' } as const

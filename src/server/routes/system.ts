@@ -2,7 +2,7 @@
 import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
 import { whyRefused } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
-import { json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import { get, json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
 /** The names of the product and of the REST API's version (interface §9.1). */
 export const NAME = 'countersign'
@@ -10,7 +10,7 @@ export const API_VERSION = 'v1'
 
 export const system = [
   {
-    method: 'GET',
+    ...get,
     path: '/',
     operationId: 'getService',
     tag: 'System',
@@ -66,7 +66,7 @@ export const system = [
     handle: readiness,
   },
   {
-    method: 'GET',
+    ...get,
     path: '/version',
     operationId: 'getVersion',
     tag: 'System',

@@ -11,7 +11,7 @@ import transaction from '../openapi/examples/transaction.json' with { type: 'jso
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, ofCaller, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readOwner, readRange } from './paging.ts'
-import { post, type Route } from './route.ts'
+import { get, post, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 /** In the order of interface §7. */
@@ -78,9 +78,8 @@ export const transactions = [
     handle: onThread('execute', { as: 201 }),
   },
   {
-    method: 'GET',
+    ...get,
     path: '/transactions',
-    cost: 'compute',
     operationId: 'listTransactions',
     tag: 'Execution',
     summary: 'The transactions you submitted',
@@ -110,7 +109,7 @@ export const transactions = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/transactions/{id}',
     operationId: 'getTransaction',
     tag: 'Execution',

@@ -16,7 +16,7 @@ import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { queued, queuedShape } from './log.ts'
 import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import type { Answer, Route, RouteRequest, Service } from './route.ts'
+import { get, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
 /** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
 const BUNDLE = 'application/vnd.countersign.bundle+json'
@@ -32,9 +32,8 @@ const bundleExample = {
 
 export const trustRecords = [
   {
-    method: 'GET',
+    ...get,
     path: '/trust-records',
-    cost: 'compute',
     operationId: 'listTrustRecords',
     tag: 'Evidence',
     summary: 'Export records in bulk',
@@ -79,7 +78,7 @@ export const trustRecords = [
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/trust-records/{id}',
     operationId: 'getTrustRecord',
     tag: 'Evidence',

@@ -11,7 +11,7 @@ import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
 import { shownDelivery, shownWithBody } from '../../core/webhooks/shown.ts'
 import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
-import { humanPost, json, type Route } from './route.ts'
+import { get, json, humanPost, type Route } from './route.ts'
 import { onThread } from './on-thread.ts'
 
 /** Deliveries that the examples of the routes name: a processed one to read, and one to process again. */
@@ -43,9 +43,8 @@ const id = (example: string) => ({
 
 export const webhookEvents = [
   {
-    method: 'GET',
+    ...get,
     path: '/webhook-events',
-    cost: 'compute',
     operationId: 'listWebhookEvents',
     tag: 'Webhooks',
     summary: 'What providers delivered, and what became of it',
@@ -87,9 +86,8 @@ and still have a \`Link\`. Only a missing \`Link\` says that a page is the last 
     },
   },
   {
-    method: 'GET',
+    ...get,
     path: '/webhook-events/{id}',
-    cost: 'compute',
     operationId: 'getWebhookEvent',
     tag: 'Webhooks',
     summary: 'A delivery with its headers and its body',

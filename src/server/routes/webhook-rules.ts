@@ -9,13 +9,13 @@ import change from '../openapi/examples/webhook-rules-change.json' with { type: 
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from './route.ts'
 
 const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
 
 export const webhookRules = [
   {
-    method: 'GET',
+    ...governingGet,
     path: '/webhook-rules',
     operationId: 'listWebhookRules',
     tag: 'Webhooks',

@@ -1,0 +1,19 @@
+// Conditional requests (RFC 9110 §13): what may be cached carries a strong ETag, and a client that has it is not sent it again.
+import type { Answer } from '../answer.ts'
+import { etagOf } from './etag.ts'
+
+/** @returns the answer with its ETag, and as 304 where `If-None-Match` names that; unchanged where no cache may keep it */
+export function conditional(answer: Answer, ifNoneMatch: string | undefined): Answer {
+  const { body, cache } = answer
+  if (cache === undefined) return answer
+  const { etag = etagOf(body) } = answer
+  const headers = { ...answer.headers, ETag: etag, 'Cache-Control': cache }
+  return matches(ifNoneMatch, etag) ? { ...answer, status: 304, headers, body: '' } : { ...answer, headers }
+}
+
+/** RFC 9110 §13.1.2: weak comparison, any of a list, or `*`. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

@@ -1,0 +1,146 @@
+// Every route that needs no key, looped by one address: what its neighbours see is compared with what they saw a moment before, when
+// nobody attacked. On a busy machine both are slow.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ConsoleManifest } from '../../src/server/console/documents.ts'
+import { consoleRoutes } from '../../src/server/console/routes.ts'
+import { routes } from '../../src/server/routes/index.ts'
+import type { Route } from '../../src/server/routes/route.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { servers } from '../front-end/listen-front-end.ts'
+import { aCaller, startService, type TestService } from '../service.ts'
+import { attackWith, executions } from './attack.ts'
+import type { Attack } from './attacker.ts'
+
+const CONSOLE = 'console.example'
+const PROVIDER = 'razorpay'
+const SAMPLES = 31
+/** How much slower a neighbour's execution may be, by the median. */
+const SLOWER_MAX = 2
+/** A quiet median below it is taken for as much: what the scheduler alone does to two cores is no ratio of it. */
+const FLOOR_MS = 15
+/** One phase in which the machine itself stood still proves nothing: the best of so many counts. */
+const ROUNDS = 4
+
+const victim = aCaller('victim')
+
+const manifest = JSON.parse(
+  readFileSync(new URL('../../src/server/pages/console/manifest.json', import.meta.url), 'utf8'),
+) as ConsoleManifest
+
+/** The largest of what a path can name, where the example of the route is not that. */
+const LARGEST: Readonly<Record<string, string>> = {
+  '/documentation/{asset}': '/documentation/swagger-ui-bundle.js',
+  '/reference/{asset}': '/reference/redoc.standalone.js',
+  '/handbook/{page}': '/handbook/operating',
+  '/console/assets/{asset}': `/console/assets/${manifest.script}`,
+  '/console/{page}': '/console/requests/1',
+}
+
+interface OpenRoute {
+  readonly path: string
+  readonly route: Route
+  readonly host: string
+}
+
+/** Routes of both hosts; the console's host has most of the others too, and sends some of them elsewhere. */
+const openRoutes: readonly OpenRoute[] = [
+  ...routes.map((route) => ({ route, host: '127.0.0.1' })),
+  ...consoleRoutes
+    .filter(({ path }) => path.startsWith('/console'))
+    .map((route) => ({ route, host: CONSOLE })),
+]
+  .filter(({ route }) => route.open !== undefined)
+  .map(({ route, host }) => ({ route, host, path: pathOf(route) }))
+
+function pathOf({ path, params = {} }: Route): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (name, param: string) => params[param]?.example ?? name)
+  return LARGEST[path] ?? filled
+}
+
+describe.each(servers)('over %s', (server) => {
+  let database: TestDatabase
+  let service: TestService
+  let addresses = 0
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    service = await startService({
+      databaseUrl: database.url,
+      callers: [{ ...victim.entry, allowedPrincipalIds: ['victim'] }],
+      // The defaults, which test/service.ts raises for other tests; but for the neighbour's own.
+      env: {
+        LISTENER: server,
+        RATE_LIMIT_HEALTH_PER_MINUTE: '1200',
+        RATE_LIMIT_PUBLIC_PER_MINUTE: '1200',
+        RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '6000',
+        TRUST_PROXY_HOPS: '1',
+        CONSOLE_ORIGIN: `https://${CONSOLE}`,
+        [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: 'a-secret-of-many-characters',
+        LOG_ACCESS: 'open',
+      },
+    })
+    await executions(service, victim, 3 * SAMPLES)
+  })
+
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+    await database.drop()
+  })
+
+  // proves abuse: 48 connections of one address
+  test.each(openRoutes.flatMap((open) => [8, 48].map((connections) => ({ ...open, connections }))))(
+    '$route.method $path on $host by $connections connections of one address',
+    async (attacked) => {
+      const seen: string[] = []
+      let ratio = Infinity
+      for (let round = 0; round < ROUNDS && ratio > SLOWER_MAX; round++) {
+        const quietMs = median(await executions(service, victim, SAMPLES))
+        // Each has the whole of its limits to spend.
+        const stop = await attackWith(service, attackOf(attacked, `192.0.2.${++addresses}`))
+        const attackedMs = median(await executions(service, victim, SAMPLES))
+        const { status } = await service.get('/ready', { headers: { 'X-Forwarded-For': '198.51.100.1' } })
+        const statuses = await stop()
+        ratio = attackedMs / Math.max(quietMs, FLOOR_MS)
+        seen.push(
+          `${quietMs.toFixed(1)} -> ${attackedMs.toFixed(1)} ms, ready ${status}, ${JSON.stringify(statuses)}`,
+        )
+        if (process.env['SHOW'])
+          console.log(attacked.route.method, attacked.path, attacked.connections, seen.at(-1))
+        expect(status, seen.join('\n')).toBe(200)
+      }
+      if (!process.env['SHOW']) expect(ratio, seen.join('\n')).toBeLessThanOrEqual(SLOWER_MAX)
+    },
+  )
+})
+
+/** A GET is looped with what should cost even less: a HEAD, and a request that has the reply already. */
+function attackOf(
+  { path, route: { body }, host, connections }: OpenRoute & { readonly connections: number },
+  address: string,
+): Omit<Attack, 'port'> {
+  const headers = [`Host: ${host}`, `X-Forwarded-For: ${address}`]
+  if (body !== undefined)
+    return {
+      connections,
+      requests: [
+        {
+          path,
+          headers: [...headers, `X-Razorpay-Signature: ${'a'.repeat(64)}`],
+          body: JSON.stringify(body.example),
+        },
+      ],
+    }
+  return {
+    connections,
+    requests: [
+      { method: 'GET', path, headers },
+      { method: 'HEAD', path, headers },
+      { method: 'GET', path, headers: [...headers, 'If-None-Match: *'] },
+    ],
+  }
+}
+
+function median(ascending: readonly number[]): number {
+  return ascending[Math.floor(ascending.length / 2)] ?? Infinity
+}

@@ -1,0 +1,21 @@
+// What bounds one client's use of the service is asked for by the compiler; this file does not compile where it is not.
+import { expect, test } from 'vitest'
+import { operations } from '../../src/server/dispatch/operations.ts'
+import { routes } from '../../src/server/routes/index.ts'
+import { post, type Route } from '../../src/server/routes/route.ts'
+
+const { price: _price, ...withoutPrice } = operations.evaluate
+// @ts-expect-error -- an operation without a price
+const unpriced: typeof operations = { ...operations, evaluate: withoutPrice }
+
+const { limit: _limit, cost: _cost, ...unboundedRow } = routes[0]!
+// @ts-expect-error -- a route with neither a limit nor a cost
+const unbounded: Route = { ...unboundedRow, ...post }
+
+test('every operation has a price, and every route a limit or a cost', () => {
+  expect(
+    [unpriced.evaluate, unbounded].filter((one) => 'price' in one || 'limit' in one || 'cost' in one),
+  ).toEqual([])
+  expect(Object.entries(operations).filter(([, { price }]) => price === undefined)).toEqual([])
+  expect(routes.filter(({ limit, cost }) => limit === undefined && cost === undefined)).toEqual([])
+})
