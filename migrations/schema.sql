@@ -163,6 +163,8 @@ CREATE TABLE event_deliveries (
   secret bytea,
   previous_secret bytea,
   previous_until timestamp with time zone,
+  earlier_secrets bytea[] NOT NULL DEFAULT '{}'::bytea[],
+  earlier_until timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   CONSTRAINT event_deliveries_pkey PRIMARY KEY (endpoint_id)
 );
 

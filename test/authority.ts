@@ -66,17 +66,32 @@ export function aStepUp(
   action: Action = 'approve',
   members: Payload = {},
 ) {
+  return signedStepUp(privateKey, { ...once(), changeId, action, changeHash, ...members })
+}
+
+/**
+ * A step-up for what is done with an event endpoint, valid as long.
+ * @param members replace those of the payload
+ */
+export function anEndpointStepUp(
+  { privateKey }: Pick<Human, 'privateKey'>,
+  act: { endpointId: string; action: 'redeliver' | 'secret'; after?: string },
+  members: Payload = {},
+) {
+  return signedStepUp(privateKey, { ...once(), ...act, ...members })
+}
+
+function once(): Payload {
   const now = Date.now()
-  const payload: Payload = {
+  return {
     version: 1,
     nonce: randomBytes(16).toString('hex'),
-    changeId,
-    action,
-    changeHash,
     authorizedAt: new Date(now - 1000).toISOString(),
     expiresAt: new Date(now + 60_000).toISOString(),
-    ...members,
   }
+}
+
+function signedStepUp(privateKey: KeyObject, payload: Payload) {
   return {
     payload,
     keyId: 'step-up',

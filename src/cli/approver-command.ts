@@ -263,8 +263,16 @@ export function stepUpFor(
     impactHash,
   }: { action: StepUpRequest['action']; key: SigningKey; now: Date; impactHash?: string | undefined },
 ) {
-  const nonce = randomBytes(16).toString('hex')
-  const payload = stepUpPayload(change, { action, nonce, now, impactHash })
+  return signedStepUp(stepUpPayload(change, { action, nonce: newNonce(), now, impactHash }), key)
+}
+
+export const newNonce = () => randomBytes(16).toString('hex')
+
+/** As the service takes it. */
+export function signedStepUp<Payload extends Readonly<Record<string, Json>>>(
+  payload: Payload,
+  key: SigningKey,
+) {
   const { value } = signEd25519('step-up', canonicalize(payload), key)
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }

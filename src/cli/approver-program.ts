@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 import { defineApprovalRequests } from './approval-requests-program.ts'
 import type { ApprovalToSign, StepUpRequest } from './approver-command.ts'
+import type { EndpointToSign } from './endpoint-command.ts'
 import { collected } from './options.ts'
 
 /** Adds the commands of `countersign approver`. */
@@ -52,6 +53,23 @@ export function defineApprover(approver: Command): void {
     .action(async (options: StepUpRequest) => {
       const { signStepUp } = await import('./approver-command.ts')
       signStepUp(options, new Date())
+    })
+
+  approver
+    .command('sign-endpoint')
+    .description(
+      'sign that an event endpoint skips events, or gets a further secret; prints the body to POST, which holds for two minutes',
+    )
+    .requiredOption('--key <file>', 'private half of your step-up key, PEM')
+    .requiredOption('--endpoint <id>', 'its endpointId')
+    .addOption(
+      new Option('--action <action>', 'what you do').choices(['redeliver', 'secret']).makeOptionMandatory(),
+    )
+    .option('--after <cursor>', 'of redeliver: the place in the feed, or now')
+    .option('--key-id <id>', 'a name for the key; informative', 'step-up')
+    .action(async (options: EndpointToSign) => {
+      const { signEndpoint } = await import('./endpoint-command.ts')
+      signEndpoint(options, new Date())
     })
 
   defineApprovalRequests(approver)

@@ -1,4 +1,4 @@
-// What a human signs to resolve a change, on the command line as in the console. Browser-safe.
+// What a human signs to resolve a change, or to act on an event endpoint, on the command line as in the console. Browser-safe.
 
 /** The longest that the service takes (decisions §7): a human may need a moment to send it. */
 export const STEP_UP_MS = 120_000
@@ -30,6 +30,35 @@ export function stepUpPayload(
     action,
     changeHash,
     ...(impactHash === undefined ? {} : { impactHash }),
+    ...timesFrom(now),
+  }
+}
+
+/**
+ * The payload of a step-up for an event endpoint (docs/handbook/events.md), in effect as long.
+ * @param act.after of a redelivery, exactly as in the body; undefined: it has none
+ */
+export function endpointStepUpPayload(
+  act: {
+    readonly endpointId: string
+    readonly action: 'redeliver' | 'secret'
+    readonly after?: string | undefined
+  },
+  { nonce, now }: { readonly nonce: string; readonly now: Date },
+) {
+  const { endpointId, action, after } = act
+  return {
+    version: 1,
+    nonce,
+    endpointId,
+    action,
+    ...(after === undefined ? {} : { after }),
+    ...timesFrom(now),
+  }
+}
+
+function timesFrom(now: Date) {
+  return {
     authorizedAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
   }

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
 import { preAuthEncoding } from '../../src/core/signing/dsse.ts'
-import { checkStepUp } from '../../workers/authority/step-up.ts'
+import { isStepUpAuthorization } from '../../src/core/schemas/governance.ts'
+import { checkStepUp, mismatchOfChange } from '../../workers/authority/step-up.ts'
 import { aKeyPair, aStepUp } from '../authority.ts'
 
 const human = aKeyPair()
@@ -15,16 +16,19 @@ const change = {
 } as const
 const NOW = Date.parse('2026-11-21T15:00:00.000Z')
 
+const check = (given: unknown, now: Date) =>
+  checkStepUp(given, {
+    isShaped: isStepUpAuthorization,
+    mismatch: (payload) => mismatchOfChange(payload, { change, action: 'approve' }),
+    by: { stepUpPublicKey: human.publicKeyPem },
+    now,
+  })
+
 /** What is said of a step-up that is authorized and expires so many milliseconds from now; undefined: it holds. */
 function saidOf(authorizedInMs: number, expiresInMs: number, now = NOW): string | undefined {
   const at = (ms: number) => new Date(NOW + ms).toISOString()
   const times = { authorizedAt: at(authorizedInMs), expiresAt: at(expiresInMs) }
-  const checked = checkStepUp(aStepUp(human, change, 'approve', times), {
-    change,
-    action: 'approve',
-    publicKeyPem: human.publicKeyPem,
-    now: new Date(now),
-  })
+  const checked = check(aStepUp(human, change, 'approve', times), new Date(now))
   return checked instanceof Failure ? checked.message : undefined
 }
 
@@ -66,13 +70,7 @@ test('what the same human signed as another artifact is no step-up', () => {
   const stepUp = aStepUp(human, change)
   const message = preAuthEncoding('approval', canonicalize(stepUp.payload))
   const foreign = { ...stepUp, signature: sign(null, message, human.privateKey).toString('base64') }
-  const checked = checkStepUp(foreign, {
-    change,
-    action: 'approve',
-    publicKeyPem: human.publicKeyPem,
-    now: new Date(),
-  })
-  expect(checked).toMatchObject({
+  expect(check(foreign, new Date())).toMatchObject({
     status: 403,
     message: said("its signature is not by the caller's step-up key"),
   })

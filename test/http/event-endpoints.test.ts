@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startReceiver } from '../../examples/event-receiver/receiver.ts'
-import { aHuman, proposed, putInEffect, resolved } from '../authority.ts'
+import { aHuman, anEndpointStepUp, aStepUp, proposed, putInEffect, resolved } from '../authority.ts'
 import { http, serve, type Answer, type Received } from '../connectors/loopback.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
@@ -15,8 +15,10 @@ const CHANGES = '/event-endpoints/changes'
 const maker = aHuman('maker')
 const checker = aHuman('checker')
 const other = aCaller('other')
+/** A human who approves nothing. */
+const guest = aHuman('guest', { stepUpPublicKey: undefined })
 const humans = { maker, checker }
-const callers = [maker.entry, checker.entry, other.entry]
+const callers = [maker.entry, checker.entry, guest.entry, other.entry]
 
 let database: TestDatabase
 let service: TestService
@@ -279,6 +281,126 @@ describe('POST /event-endpoints/{id}/secret 200', () => {
     const made = async () => (await service.post(`${path}/secret`, {}, { key: maker.key })).body
     expect((await made()).secret).not.toBe((await made()).secret)
   })
+
+  // proves abuse: One human’s key without a step-up
+  test('keeps each earlier secret for its day, and takes a step-up for another one within it', async () => {
+    const endpoint = await anEndpoint(http(204))
+    const make = (body: object = {}) => service.post(`${endpoint.path}/secret`, body, { key: maker.key })
+    const stepUp = () => ({
+      stepUpAuthorization: anEndpointStepUp(maker, { endpointId: endpoint.id, action: 'secret' }),
+    })
+    const made = [(await make()).body, (await make()).body]
+    for (const refused of await Promise.all([
+      make(),
+      make(),
+      service.post(`${endpoint.path}/secret`, {}, guest),
+    ]))
+      expect([refused.status, refused.body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+    for (let n = 3; n <= 9; n++) {
+      const { status, body } = await make(stepUp())
+      expect(status).toBe(200)
+      expect(Date.parse(body.previousUntil as string)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+      made.push(body)
+    }
+    const one = await make(stepUp())
+    expect([one.status, one.body.error]).toEqual([
+      409,
+      '8 secrets that were replaced within a day sign still: wait until one of them has ended.',
+    ])
+    const verifying = async () => {
+      await delivered(endpoint.requests, [await execute()])
+      const { body, headers } = endpoint.requests.at(-1)!
+      return made.filter(({ secret }) => {
+        try {
+          return new Webhook(secret as string).verify(body, headers) !== undefined
+        } catch {
+          return false
+        }
+      })
+    }
+    expect(await verifying()).toEqual(made)
+    // The day of the first three is over.
+    await database.pool.query(
+      `UPDATE event_deliveries SET earlier_until = earlier_until[1:5] || ARRAY[now(), now(), now()] WHERE endpoint_id = $1`,
+      [endpoint.id],
+    )
+    expect(await verifying()).toEqual(made.slice(3))
+    expect((await make(stepUp())).status).toBe(200)
+  })
+
+  test('of two requests at once, one alone replaces a secret that stood', async () => {
+    const { path } = await anEndpoint(http(204))
+    await service.post(`${path}/secret`, {}, { key: maker.key })
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, () => service.post(`${path}/secret`, {}, { key: maker.key })),
+    )
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403, 403])
+  })
+})
+
+const redeliverTo = (endpoint: { id: string; path: string }, after: string, by = maker) => {
+  const stepUpAuthorization = anEndpointStepUp(by, { endpointId: endpoint.id, action: 'redeliver', after })
+  return service.post(`${endpoint.path}/redeliver`, { after, stepUpAuthorization }, { key: by.key })
+}
+
+describe('POST /event-endpoints/{id}/redeliver 403 stepUpInvalid', () => {
+  // proves abuse: One human’s key without a step-up
+  test('skips nothing without the step-up of this human for this endpoint, action and place', async () => {
+    const endpoint = await anEndpoint(http(500))
+    const elsewhere = await anEndpoint(http(204))
+    const id = await execute()
+    await delivered(elsewhere.requests, [id])
+    await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
+    const later = (await listed(elsewhere.url))!.cursor
+    const own = (await listed(endpoint.url))!.cursor
+    const act = { endpointId: endpoint.id, action: 'redeliver', after: later } as const
+    const said = async (body: object, by: { key: string } = maker) => {
+      const { status, body: answer } = await service.post(`${endpoint.path}/redeliver`, body, { key: by.key })
+      expect([status, answer.code], JSON.stringify(body)).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+      return /: (.*)\.$/.exec(answer.error as string)?.[1]
+    }
+    const withStepUp = (stepUpAuthorization: object, after = later) => ({ after, stepUpAuthorization })
+    for (const after of [later, 'now'])
+      expect(await said({ after })).toBe('it is missing or not of its shape')
+    expect(await said(withStepUp(anEndpointStepUp(guest, act)), guest)).toBe('the caller has no step-up key')
+    expect(await said(withStepUp(anEndpointStepUp(checker, act)))).toBe(
+      "its signature is not by the caller's step-up key",
+    )
+    expect(await said(withStepUp(anEndpointStepUp(maker, { ...act, endpointId: elsewhere.id })))).toBe(
+      'it is for another endpoint',
+    )
+    expect(await said(withStepUp(anEndpointStepUp(maker, { ...act, action: 'secret' })))).toBe(
+      'it is not for the action redeliver',
+    )
+    for (const stepUp of [
+      anEndpointStepUp(maker, { ...act, after: 'now' }),
+      anEndpointStepUp(maker, { endpointId: endpoint.id, action: 'redeliver' }),
+    ])
+      expect(await said(withStepUp(stepUp))).toBe('its after is not that of the body')
+    const old = { authorizedAt: '2026-01-01T00:00:00Z', expiresAt: '2026-01-01T00:01:00Z' }
+    expect(await said(withStepUp(anEndpointStepUp(maker, act, old)))).toBe('it has expired')
+    const { changeId } = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/change'))
+    expect(await said(withStepUp(aStepUp(maker, { changeId, changeHash: 'a'.repeat(64) })))).toBe(
+      'it is missing or not of its shape',
+    )
+    // One that is not needed is looked at all the same.
+    expect(await said(withStepUp(anEndpointStepUp(checker, { ...act, after: own }), own))).toBe(
+      "its signature is not by the caller's step-up key",
+    )
+    expect((await listed(endpoint.url))?.cursor).toBe(own)
+    expect(
+      (await service.post(`${endpoint.path}/redeliver`, { after: own }, { key: guest.key })).status,
+    ).toBe(200)
+
+    const once = withStepUp(anEndpointStepUp(maker, act))
+    expect((await service.post(`${endpoint.path}/redeliver`, once, { key: maker.key })).status).toBe(200)
+    expect(await said(once)).toBe('its nonce has been used')
+    const { body } = await service.get('/audit/events?type=event_endpoint.redelivered', { key: maker.key })
+    expect(body.events[0].event).toMatchObject({
+      callerId: 'maker',
+      detail: { endpointId: endpoint.id, after: later, stepUpAuthorization: once.stepUpAuthorization },
+    })
+  })
 })
 
 describe('POST /event-endpoints/{id}/redeliver 200', () => {
@@ -287,7 +409,7 @@ describe('POST /event-endpoints/{id}/redeliver 200', () => {
     const endpoint = await anEndpoint((socket) => socket.end(http(status)))
     const passedOver = await execute()
     await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
-    const now = await service.post(`${endpoint.path}/redeliver`, { after: 'now' }, { key: maker.key })
+    const now = await redeliverTo(endpoint, 'now')
     expect(reply(now)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
     const tried = endpoint.requests.length
     status = 204
@@ -499,6 +621,37 @@ describe('a delivery', () => {
     expect(idsIn(endpoint.requests)).toEqual([...Array.from({ length: 4 }, () => ids[0]), ids[1]])
     expect(new Set(endpoint.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
   })
+
+  test.each([
+    ['429', '3600', 3_600],
+    ['503', '90', 90],
+    ['429', '86400', 3_600],
+    ['429', new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
+    ['429', '1', 5],
+    ['429', '-60', 5],
+    ['429', 'Mon, 30 Feb 2026 00:00:00 GMT', 5],
+    ['500', '3600', 5],
+  ])(
+    'that is answered %s with Retry-After: %s is tried again after %i seconds',
+    async (status, asked, seconds) => {
+      const endpoint = await anEndpoint((socket) =>
+        socket.end(`HTTP/1.1 ${status} x\r\nretry-after: ${asked}\r\ncontent-length: 0\r\n\r\n`),
+      )
+      await execute()
+      const { rows } = await until(async () => {
+        const found = await database.pool.query<{ wait: number }>(
+          `SELECT extract(epoch FROM due_at - last_failure_at)::float8 AS wait FROM event_deliveries
+         WHERE endpoint_id = $1 AND failures = 1`,
+          [endpoint.id],
+        )
+        return found.rows.length > 0 ? found : undefined
+      }, 'the failure')
+      // A date says no fraction of a second, and is seen later than it was made.
+      expect(rows[0]!.wait).toBeGreaterThan(seconds === 1_200 ? 1_000 : seconds - 1)
+      expect(rows[0]!.wait).toBeLessThanOrEqual(seconds)
+      expect(endpoint.requests).toHaveLength(1)
+    },
+  )
 
   test('ends with a revocation, which deletes the secrets', async () => {
     const endpoint = await anEndpoint(http(204))

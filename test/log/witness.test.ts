@@ -110,6 +110,7 @@ describe('an answer', () => {
     ).toEqual({
       kind: 'no',
       problem: 'cannot be reached: ECONNREFUSED',
+      waitSeconds: 0,
     })
   })
 })
@@ -138,7 +139,7 @@ describe('the tables', () => {
     expect(taken).toHaveLength(1)
     expect(taken[0]).toEqual({ checkpoint: first, due: urls.map((url) => ({ url, size: 0 })) })
     await noteCosigned(pool, urls[0]!, first)
-    await noteNotCosigned(pool, urls[1]!, { log: 1, size: 0, problem: 'is away' })
+    await noteNotCosigned(pool, urls[1]!, { log: 1, size: 0, problem: 'is away', waitSeconds: 0 })
     const [one, two] = await readWitnesses(pool)
     expect(one).toEqual({ url: urls[0], cosignedMs: first.publishedAtMs, failing: undefined })
     expect(two).toMatchObject({ url: urls[1], cosignedMs: undefined, failing: { problem: 'is away' } })
@@ -159,6 +160,13 @@ describe('the tables', () => {
       { url: urls[0], size: first.size },
       { url: urls[1], size: 0 },
     ])
+    await noteNotCosigned(pool, urls[1]!, { log: 1, size: 0, problem: 'answered 429', waitSeconds: 900 })
+    const { rows: asked } = await pool.query<{ after: number }>(
+      'SELECT extract(epoch FROM due_at - now())::float AS after FROM log_witnesses WHERE url = $1',
+      [urls[1]],
+    )
+    expect(asked[0]!.after).toBeGreaterThan(895)
+    expect(asked[0]!.after).toBeLessThanOrEqual(905)
     // Asked only of witnesses that the policy still names.
     await setWitnesses(pool, urls.slice(1))
     expect((await readWitnesses(pool)).map(({ url }) => url)).toEqual(urls.slice(1))

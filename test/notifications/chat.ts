@@ -10,7 +10,7 @@ export interface Posted {
 }
 
 /** `hang`: no answer comes. */
-type Answer = number | 'hang'
+type Answer = number | 'hang' | { readonly status: number; readonly retryAfter: string }
 
 export interface Chat {
   readonly url: string
@@ -30,7 +30,9 @@ export async function openChat(): Promise<Chat> {
       const { url: path = '', headers } = request
       posted.push({ path, headers, body: Buffer.concat(chunks).toString() })
       const answer = answers.get(path) ?? 200
-      if (answer !== 'hang') response.writeHead(answer).end()
+      if (answer === 'hang') return
+      const { status, retryAfter = undefined } = typeof answer === 'number' ? { status: answer } : answer
+      response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
     })
   })
   server.listen(0, '127.0.0.1')

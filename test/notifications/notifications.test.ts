@@ -226,6 +226,29 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
   expect(service.output()).not.toContain(chat.url)
 })
 
+test('a chat that asks for time is left alone for so long, and is told then', async () => {
+  chat.answer('/slack', { status: 429, retryAfter: '600' })
+  const asked = await ask('later')
+  await until(() => postedOf('/slack', asked)[0], 'a first attempt', 60_000)
+  const waiting = () =>
+    database.pool.query<{ seconds: number }>(
+      `SELECT extract(epoch FROM start_after - now())::float8 AS seconds FROM pgboss.job
+       WHERE name = 'notifications-slack' AND state = 'created' AND data ->> 'requestId' = $1`,
+      [asked.request.requestId],
+    )
+  const { rows } = await until(async () => {
+    const found = await waiting()
+    return found.rows.length > 0 ? found : undefined
+  }, 'the job')
+  expect(rows[0]!.seconds).toBeGreaterThan(500)
+  chat.answer('/slack', 200)
+  await database.pool.query(
+    `UPDATE pgboss.job SET start_after = now() WHERE name = 'notifications-slack' AND state = 'created'`,
+  )
+  await until(() => postedOf('/slack', asked)[1], 'the second attempt', 60_000)
+  expect(postedOf('/slack', asked)).toHaveLength(2)
+})
+
 test('nobody is told any more of a request that was withdrawn', async () => {
   chat.answer('/bot', 503)
   const asked = await ask('withdrawn')

@@ -1,6 +1,10 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
 import { Failure, failures } from '../../src/core/errors.ts'
-import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/core/schemas/governance.ts'
+import {
+  ChangeApprovalRead,
+  ChangeRejectionRead,
+  isStepUpAuthorization,
+} from '../../src/core/schemas/governance.ts'
 import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { changeText } from '../../src/core/sealed.ts'
@@ -19,7 +23,7 @@ import { auditAndLog } from '../evidence/audit.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { changeEvent, logChange, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
-import { checkStepUp } from './step-up.ts'
+import { checkStepUp, mismatchOfChange } from './step-up.ts'
 
 interface ResolveWith extends Pick<
   ThreadContext,
@@ -56,11 +60,9 @@ export async function resolveChange(
   if (change.proposedBy === caller.callerId) return failures.sameActor()
   const now = new Date()
   const stepUp = checkStepUp(given.stepUpAuthorization, {
-    change,
-    action,
-    impactReport,
-    publicKeyPem: caller.stepUpPublicKey,
-    passkey: caller.stepUpPasskey,
+    isShaped: isStepUpAuthorization,
+    mismatch: (payload) => mismatchOfChange(payload, { change, action, impactReport }),
+    by: caller,
     now,
   })
   if (stepUp instanceof Failure) return stepUp

@@ -1,12 +1,12 @@
-// The step-up authorization of a human who resolves a change (decisions §7): this change, this action, this moment, this key.
-import { canonicalize } from '../../src/core/json/canonical.ts'
+// The step-up authorization of a human (decisions §7 and §13): this change or this act, this moment, this key.
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
-import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/core/schemas/governance.ts'
-import type { StepUpPasskey } from '../../src/core/callers.ts'
+import type { EndpointStepUp, StepUpAuthorization } from '../../src/core/schemas/governance.ts'
 import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
 import { humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
 import { isPasskeyAlgorithm } from '../../src/core/webauthn/assertion.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
+import type { ScopedCaller } from '../in-flight.ts'
 import type { Change } from './change.ts'
 import { impactProblem } from './impact.ts'
 
@@ -16,42 +16,63 @@ const CLOCK_TOLERANCE_MS = 5_000
 /** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
 const KEY_ID = 'step-up'
 
-interface StepUpFor {
-  readonly change: Pick<Change, 'kind' | 'changeId' | 'changeHash'>
-  readonly action: 'approve' | 'reject'
-  readonly impactReport?: ImpactReport | undefined
-  /** PEM; undefined: the key that was called with has none. */
-  readonly publicKeyPem: string | undefined
-  readonly passkey?: StepUpPasskey | undefined
-  readonly now: Date
-}
+type AnyStepUp = StepUpAuthorization | EndpointStepUp
+
+/** Of the key that was called with. */
+type StepUpKeys = Pick<ScopedCaller, 'stepUpPublicKey' | 'stepUpPasskey'>
 
 /**
  * Checks a step-up, except whether its nonce is fresh, which only the database knows.
  * @param given the body's member, of any shape
+ * @param due.isShaped whether it is of the shape that is due
+ * @param due.mismatch why its payload is for something else than is done; undefined: it is for this
  * @returns the authorization, or a 403 that says what is wrong; its times are checked last
  */
-export function checkStepUp(given: unknown, due: StepUpFor): StepUpAuthorization | Failure {
-  const why = isStepUpAuthorization(given) ? whatIsWrong(given, due) : 'it is missing or not of its shape'
-  return why === undefined ? (given as StepUpAuthorization) : failures.stepUpInvalid(why)
+export function checkStepUp<StepUp extends AnyStepUp>(
+  given: unknown,
+  due: {
+    readonly isShaped: (given: unknown) => given is StepUp
+    readonly mismatch: (payload: StepUp['payload']) => string | undefined
+    readonly by: StepUpKeys
+    readonly now: Date
+  },
+): StepUp | Failure {
+  if (!due.isShaped(given)) return failures.stepUpInvalid('it is missing or not of its shape')
+  const why = keysMissing(due.by) ?? due.mismatch(given.payload) ?? whatIsWrong(given, due)
+  return why === undefined ? given : failures.stepUpInvalid(why)
+}
+
+/** @returns the end of a sentence that begins with the step-up; undefined: it is for this change and this action */
+export function mismatchOfChange(
+  { changeId, changeHash, action, impactHash }: StepUpAuthorization['payload'],
+  due: {
+    readonly change: Pick<Change, 'kind' | 'changeId' | 'changeHash'>
+    readonly action: 'approve' | 'reject'
+    readonly impactReport?: ImpactReport | undefined
+  },
+): string | undefined {
+  if (changeId !== due.change.changeId) return 'it is for another change'
+  if (changeHash !== due.change.changeHash) return 'its changeHash is not that of the change'
+  if (action !== due.action) return `it is not for the action ${due.action}`
+  return impactProblem({ change: due.change, impactHash, report: due.impactReport })
+}
+
+function keysMissing({ stepUpPublicKey, stepUpPasskey }: StepUpKeys): string | undefined {
+  return stepUpPublicKey === undefined && stepUpPasskey === undefined
+    ? 'the caller has no step-up key'
+    : undefined
 }
 
 function whatIsWrong(
-  { payload, algorithm, signature, webauthn }: StepUpAuthorization,
-  { change, action, impactReport: report, publicKeyPem, passkey, now }: StepUpFor,
+  { payload, algorithm, signature, webauthn }: AnyStepUp,
+  { by: { stepUpPublicKey, stepUpPasskey }, now }: { readonly by: StepUpKeys; readonly now: Date },
 ): string | undefined {
   const byPasskey = isPasskeyAlgorithm(algorithm)
-  const pem = byPasskey ? passkey?.publicKeyPem : publicKeyPem
-  if (publicKeyPem === undefined && passkey === undefined) return 'the caller has no step-up key'
-  if (payload.changeId !== change.changeId) return 'it is for another change'
-  if (payload.changeHash !== change.changeHash) return 'its changeHash is not that of the change'
-  if (payload.action !== action) return `it is not for the action ${action}`
-  const unfit = impactProblem({ change, impactHash: payload.impactHash, report })
-  if (unfit !== undefined) return unfit
+  const pem = byPasskey ? stepUpPasskey?.publicKeyPem : stepUpPublicKey
   if (pem === undefined) return "its signature is not by the caller's step-up key"
   const signed = { algorithm, value: signature, webauthn }
-  const key = readHumanKey(KEY_ID, pem, byPasskey ? passkey : undefined)
-  const why = humanSignatureProblem('step-up', canonicalize(payload), signed, key)
+  const key = readHumanKey(KEY_ID, pem, byPasskey ? stepUpPasskey : undefined)
+  const why = humanSignatureProblem('step-up', canonicalize(payload as Json), signed, key)
   if (why !== undefined)
     return `its signature is not by the caller's step-up key${byPasskey ? `: ${why}` : ''}`
 

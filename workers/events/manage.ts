@@ -1,31 +1,64 @@
 // What a human does with an event endpoint beside registering it: has a secret made, and has events delivered again.
 import { randomBytes } from 'node:crypto'
 import { Failure, failures } from '../../src/core/errors.ts'
+import { isLater } from '../../src/core/events/cursor.ts'
 import { FROM_NOW, readEvents } from '../../src/core/events/read.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { EventRedelivery } from '../../src/core/schemas/event-endpoint.ts'
-import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
+import { EventRedeliveryRead, EventSecretRequestRead } from '../../src/core/schemas/event-endpoint.ts'
+import { isEndpointStepUp, type EndpointStepUp } from '../../src/core/schemas/governance.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { redeliver, replaceSecret } from '../../src/core/tables/event-deliveries.ts'
+import { lockEndpoint, redeliver, replaceSecret } from '../../src/core/tables/event-deliveries.ts'
+import { consumeStepUpNonce } from '../../src/core/tables/pending-changes.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
+import { checkStepUp } from '../authority/step-up.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
-import type { WorkerRequest } from '../in-flight.ts'
+import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { secretText } from './standard-webhooks.ts'
 
 const SECRET_BYTES = 32
+/** Each delivery is signed by all of them. */
+const EARLIER_SECRETS_MAX = 8
 
-const actions = {
+type Locked = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
+
+interface Action {
+  readonly type: 'event_endpoint.secret_made' | 'event_endpoint.redelivered'
+  readonly route: 'POST /event-endpoints/{id}/secret' | 'POST /event-endpoints/{id}/redeliver'
+  readonly reason: string
+  readonly bodyOf: (body: Uint8Array) => Given | Failure
+  /** Whether it may cost a receiver events or its signatures: one stolen key is not to do that. */
+  readonly needsStepUp: (locked: Locked, after: string | undefined) => boolean
+  readonly act: (sql: Sql, endpoint: Acting) => Promise<object | Failure>
+}
+
+interface Given {
+  readonly after?: string
+  readonly stepUpAuthorization?: unknown
+}
+
+interface Acting {
+  readonly endpointId: string
+  readonly locked: Locked
+  /** A place in the feed; undefined: where delivery stopped. */
+  readonly after: string | undefined
+}
+
+const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
   secret: {
     type: 'event_endpoint.secret_made',
     route: 'POST /event-endpoints/{id}/secret',
     reason: 'A secret was made for the event endpoint.',
-    bodyOf: bodyOf(NoMembers),
-    async act(sql: Sql, endpointId: string): Promise<object | undefined> {
+    bodyOf: bodyOf(EventSecretRequestRead),
+    needsStepUp: ({ earlierSecrets }) => earlierSecrets > 0,
+    async act(sql, { endpointId, locked }) {
+      if (locked.earlierSecrets >= EARLIER_SECRETS_MAX)
+        return failures.conflict(
+          `${EARLIER_SECRETS_MAX} secrets that were replaced within a day sign still: wait until one of them has ended.`,
+        )
       const secret = randomBytes(SECRET_BYTES)
       const until = await replaceSecret(sql, endpointId, secret)
-      if (until === undefined) return undefined
       return { secret: secretText(secret), ...(until === null ? {} : { previousUntil: until }) }
     },
   },
@@ -33,30 +66,39 @@ const actions = {
     type: 'event_endpoint.redelivered',
     route: 'POST /event-endpoints/{id}/redeliver',
     reason: 'Events are delivered again to the event endpoint, which is enabled.',
-    bodyOf: bodyOf(EventRedelivery),
-    async act(sql: Sql, endpointId: string, after?: string) {
-      return (await redeliver(sql, endpointId, after ?? null)) ? { endpointId } : undefined
+    bodyOf: bodyOf(EventRedeliveryRead),
+    needsStepUp: ({ cursor }, after) => after !== undefined && isLater(after, cursor),
+    async act(sql, { endpointId, after }) {
+      await redeliver(sql, endpointId, after ?? null)
+      return { endpointId }
     },
   },
-} as const
+}
 
-type EndpointAction = keyof typeof actions
-
-/** The act and its audit event are one commit. */
+/** The act, its step-up and its audit event are one commit. */
 export async function manageEndpoint(
   { body, params, caller }: WorkerRequest,
   { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ) {
-  const action = actions[params['action'] as EndpointAction]
-  const given: { after?: string } | Failure = action.bodyOf(body)
+  const name = params['action'] as keyof typeof actions
+  const action = actions[name]
+  const given = action.bodyOf(body)
   if (given instanceof Failure) return given
   const after = given.after === undefined ? undefined : await cursorOf(given.after, pool)
   if (after instanceof Failure) return after
-  const id = params['id']?.toLowerCase()
-  if (!isUuid(id)) return failures.eventEndpointNotFound()
+  const endpointId = params['id']?.toLowerCase()
+  if (!isUuid(endpointId)) return failures.eventEndpointNotFound()
   return allOrNothing(pool, async (sql) => {
-    const answer = await action.act(sql, id, after)
-    if (answer === undefined) return failures.eventEndpointNotFound()
+    const locked = await lockEndpoint(sql, endpointId)
+    if (locked === undefined) return failures.eventEndpointNotFound()
+    const isGiven = given.stepUpAuthorization !== undefined
+    const stepUp =
+      isGiven || action.needsStepUp(locked, after)
+        ? await authorized(sql, { given, action: name, endpointId, caller })
+        : undefined
+    if (stepUp instanceof Failure) return stepUp
+    const answer = await action.act(sql, { endpointId, locked, after })
+    if (answer instanceof Failure) return answer
     const { type, route, reason } = action
     const log = startLogBatch()
     const event = auditEvent(
@@ -65,13 +107,44 @@ export async function manageEndpoint(
         route,
         by: caller.callerId,
         reason,
-        detail: { endpointId: id, ...(after === undefined ? {} : { after }) },
+        detail: {
+          endpointId,
+          ...(after === undefined ? {} : { after }),
+          ...(stepUp === undefined ? {} : { stepUpAuthorization: stepUp }),
+        },
       },
       key,
     )
     await sql.run(auditAndLog([event], log))
     return { body: JSON.stringify(answer) }
   })
+}
+
+/** Consumes its nonce, under the change that registered the endpoint, whose id the endpoint has. */
+async function authorized(
+  sql: Sql,
+  {
+    given,
+    action,
+    endpointId,
+    caller,
+  }: { given: Given; action: keyof typeof actions; endpointId: string; caller: ScopedCaller },
+): Promise<EndpointStepUp | Failure> {
+  const now = new Date()
+  const stepUp = checkStepUp(given.stepUpAuthorization, {
+    isShaped: isEndpointStepUp,
+    mismatch(payload) {
+      if (payload.endpointId !== endpointId) return 'it is for another endpoint'
+      if (payload.action !== action) return `it is not for the action ${action}`
+      return payload.after === given.after ? undefined : 'its after is not that of the body'
+    },
+    by: caller,
+    now,
+  })
+  if (stepUp instanceof Failure) return stepUp
+  const { nonce } = stepUp.payload
+  const isFresh = await consumeStepUpNonce(sql, { nonce, changeId: endpointId, at: now.toISOString() })
+  return isFresh ? stepUp : failures.stepUpInvalid('its nonce has been used')
 }
 
 /** A place in the feed as it was given, or the newest. */

@@ -75,7 +75,7 @@ function markOf({ type, body }: AuditEventRow): Pick<QueuedEntry, 'event' | 'own
   const event = followed[type]
   if (event === undefined) return {}
   const { submittedBy: owner } = (JSON.parse(body) as Done).detail
-  return { event, ...(owner === undefined ? {} : { owner }) }
+  return { event, ...(typeof owner === 'string' ? { owner } : {}) }
 }
 
 function signedRow(bytes: Uint8Array, key: SigningKey): AuditEventRow {
@@ -112,8 +112,8 @@ interface Done {
   readonly reason: string
   readonly capability?: string | undefined
   readonly severity?: 'INFO' | 'WARNING'
-  /** Ids of what it is about. */
-  readonly detail: Readonly<Record<string, string>>
+  /** Ids of what it is about, and what authorized it. */
+  readonly detail: Readonly<Record<string, Json>>
 }
 
 /** Its event, for whoever does it: stored in the same transaction, the one never stands without the other. */

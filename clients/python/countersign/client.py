@@ -598,13 +598,24 @@ class Client:
         """POST /event-endpoints/changes/{id}/reject"""
         return self._reject("/event-endpoints/changes", change_id, step_up, rejection_reason)
 
-    def make_event_endpoint_secret(self, endpoint_id: str) -> Dict[str, str]:
-        """POST /event-endpoints/{id}/secret: the only reply that ever shows ``secret``."""
-        return self._write(f"/event-endpoints/{_part(endpoint_id)}/secret", {}).value()
+    def make_event_endpoint_secret(self, endpoint_id: str, *, step_up: Optional[shapes.EndpointStepUp] = None) -> Dict[str, str]:
+        """POST /event-endpoints/{id}/secret: the only reply that ever shows ``secret``.
 
-    def redeliver_events(self, endpoint_id: str, *, after: Optional[str] = None) -> Dict[str, str]:
-        """POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind the cursor ``after``."""
-        body = {} if after is None else {"after": after}
+        ``step_up`` is needed while an earlier secret still signs: what ``countersign approver sign-endpoint`` prints.
+        """
+        body = {} if step_up is None else {"stepUpAuthorization": step_up}
+        return self._write(f"/event-endpoints/{_part(endpoint_id)}/secret", body).value()
+
+    def redeliver_events(
+        self, endpoint_id: str, *, after: Optional[str] = None, step_up: Optional[shapes.EndpointStepUp] = None
+    ) -> Dict[str, str]:
+        """POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind the cursor ``after``.
+
+        ``step_up`` is needed to skip events: what ``countersign approver sign-endpoint`` prints.
+        """
+        body: Dict[str, Any] = {} if after is None else {"after": after}
+        if step_up is not None:
+            body["stepUpAuthorization"] = step_up
         return self._write(f"/event-endpoints/{_part(endpoint_id)}/redeliver", body).value()
 
     # Approvals of single actions, decisions §7

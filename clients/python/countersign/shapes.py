@@ -331,6 +331,10 @@ class StepUpAuthorization(TypedDict):
     signature: str
 
 
+class EndpointStepUp(StepUpAuthorization):
+    """For what is done with an event endpoint; ``countersign approver sign-endpoint`` makes one."""
+
+
 class ImpactReport(TypedDict):
     version: int
     changeId: str

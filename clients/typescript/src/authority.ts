@@ -250,10 +250,12 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/event-endpoints/changes/{id}/approve', { ...of(id), body: approval })),
     rejectEventEndpointChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/event-endpoints/changes/{id}/reject', { ...of(id), body: rejection })),
-    /** POST /event-endpoints/{id}/secret: the only reply that ever shows it. */
-    makeEventEndpointSecret: (id: string) =>
-      change(() => http.POST('/event-endpoints/{id}/secret', { ...of(id), body: {} })),
-    /** POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind `after`. */
+    /** POST /event-endpoints/{id}/secret: the only reply that ever shows it. A step-up is needed while an earlier one still signs. */
+    makeEventEndpointSecret: (
+      id: string,
+      request: { stepUpAuthorization?: Schemas['EndpointStepUp'] } = {},
+    ) => change(() => http.POST('/event-endpoints/{id}/secret', { ...of(id), body: request })),
+    /** POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind `after`. A step-up is needed to skip events. */
     redeliverEvents: (id: string, redelivery: Schemas['EventRedelivery'] = {}) =>
       change(() => http.POST('/event-endpoints/{id}/redeliver', { ...of(id), body: redelivery })),
 

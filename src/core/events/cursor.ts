@@ -25,6 +25,16 @@ export function cursorText({ mark, log, index }: ReadCursor): string {
   return bytes.toString('base64url')
 }
 
+/**
+ * Whether a cursor is behind events that the other one is not behind.
+ * @param other of the same service; null: before the first event
+ */
+export function isLater(cursor: string, other: string | null): boolean {
+  const [one, than] = [readCursor(cursor), other === null ? { log: 1, index: 0 } : readCursor(other)]
+  if (one === undefined || than === undefined) throw new Error('this is no cursor')
+  return one.log > than.log || (one.log === than.log && one.index > than.index)
+}
+
 /** Undefined for what is none. */
 export function readCursor(text: string): ReadCursor | undefined {
   const bytes = Buffer.from(text, 'base64url')

@@ -4,6 +4,7 @@ import { parseCheckpoint, parseInteger, signersOf } from '../log/checkpoint.ts'
 import { parseNote, signatureLine, type NoteCrypto, type VerifierKey } from '../log/note.ts'
 import { errorText } from '../error-text.ts'
 import { call } from './call.ts'
+import { secondsToWait } from './retry-after.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -14,8 +15,8 @@ export type WitnessAnswer =
     }
   /** The size of its tree is not the request's old size. */
   | { readonly kind: 'has size'; readonly size: number }
-  /** A clause that completes "the witness …". */
-  | { readonly kind: 'no'; readonly problem: string }
+  /** A clause that completes "the witness …", and how long it asked not to be asked again. */
+  | { readonly kind: 'no'; readonly problem: string; readonly waitSeconds: number }
 
 /**
  * Asks a witness to cosign a checkpoint.
@@ -42,10 +43,12 @@ export async function askWitness(
   const { status, headers, body } = outcome
   if (status === 200) return cosignedBy(body, witness.keys, request.checkpoint, crypto)
   const isSize = status === 409 && headers['content-type']?.split(';')[0]?.trim() === 'text/x.tlog.size'
-  return isSize ? sizeOf(body) : no(meanings[status] ?? `answered ${status}`)
+  return isSize
+    ? sizeOf(body)
+    : no(meanings[status] ?? `answered ${status}`, secondsToWait(outcome, Date.now()))
 }
 
-const no = (problem: string): WitnessAnswer => ({ kind: 'no', problem })
+const no = (problem: string, waitSeconds = 0): WitnessAnswer => ({ kind: 'no', problem, waitSeconds })
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'answered 400: it cannot read the request',

@@ -1,7 +1,7 @@
 // Endpoints that events are pushed to, and the changes of them that humans propose (docs/handbook/events.md).
 import { Type } from 'typebox'
 import { eventTypes } from '../events/types.ts'
-import { Reason } from './governance.ts'
+import { EndpointStepUp, Reason } from './governance.ts'
 import { closed, EndpointUrl, Instant, NonEmptyText, Uuid } from './primitives.ts'
 
 const types = Type.Array(Type.Enum([...eventTypes]), {
@@ -75,11 +75,17 @@ export const EventEndpointSecret = Type.Object({
   previousUntil: Type.Optional(Instant),
 })
 
-export const EventRedelivery = closed({
-  after: Type.Optional(
-    Type.String({
-      pattern: '\\S',
-      description: 'a cursor of the feed, or `now`; left out: where delivery stopped',
-    }),
-  ),
-})
+const after = Type.Optional(
+  Type.String({
+    pattern: '\\S',
+    description: 'a cursor of the feed, or `now`; left out: where delivery stopped',
+  }),
+)
+
+export const EventRedelivery = closed({ after, stepUpAuthorization: Type.Optional(EndpointStepUp) })
+export const EventSecretRequest = closed({ stepUpAuthorization: Type.Optional(EndpointStepUp) })
+
+/** As they are read: a step-up that is malformed is a failed step-up, not a mistake of the body. */
+const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()) }
+export const EventRedeliveryRead = closed({ after, ...stepUpRead })
+export const EventSecretRequestRead = closed(stepUpRead)

@@ -1,5 +1,5 @@
 // Maker/checker changes and the step-up that resolves one (decisions §7).
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { humanSignature } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
@@ -20,39 +20,61 @@ export type ChangeKindName = (typeof changeKinds)[number]
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
 export type ChangeStatus = (typeof changeStatuses)[number]
 
-const StepUpPayload = closed({
+/** Of every step-up: once, and for how long. */
+const once = {
   version: Type.Literal(1),
   nonce: Type.String({
     pattern: '^[\\x20-\\x7e]{16,128}$',
     description: '16 to 128 printable characters, used once',
   }),
-  changeId: Uuid,
-  action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
-  changeHash: Sha256,
-  impactHash: Type.Optional(Sha256),
   authorizedAt: Timestamp,
   expiresAt: Timestamp,
-})
+}
 
 /** Exact: a member that nobody reads would be signed by a human who thinks that it counts. */
-export const StepUpAuthorization = Type.Object(
-  {
-    payload: StepUpPayload,
-    keyId: Type.String({ pattern: '^[\\x20-\\x7e]{1,200}$', description: 'informative' }),
-    ...humanSignature,
-  },
-  {
-    additionalProperties: false,
-    description:
-      'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`, or by the passkey `stepUpPasskey`.',
-  },
+function stepUpOf<Payload extends TSchema>(payload: Payload) {
+  return Type.Object(
+    {
+      payload,
+      keyId: Type.String({ pattern: '^[\\x20-\\x7e]{1,200}$', description: 'informative' }),
+      ...humanSignature,
+    },
+    {
+      additionalProperties: false,
+      description:
+        'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`, or by the passkey `stepUpPasskey`.',
+    },
+  )
+}
+
+export const StepUpAuthorization = stepUpOf(
+  closed({
+    ...once,
+    changeId: Uuid,
+    action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
+    changeHash: Sha256,
+    impactHash: Type.Optional(Sha256),
+  }),
 )
 export type StepUpAuthorization = Type.Static<typeof StepUpAuthorization>
 
-const stepUp = Compile(StepUpAuthorization)
+/** For what a human does with an event endpoint, exactly as the body says it. */
+export const EndpointStepUp = stepUpOf(
+  closed({
+    ...once,
+    endpointId: Uuid,
+    action: Type.Enum(['redeliver', 'secret'], { description: 'one of redeliver, secret' }),
+    after: Type.Optional(Type.String({ description: 'of a redelivery, as in the body' })),
+  }),
+)
+export type EndpointStepUp = Type.Static<typeof EndpointStepUp>
 
-export function isStepUpAuthorization(value: unknown): value is StepUpAuthorization {
-  return stepUp.Check(value)
+export const isStepUpAuthorization = guardOf(StepUpAuthorization)
+export const isEndpointStepUp = guardOf(EndpointStepUp)
+
+function guardOf<Shape extends TSchema>(shape: Shape): (value: unknown) => value is Type.Static<Shape> {
+  const compiled = Compile(shape)
+  return (value): value is Type.Static<Shape> => compiled.Check(value)
 }
 
 /** What a human writes to the humans after. */

@@ -9,12 +9,17 @@ import { isoTime, type Sql } from '../postgres/sql.ts'
 const LEASE_SECONDS = 30
 /** A lease is renewed when less than this is left. */
 const RENEW_SECONDS = 20
-/** An endpoint that fails is tried again after 5, 10, 20 … seconds, and at least this often. */
+/** An endpoint that fails is tried again after 5, 10, 20 … seconds, and at least this often unless it asks for a longer time. */
 const BACK_OFF_SECONDS_MAX = 600
 /** After so long without a success it is disabled. */
 const GIVE_UP = '3 days'
 /** How long a secret that was replaced signs beside the new one. */
-const PREVIOUS_SECRET = '1 day'
+const EARLIER_SECRET = '1 day'
+
+/** Of the endpoint `d`: the secrets that were replaced and sign still, the latest first. */
+const EARLIER_SECRETS = `
+  ARRAY(SELECT e.secret FROM unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
+    WHERE e.until > now() ORDER BY e.until DESC)`
 
 /** The right to deliver to an endpoint. */
 export interface Lease {
@@ -86,7 +91,7 @@ export async function readLeased(
     withParameters: boolean
     callerIds: string | null
     secret: Buffer | null
-    previous: Buffer | null
+    earlier: readonly Buffer[]
   }>({
     name: 'event_deliveries_read_leased',
     text: `
@@ -95,19 +100,19 @@ export async function readLeased(
         WHERE endpoint_id = $1::uuid AND lease = $2::uuid AND leased_until < now() + interval '${RENEW_SECONDS} seconds'
       )
       SELECT d.cursor, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds", d.secret,
-        CASE WHEN d.previous_until > now() THEN d.previous_secret END AS previous
+        ${EARLIER_SECRETS} AS earlier
       FROM event_deliveries AS d JOIN event_endpoints AS e USING (endpoint_id)
       WHERE d.endpoint_id = $1::uuid AND d.lease = $2::uuid AND e.revoked_at IS NULL`,
     values: [endpointId, lease],
   })
   const [row] = rows
   if (row === undefined) return null
-  const { secret, previous, types, callerIds, ...rest } = row
+  const { secret, earlier, types, callerIds, ...rest } = row
   return {
     ...rest,
     types: JSON.parse(types) as EventType[],
     callerIds: callerIdsIn(callerIds),
-    secrets: [secret, previous].filter((key) => key !== null),
+    secrets: secret === null ? [] : [secret, ...earlier],
   }
 }
 
@@ -138,22 +143,27 @@ export async function noteDelivered(
  * Notes a failed attempt, and gives the lease back.
  * @param failure.problem completes "the endpoint …"
  * @param failure.gone whether it wants no more (410)
+ * @param failure.waitSeconds how long it asked not to be tried again
  * @returns whether it is disabled now, and how many attempts have failed since the last success; undefined where the lease is lost
  */
 export async function noteFailed(
   sql: Sql,
   { endpointId, lease }: Lease,
-  { problem, gone }: { readonly problem: string; readonly gone: boolean },
+  {
+    problem,
+    gone,
+    waitSeconds,
+  }: { readonly problem: string; readonly gone: boolean; readonly waitSeconds: number },
 ): Promise<{ readonly disabled: boolean; readonly failures: number } | undefined> {
   const result = await sql.query<{ disabled: boolean; failures: number }>({
     name: 'event_deliveries_failed',
     text: `
       UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', failures = failures + 1,
         failing_since = coalesce(failing_since, now()), last_failure_at = now(), problem = $3::text,
-        due_at = now() + least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10)) * interval '1 second',
+        due_at = now() + greatest($5::integer, least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10))) * interval '1 second',
         disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
       WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled, failures`,
-    values: [endpointId, lease, problem, gone],
+    values: [endpointId, lease, problem, gone, waitSeconds],
   })
   return result.rows[0]
 }
@@ -169,37 +179,59 @@ export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise
 /**
  * Has an endpoint served at once, enabled where it was disabled. Whoever serves it now loses its lease.
  * @param cursor from where on; null: from where it stopped
- * @returns false where no such endpoint is in effect
  */
-export async function redeliver(sql: Sql, endpointId: string, cursor: string | null): Promise<boolean> {
-  const result = await sql.query({
+export async function redeliver(sql: Sql, endpointId: string, cursor: string | null): Promise<void> {
+  await sql.query({
     text: `
       UPDATE event_deliveries SET cursor = coalesce($2::text, cursor), lease = NULL, leased_until = '-infinity',
         due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL
       WHERE endpoint_id = $1::uuid`,
     values: [endpointId, cursor],
   })
-  return result.rowCount === 1
+}
+
+/** What decides whether a human needs a step-up, and stays so until the transaction ends. */
+interface LockedEndpoint {
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  /** How many secrets that were replaced sign still. */
+  readonly earlierSecrets: number
+}
+
+/** Undefined where no such endpoint is in effect. */
+export async function lockEndpoint(sql: Sql, endpointId: string): Promise<LockedEndpoint | undefined> {
+  const { rows } = await sql.query<LockedEndpoint>({
+    text: `
+      SELECT d.cursor, cardinality(${EARLIER_SECRETS}) AS "earlierSecrets"
+      FROM event_deliveries AS d WHERE d.endpoint_id = $1::uuid FOR UPDATE`,
+    values: [endpointId],
+  })
+  return rows[0]
 }
 
 /**
- * Replaces the secret of an endpoint. The one before signs for another day.
+ * Replaces the secret of an endpoint, under `lockEndpoint`. The one before signs for another day, and each before that until its own day is over.
  * @param secret 32 bytes
- * @returns until when, ISO 8601, null where there was none; undefined where no such endpoint is in effect
+ * @returns until when the one before signs, ISO 8601; null where there was none
  */
-export async function replaceSecret(
-  sql: Sql,
-  endpointId: string,
-  secret: Buffer,
-): Promise<string | null | undefined> {
-  const result = await sql.query<{ until: string | null }>({
+export async function replaceSecret(sql: Sql, endpointId: string, secret: Buffer): Promise<string | null> {
+  const { rows } = await sql.query<{ until: string | null }>({
     text: `
-      UPDATE event_deliveries SET secret = $2::bytea, previous_secret = secret,
-        previous_until = CASE WHEN secret IS NOT NULL THEN now() + interval '${PREVIOUS_SECRET}' END
-      WHERE endpoint_id = $1::uuid RETURNING ${isoTime('previous_until')} AS until`,
+      WITH replaced AS (
+        SELECT array_agg(signing.secret ORDER BY signing.until DESC) AS secrets,
+          array_agg(signing.until ORDER BY signing.until DESC) AS untils, max(signing.until) FILTER (WHERE signing.newest) AS until
+        FROM (
+          SELECT d.secret, now() + interval '${EARLIER_SECRET}' AS until, true AS newest
+          FROM event_deliveries AS d WHERE d.endpoint_id = $1::uuid AND d.secret IS NOT NULL
+          UNION ALL
+          SELECT e.secret, e.until, false FROM event_deliveries AS d, unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
+          WHERE d.endpoint_id = $1::uuid AND e.until > now()) AS signing)
+      UPDATE event_deliveries SET secret = $2::bytea, earlier_secrets = coalesce(replaced.secrets, '{}'),
+        earlier_until = coalesce(replaced.untils, '{}')
+      FROM replaced WHERE endpoint_id = $1::uuid RETURNING ${isoTime('replaced.until')} AS until`,
     values: [endpointId, secret],
   })
-  return result.rows[0]?.until
+  return rows[0]?.until ?? null
 }
 
 interface EventEndpointStatus extends EventEndpointRow {

@@ -9,7 +9,7 @@ import type { Sql } from '../postgres/sql.ts'
 const ASK_EVERY_SECONDS = 5
 /** Longer than any exchange: an instance that dies while it asks leaves the witness to the others after this time. */
 const LEASE_SECONDS = 30
-/** A witness that fails is asked after 5, 10, 20 … seconds, and at least this often. */
+/** A witness that fails is asked after 5, 10, 20 … seconds, and at least this often unless it asks for a longer time. */
 const BACK_OFF_SECONDS_MAX = 300
 
 /** SQL: the next of the common times after so many seconds. */
@@ -88,20 +88,31 @@ export async function noteCosigned(
  * Notes that a witness has not cosigned.
  * @param failed.size of the tree that it has, where it said so
  * @param failed.problem a sentence for the operator
+ * @param failed.waitSeconds how long it asked not to be asked again
  */
 export async function noteNotCosigned(
   sql: Sql,
   url: string,
-  { log, size, problem }: { readonly log: number; readonly size: number; readonly problem: string },
+  {
+    log,
+    size,
+    problem,
+    waitSeconds,
+  }: {
+    readonly log: number
+    readonly size: number
+    readonly problem: string
+    readonly waitSeconds: number
+  },
 ): Promise<void> {
   await sql.query({
     name: 'log_witnesses_not_cosigned',
     text: `
       UPDATE log_witnesses
       SET size = $3::bigint, failures = failures + 1, failing_since = coalesce(failing_since, now()), problem = $4::text,
-        due_at = ${nextTime(`least(${BACK_OFF_SECONDS_MAX}, ${ASK_EVERY_SECONDS} * 2 ^ least(failures, 10))`)}
+        due_at = ${nextTime(`greatest($5::integer, least(${BACK_OFF_SECONDS_MAX}, ${ASK_EVERY_SECONDS} * 2 ^ least(failures, 10)))`)}
       WHERE url = $1::text AND log = $2::integer`,
-    values: [url, log, size, problem],
+    values: [url, log, size, problem, waitSeconds],
   })
 }
 

@@ -5,6 +5,7 @@ import { readCursor } from '../../core/events/cursor.ts'
 import { reachOf } from '../../core/outbound/address.ts'
 import { call, type HttpCall, type HttpOutcome } from '../../core/outbound/call.ts'
 import { KeptConnection } from '../../core/outbound/kept.ts'
+import { secondsToWait } from '../../core/outbound/retry-after.ts'
 import { noteDelivered, type Lease } from '../../core/tables/event-deliveries.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import type { SignedEvents, UnreadableFeed } from '../../core/thread-messages.ts'
@@ -40,6 +41,8 @@ export interface AttemptProblem {
   readonly problem: string
   /** It answered 410: it wants no more. */
   readonly gone: boolean
+  /** How long it asked not to be tried again, seconds; 0: it did not. */
+  readonly waitSeconds: number
 }
 
 /**
@@ -59,7 +62,7 @@ export async function deliverEvents(
         lease: token,
       })
       if (signed === null) return undefined
-      if ('problem' in signed) return { ...signed, gone: false }
+      if ('problem' in signed) return { ...signed, gone: false, waitSeconds: 0 }
       const ended = await deliverAll(delivery, { lease, kept, signed })
       if (ended !== 'delivered') return ended === 'lost' ? undefined : ended
       if (!signed.more) await somethingFor(delivery, lease, signed)
@@ -147,12 +150,11 @@ async function attempt(
 
 /** Undefined: the endpoint took the event. */
 function problemOf(outcome: HttpOutcome): AttemptProblem | undefined {
+  const waitSeconds = secondsToWait(outcome, Date.now())
+  const failed = (problem: string, gone = false) => ({ problem, gone, waitSeconds })
   if (outcome.kind === 'not-sent')
-    return {
-      problem: outcome.reason.replace('the endpoint was not reached', 'cannot be reached'),
-      gone: false,
-    }
-  if (outcome.kind === 'lost') return { problem: `gave no whole answer: ${outcome.cause}`, gone: false }
+    return failed(outcome.reason.replace('the endpoint was not reached', 'cannot be reached'))
+  if (outcome.kind === 'lost') return failed(`gave no whole answer: ${outcome.cause}`)
   const { status } = outcome
-  return status >= 200 && status < 300 ? undefined : { problem: `answered ${status}`, gone: status === 410 }
+  return status >= 200 && status < 300 ? undefined : failed(`answered ${status}`, status === 410)
 }

@@ -1,11 +1,15 @@
 // Sends the notifications of approval requests, on every instance (docs/handbook/approving.md "Be told").
 import type { Job, JobResult } from 'pg-boss'
 import { errorText } from '../../core/error-text.ts'
-import { notificationQueueName, type NotificationJob } from '../../core/notification-queue.ts'
+import {
+  addNotifications,
+  notificationQueueName,
+  type NotificationJob,
+} from '../../core/notification-queue.ts'
 import { readRequestsOfNotice } from '../../core/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
 import { noticesOf } from '../notifications/notice.ts'
-import { send } from '../notifications/send.ts'
+import { send, type NotSent } from '../notifications/send.ts'
 import type { JobQueue } from './job-queue.ts'
 
 /** Fetched at a time, and sent beside each other. */
@@ -13,6 +17,14 @@ const JOBS_MAX = 10
 const POLL_SECONDS = 1
 /** Attempts that fail one after the other before /ready says so. */
 const FAILURES_SHOWN = 3
+
+/** However short a time a chat asks for: such a job is not counted as an attempt, and ends with its requests. */
+const POSTPONED_SECONDS_MIN = 60
+
+const cannotBeMade = (error: unknown): NotSent => ({
+  problem: `cannot be made: ${errorText(error)}`,
+  waitSeconds: 0,
+})
 
 interface Notifying {
   /** Sentences for GET /ready. */
@@ -44,19 +56,31 @@ export async function startNotifying({
 
   /** Never throws, which would fail the jobs that were fetched with it and send what is sent already again. */
   async function notify(way: ConfiguredWay, { id, data }: Job<NotificationJob>): Promise<JobResult> {
-    const problem = await attempt(way, data).catch((error: unknown) => `cannot be made: ${errorText(error)}`)
-    if (problem === undefined) return { id, status: 'completed' }
+    const failed = await attempt(way, data).catch((error: unknown) => cannotBeMade(error))
+    if (failed === undefined) return { id, status: 'completed' }
+    const { problem, waitSeconds } = failed
     if (!closing.signal.aborted) noteFailure(way, data, problem)
-    return { id, status: 'failed', output: { problem } }
+    const isLater = waitSeconds > 0 && (await postponed(way, data, waitSeconds))
+    return isLater ? { id, status: 'completed' } : { id, status: 'failed', output: { problem } }
+  }
+
+  /** As another job, since pg-boss's retries know their own pauses alone. Crashing behind it, the message may come twice. */
+  async function postponed(way: ConfiguredWay, job: NotificationJob, waitSeconds: number): Promise<boolean> {
+    const ms = Math.max(waitSeconds, POSTPONED_SECONDS_MIN) * 1000
+    const startAfter = new Date(Date.now() + ms).toISOString()
+    return addNotifications(boss, pool, { ...job, startAfter }, [way]).then(
+      () => true,
+      () => false,
+    )
   }
 
   /** @returns undefined once it is sent, or nobody is needed any more: all was decided, or is over */
-  async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<string | undefined> {
+  async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<NotSent | undefined> {
     const requests = await readRequestsOfNotice(pool, requestId)
     const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() })
     if (notices.length === 0) return undefined
-    const problem = await send(way, { id: requestId, notices }, closing.signal)
-    if (problem !== undefined) return problem
+    const failed = await send(way, { id: requestId, notices }, closing.signal)
+    if (failed !== undefined) return failed
     failing.delete(way.name)
     onAttempt('sent')
     return undefined

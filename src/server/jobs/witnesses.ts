@@ -137,6 +137,7 @@ async function haveCosigned(
     if (oldSize > checkpoint.size)
       return {
         kind: 'no',
+        waitSeconds: 0,
         problem: `has cosigned ${oldSize} entries of this log, and the newest checkpoint has ${checkpoint.size}`,
       }
     const proof = oldSize === 0 ? [] : await readConsistency(sql, { log, from: oldSize, to: checkpoint.size })
@@ -158,8 +159,11 @@ async function haveCosigned(
     await noteCosigned(sql, endpoint.url, checkpoint)
     return
   }
-  const problem = answer.kind === 'no' ? answer.problem : 'answers 409 to its own size'
-  await noteNotCosigned(sql, endpoint.url, { log, size: answer.kind === 'no' ? size : answer.size, problem })
+  const failed =
+    answer.kind === 'no'
+      ? { ...answer, size }
+      : { size: answer.size, problem: 'answers 409 to its own size', waitSeconds: 0 }
+  await noteNotCosigned(sql, endpoint.url, { ...failed, log })
 }
 
 async function readState(sql: Sql, { required }: Witnesses, before: State): Promise<State> {

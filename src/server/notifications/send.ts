@@ -3,6 +3,7 @@ import { createTransport } from 'nodemailer'
 import { errorText } from '../../core/error-text.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
+import { secondsToWait } from '../../core/outbound/retry-after.ts'
 import { hmacSignature, signedBytes, timestampOf } from '../../core/outbound/standard-webhooks.ts'
 import type { ConfiguredWay } from './configuration.ts'
 import { mailOf, slackMessage, teamsMessage, webhookMessage } from './messages.ts'
@@ -11,12 +12,20 @@ import type { Message, Notice } from './notice.ts'
 /** Shorter than the jobs of the queue live. */
 const ATTEMPT_MS = 15_000
 
-/** @returns undefined once it is sent or there is nobody to send it to; else a clause that completes "the notification …", without a secret */
+/** Why a message is not sent. */
+export interface NotSent {
+  /** A clause that completes "the notification …", without a secret. */
+  readonly problem: string
+  /** How long the other side asked to be left alone; 0: it did not. */
+  readonly waitSeconds: number
+}
+
+/** @returns undefined once it is sent or there is nobody to send it to */
 export async function send(
   way: ConfiguredWay,
   message: Message,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<NotSent | undefined> {
   if (way.kind === 'email') return mail(way, message)
   if (way.kind === 'webhook')
     return post(way.url, webhookMessage(message), signal, (body) => signed(way.secret, message, body))
@@ -28,7 +37,7 @@ async function post(
   message: object,
   signal: AbortSignal,
   headersOf: (body: string) => Readonly<Record<string, string>> = () => ({}),
-): Promise<string | undefined> {
+): Promise<NotSent | undefined> {
   const body = JSON.stringify(message)
   const outcome = await call({
     method: 'POST',
@@ -39,10 +48,11 @@ async function post(
     timeoutMs: ATTEMPT_MS,
     signal,
   })
-  if (outcome.kind === 'not-sent') return `was not sent: ${outcome.reason}`
-  if (outcome.kind === 'lost') return `got no whole answer: ${outcome.cause}`
+  const failed = (problem: string) => ({ problem, waitSeconds: secondsToWait(outcome, Date.now()) })
+  if (outcome.kind === 'not-sent') return failed(`was not sent: ${outcome.reason}`)
+  if (outcome.kind === 'lost') return failed(`got no whole answer: ${outcome.cause}`)
   const { status } = outcome
-  return status >= 200 && status < 300 ? undefined : `was answered with status ${status}`
+  return status >= 200 && status < 300 ? undefined : failed(`was answered with status ${status}`)
 }
 
 /** Standard Webhooks. A receiver that gets the message twice can tell by the id. */
@@ -59,7 +69,7 @@ function signed(secret: Buffer | undefined, { id }: Message, body: string): Read
 async function mail(
   way: Extract<ConfiguredWay, { kind: 'email' }>,
   message: Message,
-): Promise<string | undefined> {
+): Promise<NotSent | undefined> {
   const { server, password, from } = way
   const secure = server.protocol === 'smtps:'
   const transport = createTransport({
@@ -87,7 +97,7 @@ async function mail(
       })
     return undefined
   } catch (error) {
-    return `was not taken by the mail server: ${errorText(error)}`
+    return { problem: `was not taken by the mail server: ${errorText(error)}`, waitSeconds: 0 }
   } finally {
     transport.close()
   }

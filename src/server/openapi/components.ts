@@ -52,6 +52,7 @@ import {
   ChangeApproval,
   ChangePage,
   ChangeRejection,
+  EndpointStepUp,
   StepUpAuthorization,
 } from '../../core/schemas/governance.ts'
 import { ImpactReport } from '../../core/schemas/impact-report.ts'
@@ -155,6 +156,7 @@ const named: Readonly<Record<string, TSchema>> = {
   PolicyDetail,
   PolicyProposal,
   StepUpAuthorization,
+  EndpointStepUp,
   ImpactReport,
   Change,
   ChangePage,

@@ -5,8 +5,8 @@ import {
   EventEndpointProposal,
   EventEndpointSecret,
   EventRedelivery,
+  EventSecretRequest,
 } from '../../core/schemas/event-endpoint.ts'
-import { NoMembers } from '../../core/schemas/execution-intent.ts'
 import { Uuid } from '../../core/schemas/primitives.ts'
 import { readEventEndpoints } from '../../core/tables/event-deliveries.ts'
 import change from '../openapi/examples/event-endpoint-change.json' with { type: 'json' }
@@ -103,9 +103,9 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'Have a secret made for `v1` signatures',
     description:
-      'For humans. The secret is shown in this answer and never again. It replaces the one before, which signs beside it for another day.',
+      'For humans. The secret is shown in this answer and never again. It replaces the one before, which signs beside it until `previousUntil`, a day later. While an earlier one still signs, another takes a `stepUpAuthorization` of this human for the action `secret`.',
     params,
-    body: { schema: NoMembers, example: {} },
+    body: { schema: EventSecretRequest, example: {} },
     answers: {
       200: {
         description: 'The new secret.',
@@ -113,7 +113,7 @@ export const eventEndpoints = [
         example: { secret: 'whsec_q0TIh0mJ8mkd4DkRw5VnVYkIaFTYhYVuYgVd1M6c0dE=' },
       },
     },
-    failures: ['invalidField', 'eventEndpointNotFound'],
+    failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid', 'conflict'],
     readsDatabase: true,
     handle: onThread('manage-event-endpoint', { beside: { action: 'secret' } }),
   },
@@ -124,7 +124,7 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'Deliver events again, from a place in the feed on',
     description:
-      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped.',
+      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped. A place later than that skips events, which takes a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`.',
     params,
     body: { schema: EventRedelivery, example: {} },
     answers: {
@@ -134,7 +134,7 @@ export const eventEndpoints = [
         example: { endpointId: exampleEndpointId },
       },
     },
-    failures: ['invalidField', 'eventEndpointNotFound'],
+    failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid'],
     readsDatabase: true,
     handle: onThread('manage-event-endpoint', { beside: { action: 'redeliver' } }),
   },

@@ -1,0 +1,21 @@
+// Retry-After of whoever we call (RFC 9110 §10.2.3), which asks us to leave it alone for a while.
+import type { HttpOutcome } from './call.ts'
+
+/** A longer time is taken as this: nobody is to stop a delivery for days by one answer. */
+const SECONDS_MAX = 3_600
+const ASKING: ReadonlySet<number> = new Set([429, 503])
+/** IMF-fixdate, the one form of an HTTP-date that is sent today. `Date.parse` alone would read much more. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/** @returns how many seconds a 429 or 503 asks us to wait, whole ones and an hour at most; 0: it does not ask, or not in a form that can be read */
+export function secondsToWait(outcome: HttpOutcome, nowMs: number): number {
+  if (outcome.kind !== 'answered' || !ASKING.has(outcome.status)) return 0
+  const asked = outcome.headers['retry-after']?.trim() ?? ''
+  const seconds = HTTP_DATE.test(asked)
+    ? Math.ceil((Date.parse(asked) - nowMs) / 1000)
+    : /^\d+$/.test(asked)
+      ? Number(asked)
+      : 0
+  // A date that there is not, such as the 30th of February, is NaN.
+  return seconds > 0 ? Math.min(seconds, SECONDS_MAX) : 0
+}
