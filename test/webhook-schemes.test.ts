@@ -221,6 +221,11 @@ describe('a missing signature header', () => {
     ],
     [
       'contract',
+      ['svix-signature'],
+      'scheme contract expects the header x-acme-pay-signature; the delivery has svix-signature, which is that of scheme standard-webhooks',
+    ],
+    [
+      'contract',
       ['webhook-signature'],
       'scheme contract expects the header x-acme-pay-signature; the delivery has webhook-signature, which is that of scheme standard-webhooks',
     ],
@@ -232,7 +237,7 @@ describe('a missing signature header', () => {
 describe('stored headers', () => {
   const signature = 'x-acme-signature'
   const kept = (lines: readonly (readonly [string, string])[], first: readonly string[] = []) =>
-    JSON.parse(storedHeaders(lines, { signature, first })) as Record<string, string>
+    JSON.parse(storedHeaders(lines, { signatures: [signature], first })) as Record<string, string>
 
   test('are sorted by name, joined where they repeat, and without credentials and signature', () => {
     const text = storedHeaders(
@@ -241,6 +246,10 @@ describe('stored headers', () => {
         ['authorization', 'Bearer secret'],
         ['cookie', 'secret'],
         ['proxy-authorization', 'secret'],
+        ['x-other-signature', 'secret'],
+        ...['x-api-key', 'apikey', 'x-gitlab-token', 'x-auth', 'x-acme-secret', 'x_api_key'].map(
+          (name) => [name, 'secret'] as const,
+        ),
         [signature, 'secret'],
         ['10', 'ten'],
         ['9', 'nine'],
@@ -248,7 +257,7 @@ describe('stored headers', () => {
         ['x-b', '3'],
         ['__proto__', 'own'],
       ],
-      { signature, first: ['x-b'] },
+      { signatures: [signature, 'x-other-signature'], first: ['x-b'] },
     )
     expect(text).toBe('{"10":"ten","9":"nine","__proto__":"own","x-a":"\\"1\\"","x-b":"2, 3"}')
   })
@@ -256,7 +265,7 @@ describe('stored headers', () => {
   test('are at most 8 KiB, those of the scheme first', () => {
     const lines = Array.from({ length: 40 }, (_, i) => [`x-${i}`, 'ü'.repeat(200)] as const)
     const text = storedHeaders([...lines, ['x-acme-event-id', 'evt_1']], {
-      signature,
+      signatures: [signature],
       first: ['x-acme-event-id'],
     })
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(8_192)

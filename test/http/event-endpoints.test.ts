@@ -334,7 +334,8 @@ describe('POST /event-endpoints/{id}/secret 200', () => {
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => service.post(`${path}/secret`, {}, { key: maker.key })),
     )
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403, 403])
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(replies.filter(({ status }) => status === 403)).toHaveLength(5)
   })
 })
 
@@ -392,13 +393,13 @@ describe('POST /event-endpoints/{id}/redeliver 403 stepUpInvalid', () => {
       (await service.post(`${endpoint.path}/redeliver`, { after: own }, { key: guest.key })).status,
     ).toBe(200)
 
-    const once = withStepUp(anEndpointStepUp(maker, act))
-    expect((await service.post(`${endpoint.path}/redeliver`, once, { key: maker.key })).status).toBe(200)
-    expect(await said(once)).toBe('its nonce has been used')
+    const skip = withStepUp(anEndpointStepUp(maker, act))
+    expect((await service.post(`${endpoint.path}/redeliver`, skip, { key: maker.key })).status).toBe(200)
+    expect(await said(skip)).toBe('its nonce has been used')
     const { body } = await service.get('/audit/events?type=event_endpoint.redelivered', { key: maker.key })
     expect(body.events[0].event).toMatchObject({
       callerId: 'maker',
-      detail: { endpointId: endpoint.id, after: later, stepUpAuthorization: once.stepUpAuthorization },
+      detail: { endpointId: endpoint.id, after: later, stepUpAuthorization: skip.stepUpAuthorization },
     })
   })
 })

@@ -104,6 +104,63 @@ test('Standard Webhooks keeps the id and the time that are signed', async () => 
   ])
 })
 
+/** The same under Svix's names. */
+const underSvix = (headers: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.replace('webhook-', 'svix-'), value]),
+  )
+/** The cause in the log of the delivery that was refused last. */
+const lastCause = () => service.lines().findLast(({ cause }) => cause !== undefined)?.['cause']
+
+test('Standard Webhooks under the names of Svix are the same scheme, alone, beside the others, and mixed with them', async () => {
+  const body = '{"of":"svix"}'
+  for (const [id, headers] of [
+    ['svix_1', underSvix(standardHeaders(body, 'svix_1'))],
+    ['svix_2', { ...standardHeaders(body, 'svix_2'), ...underSvix(standardHeaders(body, 'svix_2')) }],
+    ['svix_3', { ...standardHeaders(body, 'svix_3'), 'svix-id': 'svix_3' }],
+  ] as const) {
+    const [status, answer] = await post('acme', body, headers)
+    expect([id, status, (answer as { status: string }).status]).toEqual([
+      id,
+      200,
+      id === 'svix_1' ? 'accepted' : 'acknowledged',
+    ])
+  }
+  expect(await stored('acme', 'svix_1')).toMatchObject([
+    { 'svix-id': 'svix_1', 'svix-timestamp': expect.any(String) },
+  ])
+  expect(Object.keys((await stored('acme', 'svix_1'))[0]!).join()).not.toContain('signature')
+})
+
+// proves abuse: Standard Webhooks under two names
+test.each([
+  [
+    'signatures',
+    { 'svix-signature': `v1,${'A'.repeat(43)}=` },
+    'the headers webhook-signature and svix-signature differ',
+  ],
+  ['ids', { 'svix-id': 'msg_other' }, 'the headers webhook-id and svix-id differ'],
+  ['times', { 'svix-timestamp': '1' }, 'the headers webhook-timestamp and svix-timestamp differ'],
+])('Standard Webhooks with two %s are refused, and the log says why', async (_, more, cause) => {
+  const headers = { ...standardHeaders('{}', 'msg_two'), ...more }
+  expect(await post('acme', '{}', headers)).toEqual([401, { error: 'Invalid signature.' }])
+  await until(() => lastCause() === cause, cause)
+})
+
+// proves abuse: Standard Webhooks under two names
+test('one signature is not taken for two ids', async () => {
+  const body = '{"a":9}'
+  const seconds = now()
+  const signed = standardHeaders(`${seconds}.${body}`, 'm', seconds)
+  for (const headers of [
+    { ...signed, 'webhook-id': `m.${seconds}` },
+    underSvix({ ...signed, 'webhook-id': `m.${seconds}` }),
+    standardHeaders(body, 'm.1'),
+  ])
+    expect(await post('acme', body, headers)).toEqual([401, { error: 'Invalid signature.' }])
+  await until(() => String(lastCause()).startsWith('webhook-id has a dot'), 'the cause')
+})
+
 test('a captured delivery under another id: acknowledged where nobody signs the id, refused where it is signed', async () => {
   const body = JSON.stringify({ id: `evt_${randomUUID()}` })
   expect(await post('github', body, githubHeaders(body, randomUUID()))).toEqual(accepted)

@@ -31,8 +31,9 @@ export async function openChat(): Promise<Chat> {
       posted.push({ path, headers, body: Buffer.concat(chunks).toString() })
       const answer = answers.get(path) ?? 200
       if (answer === 'hang') return
-      const { status, retryAfter = undefined } = typeof answer === 'number' ? { status: answer } : answer
-      response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
+      const [status, more] =
+        typeof answer === 'number' ? [answer, {}] : [answer.status, { 'retry-after': answer.retryAfter }]
+      response.writeHead(status, more).end()
     })
   })
   server.listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
 // The step-up authorization of a human (decisions §7 and §13): this change or this act, this moment, this key.
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { EndpointStepUp, StepUpAuthorization } from '../../src/core/schemas/governance.ts'
 import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
@@ -72,7 +72,7 @@ function whatIsWrong(
   if (pem === undefined) return "its signature is not by the caller's step-up key"
   const signed = { algorithm, value: signature, webauthn }
   const key = readHumanKey(KEY_ID, pem, byPasskey ? stepUpPasskey : undefined)
-  const why = humanSignatureProblem('step-up', canonicalize(payload as Json), signed, key)
+  const why = humanSignatureProblem('step-up', canonicalize(payload), signed, key)
   if (why !== undefined)
     return `its signature is not by the caller's step-up key${byPasskey ? `: ${why}` : ''}`
 

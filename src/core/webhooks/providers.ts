@@ -89,10 +89,13 @@ export function missingHeaderText(
   scheme: SchemeName,
   has: (header: string) => boolean,
 ): string {
-  const other = schemeNames.find((name) => name !== scheme && has(schemes[name].signatureHeader(provider)))
-  const expected = `scheme ${scheme} expects the header ${schemes[scheme].signatureHeader(provider)}`
-  if (other === undefined) return expected
-  return `${expected}; the delivery has ${schemes[other].signatureHeader(provider)}, which is that of scheme ${other}`
+  const expected = `scheme ${scheme} expects the header ${schemes[scheme].signatureHeaders(provider)[0]}`
+  for (const other of schemeNames) {
+    const found = schemes[other].signatureHeaders(provider).find(has)
+    if (other !== scheme && found !== undefined)
+      return `${expected}; the delivery has ${found}, which is that of scheme ${other}`
+  }
+  return expected
 }
 
 export function schemeOf(provider: WebhookProvider): Scheme {

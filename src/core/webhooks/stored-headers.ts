@@ -1,23 +1,23 @@
 // The headers of a delivery that are kept beside its body: rules read them, and people who look into one.
 
 const BYTES_MAX = 8_192
-/** What lets whoever reads it act as somebody else. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie'])
+/** What lets whoever reads it act as somebody else: `authorization`, `cookie`, `x-api-key`, `x-gitlab-token` and their like. */
+const CREDENTIAL = /(?:^|[-_])(?:authorization|auth|cookie|token|secret|password|api[-_]?key)$/
 
 /**
  * @param lines name in lower case and value of each header, in the order they came; the values of a repeated one are joined by commas
- * @param options.signature left out
+ * @param options.signatures names of headers that are left out
  * @param options.first kept before all others
  * @returns canonical JSON (RFC 8785) of an object, at most 8 KiB; headers that do not fit any more are left out whole
  */
 export function storedHeaders(
   lines: readonly (readonly [name: string, value: string])[],
-  { signature, first }: { readonly signature: string; readonly first: readonly string[] },
+  { signatures, first }: { readonly signatures: readonly string[]; readonly first: readonly string[] },
 ): string {
   const values = new Map<string, string>()
   for (const name of first) values.set(name, '')
   for (const [name, value] of lines) {
-    if (name === signature || CREDENTIALS.has(name)) continue
+    if (signatures.includes(name) || (CREDENTIAL.test(name) && !first.includes(name))) continue
     const before = values.get(name)
     values.set(name, before === undefined || before === '' ? value : `${before}, ${value}`)
   }

@@ -75,18 +75,20 @@ function deliveryHead(
   const configured = webhookProviders[provider]
   if (configured === undefined) return failures.pathNotFound()
   const scheme = schemeOf(configured)
-  const name = scheme.signatureHeader(provider)
-  const signature = head.header(name) ?? ''
+  const names = scheme.signatureHeaders(provider)
+  const [signature = '', other] = new Set(names.flatMap((name) => head.header(name) || []))
   if (signature === '')
     return failures.missingSignature(
       provider,
-      missingHeaderText(provider, configured.scheme, (other) => head.header(other) !== undefined),
+      missingHeaderText(provider, configured.scheme, (name) => head.header(name) !== undefined),
     )
+  if (other !== undefined)
+    return failures.invalidSignature(provider, `the headers ${names.join(' and ')} differ`)
   if (!scheme.looksSigned(signature))
     return failures.invalidSignature(
       provider,
-      `${name} must be ${scheme.signatureForm}, as scheme ${configured.scheme} has it`,
+      `${names[0]} must be ${scheme.signatureForm}, as scheme ${configured.scheme} has it`,
     )
   const first = scheme.headers(provider)
-  return { provider, signature, headers: storedHeaders(head.headers, { signature: name, first }) }
+  return { provider, signature, headers: storedHeaders(head.headers, { signatures: names, first }) }
 }

@@ -7,7 +7,7 @@ const eventIdHeader = (provider: string): string => `${prefixOf(provider)}-event
 
 export const contract: Scheme = {
   ...anySecret,
-  signatureHeader: (provider) => `${prefixOf(provider)}-signature`,
+  signatureHeaders: (provider) => [`${prefixOf(provider)}-signature`],
   headers: (provider) => [eventIdHeader(provider)],
   eventIdIn: eventIdHeader,
   signatureForm: '64 lowercase hex characters',

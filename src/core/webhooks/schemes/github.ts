@@ -8,7 +8,7 @@ const PREFIX = 'sha256='
 
 export const github: Scheme = {
   ...anySecret,
-  signatureHeader: () => SIGNATURE,
+  signatureHeaders: () => [SIGNATURE],
   headers: () => [DELIVERY],
   eventIdIn: () => DELIVERY,
   signatureForm: 'sha256= and 64 lowercase hex characters',

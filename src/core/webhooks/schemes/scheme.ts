@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** A delivery as its scheme reads it. */
 interface SignedDelivery {
   readonly provider: string
-  /** Value of the scheme's signature header, of the shape that `looksSigned` takes. */
+  /** Value of the scheme's signature headers, of the shape that `looksSigned` takes. */
   readonly signature: string
   /** The stored headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
@@ -20,8 +20,8 @@ interface SignedDelivery {
 export type ReadDelivery = { readonly eventId: string } | { readonly unsigned: string }
 
 export interface Scheme {
-  /** The header that carries the signature, in lower case. It is not stored. */
-  readonly signatureHeader: (provider: string) => string
+  /** The headers that may carry the signature, in lower case; messages name the first. They are not stored. */
+  readonly signatureHeaders: (provider: string) => readonly [string, ...string[]]
   /** Further headers that `read` needs, in lower case. They are stored whatever else is. */
   readonly headers: (provider: string) => readonly string[]
   /** Where the event id stands, for messages. */

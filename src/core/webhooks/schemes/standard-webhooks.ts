@@ -1,11 +1,12 @@
 // Standard Webhooks 1.0.0: `webhook-signature` is a list of `v1,<base64>` (HMAC) and `v1a,<base64>` (Ed25519) over
-// `<webhook-id>.<webhook-timestamp>.<body>`, so all three are signed (github.com/standard-webhooks, spec/standard-webhooks.md).
+// `<webhook-id>.<webhook-timestamp>.<body>`, so all three are signed (github.com/standard-webhooks, spec/standard-webhooks.md). Svix, which the
+// scheme comes from, sends the same under `svix-*`.
 import { createPublicKey, verify } from 'node:crypto'
 import { isHmac, NO_SECRET_FITS, untimely, type Scheme } from './scheme.ts'
 
-const SIGNATURE = 'webhook-signature'
-const ID = 'webhook-id'
-const TIMESTAMP = 'webhook-timestamp'
+const SIGNATURE = ['webhook-signature', 'svix-signature'] as const
+const ID = ['webhook-id', 'svix-id'] as const
+const TIMESTAMP = ['webhook-timestamp', 'svix-timestamp'] as const
 
 const HMAC_PREFIX = 'whsec_'
 const PUBLIC_PREFIX = 'whpk_'
@@ -18,9 +19,9 @@ const SIGNATURES_MAX = 8
 const MUST_BE = `${HMAC_PREFIX} and the base64 of a key, or ${PUBLIC_PREFIX} and the base64 of an Ed25519 public key of ${PUBLIC_BYTES} bytes`
 
 export const standardWebhooks: Scheme = {
-  signatureHeader: () => SIGNATURE,
-  headers: () => [ID, TIMESTAMP],
-  eventIdIn: () => ID,
+  signatureHeaders: () => [...SIGNATURE],
+  headers: () => [...ID, ...TIMESTAMP],
+  eventIdIn: () => ID[0],
   signatureForm: `1 to ${SIGNATURES_MAX} of v1,<base64> or v1a,<base64> with spaces between them`,
   looksSigned: (signature) => {
     const all = signature.split(' ')
@@ -37,20 +38,31 @@ export const standardWebhooks: Scheme = {
       : undefined
   },
   read({ signature, headers, body, secrets, nowMs }) {
-    const { [ID]: id = '', [TIMESTAMP]: seconds = '' } = headers
     // Both are signed: without them there is nothing that the signature could be of.
-    for (const [name, value] of [
-      [ID, id],
-      [TIMESTAMP, seconds],
-    ])
-      if (value === '') return { unsigned: `the header ${name} is missing` }
+    const [id, seconds] = [oneOf(ID, headers), oneOf(TIMESTAMP, headers)]
+    if (typeof id === 'object') return id
+    if (typeof seconds === 'object') return seconds
+    // The same bytes would be signed for a shorter id, and a body that begins with the rest of this one.
+    if (id.includes('.'))
+      return { unsigned: `${ID[0]} has a dot, which would let a signature be read for another id` }
     const parts = [`${id}.${seconds}.`, body]
     const all = signature.split(' ')
     if (!isHmac({ signatures: of('v1', all), keys: secrets.flatMap((one) => hmacKey(one) ?? []), parts }))
       if (!isEd25519({ signatures: of('v1a', all), secrets, parts })) return { unsigned: NO_SECRET_FITS }
-    const late = untimely(seconds, { nowMs, where: TIMESTAMP })
+    const late = untimely(seconds, { nowMs, where: TIMESTAMP[0] })
     return late === undefined ? { eventId: id } : { unsigned: late }
   },
+}
+
+/** The value that stands under one of two names, or under both. */
+function oneOf(
+  [name, alias]: readonly [string, string],
+  { [name]: value, [alias]: other }: Readonly<Record<string, string>>,
+): string | { readonly unsigned: string } {
+  if (value !== undefined && other !== undefined && value !== other)
+    return { unsigned: `the headers ${name} and ${alias} differ` }
+  const found = value ?? other ?? ''
+  return found === '' ? { unsigned: `the header ${name} is missing` } : found
 }
 
 /** The signatures of a version. One that is malformed hides no other. */

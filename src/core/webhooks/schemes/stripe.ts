@@ -5,7 +5,7 @@ import { isHmac, NO_SECRET_FITS, untimely, type Scheme } from './scheme.ts'
 const SIGNATURE = 'stripe-signature'
 
 export const stripe: Scheme = {
-  signatureHeader: () => SIGNATURE,
+  signatureHeaders: () => [SIGNATURE],
   headers: () => [],
   eventIdIn: () => 'id of the payload',
   signatureForm: 't=<seconds>,v1=<hex>',
