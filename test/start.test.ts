@@ -1,6 +1,6 @@
 // A start as an operator sees it: what it says, and what stops it.
 import { once } from 'node:events'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -87,6 +87,21 @@ async function leadsToConsole(url: string): Promise<void> {
   }
 }
 
+test('private keys that others can read are a warning of the start, and of GET /ready until they are mended, without their path', async () => {
+  const folder = aFolder()
+  makeKeys(folder)
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.private.pem'))
+  chmodSync(join(folder, file), 0o644)
+  const service = await startService({ databaseUrl: database.url, signingKeyDir: folder })
+  const warning = (shown: string) =>
+    `${shown}/${file} can be read by others (mode 0644), who can sign with it. To mend it: chmod go-r ${shown}/*.private.pem`
+  expect(service.lines()).toContainEqual(expect.objectContaining({ level: 40, msg: warning(folder) }))
+  expect((await service.get('/ready')).body.warnings).toEqual([warning('"$SIGNING_KEY_DIR"')])
+  chmodSync(join(folder, file), 0o600)
+  expect((await service.get('/ready')).body.warnings).toBeUndefined()
+  expect(await service.stop()).toBe(0)
+})
+
 describe('a start that cannot be', () => {
   test('is one fatal line of the log with the reason, and its stack only at level debug', async () => {
     const env = { DATABASE_URL: 'postgres://countersign@127.0.0.1:1/x', SIGNING_KEY_DIR: aFolder() }
@@ -155,6 +170,22 @@ describe('a start that cannot be', () => {
     })
     expect(await service.stop()).toBe(0)
   })
+
+  // proves abuse: A private key, or its folder
+  test.each(['', 'log'])(
+    'with a private key in /%s that others can write names it and the command that mends it',
+    async (sub) => {
+      const folder = aFolder()
+      makeKeys(folder)
+      const [file = ''] = readdirSync(join(folder, sub)).filter((name) => name.endsWith('.private.pem'))
+      const path = join(folder, sub, file)
+      chmodSync(path, 0o622)
+      expect(await failedStart({ ...aStartOn(database), SIGNING_KEY_DIR: folder })).toEqual({
+        exitCode: 1,
+        said: `countersign: ${path} can be written by others (mode 0622), who can put another key there. To mend it: chmod go-w ${path}\n`,
+      })
+    },
+  )
 
   test('with another name than the log of its database has says both', async () => {
     const folder = aFolder()

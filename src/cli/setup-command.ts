@@ -7,6 +7,7 @@ import { ConfigError } from '../core/config-schema.ts'
 import { readConfig, type Config } from '../core/config.ts'
 import { readIfThere } from '../core/read-if-there.ts'
 import { replaceWholeFile } from '../core/signing/whole-file.ts'
+import { shellWord } from '../core/text.ts'
 import { firstKeyText, LOCAL_CALLER } from '../server/start/first-steps.ts'
 import type { Env } from './database.ts'
 import { enrolApprover, PAYMENTS, registerConnector, requireNobody, TOOLS } from './setup/authority.ts'
@@ -130,12 +131,7 @@ function addressOf({ host, port }: Config): string {
 /** With what was set for this command alone: the service must be started alike. */
 function startCommand(env: Env): string {
   const names = ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
-  return [...names.map((name) => `${name}=${quoted(env[name] ?? '')}`), 'npm start'].join(' ')
-}
-
-/** For a shell. */
-function quoted(value: string): string {
-  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
+  return [...names.map((name) => `${name}=${shellWord(env[name] ?? '')}`), 'npm start'].join(' ')
 }
 
 function nextSteps(made: {

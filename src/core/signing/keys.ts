@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../read-if-there.ts'
 import * as ed25519 from './ed25519.ts'
+import { keyAccess, type KeyAccess } from './key-access.ts'
 import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
 import { writeWholeFile } from './whole-file.ts'
 
@@ -74,13 +75,27 @@ export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorit
 /**
  * The private keys of a folder, by keyId in ascending order: the last one of an algorithm signs.
  * @param known the algorithms that a key of this folder may have
- * @throws Error with the file's name when any private key cannot be read or does not belong to its public key
+ * @throws Error with the file's name when any private key can be written by others, cannot be read or does not belong to its public key
  */
 export function readPrivateKeys<Known extends KeyAlgorithm>(
   dir: string,
   known: readonly Known[],
 ): SigningKey<Known>[] {
+  const [problem] = privateKeyAccess(dir).writable
+  if (problem !== undefined) throw new Error(problem)
   return keyIds(dir, 'private').map((keyId) => readSigningKey(dir, keyId, known))
+}
+
+/**
+ * Who else may write or read the private keys of a folder.
+ * @param shown what the sentences call the folder, where not by its path
+ */
+export function privateKeyAccess(dir: string, shown?: string): KeyAccess {
+  return keyAccess(
+    dir,
+    keyIds(dir, 'private').map((keyId) => `${keyId}.private.pem`),
+    shown,
+  )
 }
 
 /** Every public key of the folder, those no longer used for signing included, by keyId in ascending order. */

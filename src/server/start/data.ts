@@ -11,6 +11,7 @@ import { openDatabaseProbe } from '../metrics/database.ts'
 import { readNotifications } from '../notifications/configuration.ts'
 import { openEvidenceLog } from './evidence-log.ts'
 import { firstKeyText, type FirstKey } from './first-steps.ts'
+import { keyWarnings } from './key-warnings.ts'
 import { endPools, openPools } from './pools.ts'
 import type { Starting } from './starting.ts'
 import { syncDocuments } from './sync-documents.ts'
@@ -37,6 +38,7 @@ export async function openData(starting: Starting) {
   const evidenceLog = await openEvidenceLog(config, pools.read)
   const witnesses = readWitnesses(config)
   const witness = openWitness(config)
+  for (const warning of keyWarnings(config.signingKeyDir)) logger.warn(warning)
   if (witness !== undefined) logger.info(witness, 'witness of other logs')
   return {
     ...opened,

@@ -26,6 +26,7 @@ import { openUsable } from '../usable.ts'
 import { watchApprovalRequests } from '../watch/approval-requests.ts'
 import { watchEvents } from '../watch/events.ts'
 import type { Data } from './data.ts'
+import { keyWarnings } from './key-warnings.ts'
 import type { Jobs } from './jobs.ts'
 import { logFailure, type Starting } from './starting.ts'
 import type { StartedThreads } from './threads.ts'
@@ -150,6 +151,7 @@ function serviceOf(
     openapi: openapiTexts(routes),
     warnings: () => [
       ...documentDifferences.map(({ message }) => message),
+      ...keyWarnings(config.signingKeyDir, '"$SIGNING_KEY_DIR"'),
       ...callers.warnings(),
       ...warnings(),
     ],

@@ -1,0 +1,68 @@
+// Who may write and read the files of a folder of private keys, by their modes. Links are followed: mounted secrets are links.
+import { statSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { ifThere } from '../read-if-there.ts'
+import { shellWord } from '../text.ts'
+
+const GROUP_WRITES = 0o020
+const OTHERS_WRITE = 0o002
+const GROUP_READS = 0o040
+const OTHERS_READ = 0o004
+/** In a folder with it nobody replaces a file of somebody else. */
+const STICKY = 0o1000
+
+/** Sentences, each with the command that mends it. */
+export interface KeyAccess {
+  /** A key that others can replace: what it signs proves nothing. */
+  readonly writable: readonly string[]
+  /** What is only to be warned of: mounted secrets often have these modes, and cannot have others. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * @param names of the private keys' files
+ * @param shown what the sentences call the folder, as a shell reads it: its path, or a variable for those who must not learn it
+ */
+export function keyAccess(dir: string, names: readonly string[], shown = shellWord(dir)): KeyAccess {
+  const folder = ifThere(() => statSync(dir))
+  if (folder === undefined || process.getuid === undefined) return { writable: [], warnings: [] }
+  const files = names.flatMap((name) => {
+    const stats = ifThere(() => statSync(join(dir, name)))
+    return stats === undefined ? [] : [{ path: `${shown}/${name}`, stats }]
+  })
+  const writable = files
+    .filter(({ stats }) => isWritable(stats))
+    .map(({ path, stats }) => cannotStay(path, stats))
+  const [readable] = files.filter(({ stats }) => isReadable(stats))
+  const warnings =
+    readable === undefined
+      ? []
+      : [
+          `${readable.path} can be read by others (mode ${modeOf(readable.stats)}), who can sign with it. ` +
+            `To mend it: chmod go-r ${shown}/*.private.pem`,
+        ]
+  if (!isWritable(folder)) return { writable, warnings }
+  if ((folder.mode & STICKY) === 0) return { writable: [cannotStay(shown, folder), ...writable], warnings }
+  const added = `Others can add keys to ${shown} (mode ${modeOf(folder)}). To mend it: chmod go-w ${shown}`
+  return { writable, warnings: [added, ...warnings] }
+}
+
+function cannotStay(path: string, stats: Stats): string {
+  return (
+    `${path} can be written by others (mode ${modeOf(stats)}), who can put another key there. ` +
+    `To mend it: chmod go-w ${path}`
+  )
+}
+
+function isWritable({ mode }: Stats): boolean {
+  return (mode & (GROUP_WRITES | OTHERS_WRITE)) !== 0
+}
+
+/** A service that does not own the file may read it by its group: that is then what the group is for. */
+function isReadable({ mode, uid }: Stats): boolean {
+  return (mode & OTHERS_READ) !== 0 || ((mode & GROUP_READS) !== 0 && uid === process.getuid?.())
+}
+
+function modeOf({ mode }: Stats): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0')
+}
