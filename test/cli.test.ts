@@ -90,7 +90,7 @@ describe('keys generate', () => {
     expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(5)
   })
 
-  test('runs as npx countersign from a clone, whatever Node the machine has', () => {
+  test('runs by npx from a clone, whatever Node the machine has', () => {
     // Without the project's own bin folder, which npm test put first: npx itself has to find Node 24 there.
     const bin = join('node_modules', '.bin')
     const path = (process.env['PATH'] ?? '').split(delimiter).filter((entry) => !entry.endsWith(bin))

@@ -4,19 +4,21 @@
 //   npx node examples/llm-tools/agent.ts send_email --to team@example.com --subject 'Limits' --text 'They are on.'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createCountersign, CountersignError, NotApprovedError } from '../../clients/typescript/src/index.ts'
+import { createCountersign, CountersignError } from '../../clients/typescript/src/index.ts'
 
 /** What a call costs, in USD: the budget of the policy is counted in it. */
 const COST: Readonly<Record<string, number>> = { search: 0.02, read_document: 0.01 }
 const COST_OF_OTHERS = 0.05
 
 const {
-  values: { profile, 'injection-score': injectionScore, 'personal-data': personalData, ...given },
+  values: { profile, call: key, 'injection-score': injectionScore, 'personal-data': personalData, ...given },
   positionals,
 } = parseArgs({
   allowPositionals: true,
   options: {
     profile: { type: 'string', default: 'mine/humans/agent.json' },
+    // The model's own id of the tool call: started again with it, the agent goes on where it stopped.
+    call: { type: 'string' },
     // What the host's own detectors say of the model's context and of the arguments.
     'injection-score': { type: 'string', default: '0' },
     'personal-data': { type: 'boolean', default: false },
@@ -44,6 +46,7 @@ try {
       policy: { name: 'llm-tool-call', version: '2.0.0' },
       // Budget, mails and approvals are left out: the service knows them.
       signals: { injectionScore: Number(injectionScore), personalData },
+      ...(key === undefined ? {} : { key }),
     },
     {
       onApprovalNeeded: 'ask',
@@ -55,7 +58,7 @@ try {
   const [execution] = record.executions
   console.log(JSON.stringify(execution?.evidence['result'], undefined, 2))
 } catch (error) {
-  if (!(error instanceof CountersignError || error instanceof NotApprovedError)) throw error
+  if (!(error instanceof CountersignError)) throw error
   console.error(error.message)
   process.exitCode = 1
 }

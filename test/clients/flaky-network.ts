@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 
 /** What happens to one request; `pass` hands it to the service and comes back with the service's status. */
 export type Fate = (exchange: {
+  /** `METHOD /path` */
+  readonly route: string
   readonly pass: () => Promise<PassedOn>
   readonly response: ServerResponse
 }) => Promise<void> | void
@@ -42,14 +44,15 @@ export function answer(status: number, body: object, headers: Record<string, str
   }
 }
 
-export async function openFlakyNetwork(serviceUrl: string): Promise<FlakyNetwork> {
+/** @param usual what happens to every request that no test has planned */
+export async function openFlakyNetwork(serviceUrl: string, usual: Fate = arrive): Promise<FlakyNetwork> {
   const seen: string[] = []
   const plans = new Map<string, Fate[]>()
   const server = createServer((request, response) => {
     const route = `${request.method} ${request.url}`
     seen.push(route)
-    const fate = plans.get(route)?.shift() ?? arrive
-    void handle(fate, { request, response, serviceUrl }).catch(() => response.destroy())
+    const fate = plans.get(route)?.shift() ?? usual
+    void handle(fate, { route, request, response, serviceUrl }).catch(() => response.destroy())
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
@@ -65,7 +68,7 @@ export async function openFlakyNetwork(serviceUrl: string): Promise<FlakyNetwork
   }
 }
 
-const arrive: Fate = async ({ pass, response }) => {
+export const arrive: Fate = async ({ pass, response }) => {
   const { status, headers, body } = await pass()
   const kept = ['content-type', 'retry-after', 'x-request-id', 'link'].flatMap((name): [string, string][] => {
     const value = headers.get(name)
@@ -77,21 +80,24 @@ const arrive: Fate = async ({ pass, response }) => {
 async function handle(
   fate: Fate,
   {
+    route,
     request,
     response,
     serviceUrl,
-  }: { request: IncomingMessage; response: ServerResponse; serviceUrl: string },
+  }: { route: string; request: IncomingMessage; response: ServerResponse; serviceUrl: string },
 ): Promise<void> {
   const body = await buffer(request)
   await fate({
+    route,
     response,
     async pass() {
-      const { authorization } = request.headers
+      const { authorization, prefer } = request.headers
       const passed = await fetch(serviceUrl + request.url, {
         method: request.method ?? 'GET',
         headers: {
           'Content-Type': 'application/json',
           ...(authorization === undefined ? {} : { Authorization: authorization }),
+          ...(prefer === undefined ? {} : { Prefer: String(prefer) }),
         },
         ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
       })

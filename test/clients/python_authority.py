@@ -11,7 +11,7 @@ import unittest
 import uuid
 from typing import Any, Dict, List
 
-from countersign import Client, CountersignError, NotApproved, deterministic_id, verify_evidence
+from countersign import Client, AnswerError, NotApprovedError, deterministic_id, verify_evidence
 
 URL = os.environ["COUNTERSIGN_URL"]
 PREPARED = json.loads(os.environ["COUNTERSIGN_PREPARED"])
@@ -30,9 +30,9 @@ class Authority(unittest.TestCase):
     maxDiff = None
 
     def assert_error(self, status: int, code: Any, call: Any) -> None:
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             call()
-        self.assertEqual((raised.exception.status, raised.exception.code), (status, code))
+        self.assertEqual((raised.exception.status, raised.exception.code), (status, code or f"HTTP_{status}"))
 
     def test_a_policy_is_approved_by_a_second_human_and_lets_through_what_an_approver_signed(self) -> None:
         change, step_up = PREPARED["policy"]["change"], PREPARED["policy"]["stepUp"]
@@ -114,10 +114,10 @@ class Authority(unittest.TestCase):
             self.assertIn(asked, CHECKER.approval_requests(waiting_for="me", status="PENDING"))
             CHECKER.decline_approval_request(asked["request"]["requestId"], "Too much.")
 
-        with self.assertRaises(NotApproved) as raised:
+        with self.assertRaises(NotApprovedError) as raised:
             MACHINE.execute(_needing("declined"), on_approval_needed="ask", on_asked=decline)
         self.assertEqual(str(raised.exception), "The approval request is DECLINED by checker: Too much.")
-        with self.assertRaises(CountersignError) as refused:
+        with self.assertRaises(AnswerError) as refused:
             MACHINE.execute(_needing("not-asked"))
         self.assertTrue(refused.exception.needs_approval)
         request_id = MACHINE.request_approval(_needing("withdrawn"), expires_in_seconds=60)["request"]["requestId"]

@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List
 
-from countersign import Client, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError
+from countersign import AnswerError, Client, IdUsedForAnotherIntentError, LogContradictionError
 from countersign import check_audit_event, check_receipt
 from countersign import check_refusal_record, check_trust_record, deterministic_id, read_key_set, verify_evidence
 from countersign.__main__ import main
@@ -93,13 +93,13 @@ class Service(unittest.TestCase):
         cls.record: Dict[str, Any] = CLIENT.execute(cls.transaction)  # type: ignore[assignment]
         cls.keys = read_key_set(CLIENT.key_set())
         cls.refused = a_transaction("too large", amount=2000)
-        with contextlib.suppress(CountersignError):
+        with contextlib.suppress(AnswerError):
             CLIENT.execute(cls.refused)
 
     def assert_error(self, status: int, code: Any, call: Any) -> None:
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             call()
-        self.assertEqual((raised.exception.status, raised.exception.code), (status, code))
+        self.assertEqual((raised.exception.status, raised.exception.code), (status, code or f"HTTP_{status}"))
         uuid.UUID(raised.exception.request_id)
 
     def test_a_record_and_its_receipt_verify_offline(self) -> None:
@@ -140,7 +140,7 @@ class Service(unittest.TestCase):
         again: Any = Client(URL, os.environ["COUNTERSIGN_API_KEY"]).execute_or_read(request)
         self.assertEqual(again["trustRecordHash"], first["trustRecordHash"])
         self.assert_error(409, None, lambda: CLIENT.execute(request))
-        with self.assertRaises(IdUsedForAnotherIntent):
+        with self.assertRaises(IdUsedForAnotherIntentError):
             CLIENT.execute_or_read({**request, "target": "another"})
 
     @once
@@ -157,10 +157,10 @@ class Service(unittest.TestCase):
         self.assertEqual(read["trustRecordHash"], self.record["trustRecordHash"])
 
     def test_what_was_refused_has_no_record_and_a_refusal_that_verifies(self) -> None:
-        with self.assertRaises(NoRecordError) as raised:
-            CLIENT.execute_or_read(self.refused)
         refusal = CLIENT.refusal(self.refused["businessTransactionId"])
-        self.assertEqual(raised.exception.refusal, refusal)
+        with self.assertRaises(AnswerError) as raised:
+            CLIENT.execute_or_read(self.refused)
+        self.assertEqual(raised.exception.message, f"Execution rejected: {refusal['decision']['reason']}")
         self.assertEqual(failing(check_refusal_record(refusal, self.keys)), [])
         self.assertTrue(CLIENT.verify_refusal(refusal)["valid"])
         changed: Any = {**refusal, "submittedBy": "somebody else"}
@@ -278,7 +278,7 @@ class Service(unittest.TestCase):
             signed = f"{origin}\n{int(size) - 1}\n{base64.b64encode(bytes(32)).decode('ascii')}\n"
             forged = f"{signed}\n{signer.line(signed)}"
             file.write_text(json.dumps({"vkeys": [signer.vkey], "checkpoint": forged}), "utf-8")
-            with self.assertRaises(LogContradiction) as raised:
+            with self.assertRaises(LogContradictionError) as raised:
                 Client(URL, os.environ["COUNTERSIGN_API_KEY"], log=CLIENT.log_description(), **options).execute(refused)
             held = json.loads(Path(str(raised.exception.file)).read_text("utf-8"))
             self.assertEqual((held["seen"], held["consistency"]["from"]), (forged, int(size) - 1))
@@ -350,7 +350,7 @@ class Service(unittest.TestCase):
 
     def test_audit_events_verify(self) -> None:
         self.assert_error(403, "NON_HUMAN_CALLER_DENIED", CLIENT.audit_events)
-        with contextlib.suppress(CountersignError):
+        with contextlib.suppress(AnswerError):
             Client(URL, "csk_unknown").version()
         event: Any = None
         while event is None:  # visible within a second (decisions §9)

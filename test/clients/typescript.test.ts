@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
+  ConnectionLostError,
   CountersignError,
   createCountersign,
   deterministicId,
@@ -21,7 +22,14 @@ import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
-import { answer, loseReply, loseRequest, openFlakyNetwork, type FlakyNetwork } from './flaky-network.ts'
+import {
+  answer,
+  loseReply,
+  loseRequest,
+  openFlakyNetwork,
+  type Fate,
+  type FlakyNetwork,
+} from './flaky-network.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })
@@ -359,7 +367,7 @@ describe('over a flaky network', () => {
     await expect(client.execute(aSubmission())).rejects.toMatchObject({ code: 'OVERLOADED' })
     expect(sent('POST /execute')).toBe(4)
     network.plan('GET /version', ...Array.from({ length: 9 }, () => loseRequest))
-    await expect(client.version()).rejects.toThrow(TypeError)
+    await expect(client.version()).rejects.toThrow(ConnectionLostError)
     expect(sent('GET /version')).toBe(4)
   })
 
@@ -428,7 +436,7 @@ describe('over a flaky network', () => {
     network.plan(`GET /trust-records/${id}`, loseReply, unavailable)
     expect((await client.trustRecord(id)).businessTransactionId).toBe(id)
     network.plan('POST /verify', overloaded, loseReply)
-    await expect(client.verify(id)).rejects.toThrow(TypeError)
+    await expect(client.verify(id)).rejects.toThrow(ConnectionLostError)
     expect(sent('POST /verify')).toBe(2)
     expect(await rowsOf(database, id)).toMatchObject({ verifications: 2 })
   })
@@ -439,6 +447,98 @@ describe('over a flaky network', () => {
     expect(await client.ready()).toEqual(notReady)
     network.plan('GET /ready', answer(503, { error: 'of a proxy' }, { 'Retry-After': '0' }))
     expect(await client.ready()).toMatchObject({ status: 'READY' })
+  })
+})
+
+describe('a service that is away', () => {
+  let gone: string
+  beforeAll(async () => {
+    const closed = await openFlakyNetwork(service.url)
+    // Of several addresses, none of which answers.
+    gone = closed.url.replace('127.0.0.1', 'localhost')
+    await closed.close()
+  })
+  const id = aSubmission().businessTransactionId
+  const keyed = { ...request(), key: 'away' }
+  test.each<[string, string, (client: Countersign) => Promise<unknown>]>([
+    ['GET', 'version', (of) => of.version()],
+    ['POST', 'verify', (of) => of.verify(id)],
+    // Asked before anything is sent.
+    ['GET', 'callers/me', (of) => of.execute(keyed)],
+    ['GET', 'callers/me', (of) => of.requestApproval(keyed)],
+    ['GET', 'trust-records?pageSize=25', (of) => Array.fromAsync(of.trustRecords({ pageSize: 25 }))],
+  ])('is named with its address: %s /%s', async (method, path, call) => {
+    const away = connect({ baseUrl: `${gone}/base`, maxAttempts: 1 })
+    const error: unknown = await call(away).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ConnectionLostError)
+    expect(error).toMatchObject({
+      code: 'CONNECTION_LOST',
+      status: undefined,
+      cause: expect.any(Error) as Error,
+    })
+    expect((error as Error).message).toMatch(
+      new RegExp(`^${method} ${RegExp.escape(`${gone}/base/${path}`)}: .*ECONNREFUSED`),
+    )
+  })
+
+  test.each<[string, Fate]>([
+    ['before its answer', () => undefined],
+    ['within it', ({ response }) => void response.writeHead(200, { 'Content-Length': '9' }).write('{')],
+  ])('or hangs %s: the time is over', async (_where, fate) => {
+    const hanging = await openFlakyNetwork(service.url, fate)
+    for (const call of [(of: Countersign) => of.version(), (of: Countersign) => of.execute(keyed)]) {
+      const error: unknown = await call(
+        connect({ baseUrl: hanging.url, maxAttempts: 1, timeoutMs: 200 }),
+      ).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(CountersignError)
+      expect(error).toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringContaining(hanging.url) as string,
+      })
+    }
+    await hanging.close()
+  })
+
+  test('is in doubt once an execution was sent, and that names the address too', async () => {
+    const submitted = aSubmission()
+    const cut = await openFlakyNetwork(service.url, loseRequest)
+    const error: unknown = await connect({ baseUrl: cut.url, maxAttempts: 1 })
+      .execute(submitted)
+      .catch((thrown: unknown) => thrown)
+    await cut.close()
+    expect(error).toBeInstanceOf(InDoubtError)
+    expect(error).toMatchObject({
+      code: 'IN_DOUBT',
+      message: expect.stringContaining(
+        `GET ${cut.url}/trust-records/${submitted.businessTransactionId}: `,
+      ) as string,
+    })
+  })
+
+  test('or answers what is no JSON', async () => {
+    const proxy = await openFlakyNetwork(service.url, ({ response }) => void response.end('<html>'))
+    await expect(connect({ baseUrl: proxy.url, maxAttempts: 1 }).version()).rejects.toBeInstanceOf(
+      CountersignError,
+    )
+    await proxy.close()
+  })
+
+  test.each([
+    [undefined, 'undefined'],
+    ['', 'empty'],
+  ])('a key that is %s is refused at once', (apiKey, found) => {
+    const make = () => createCountersign({ baseUrl: service.url, apiKey })
+    expect(make).toThrow(`apiKey is ${found}: pass the caller's key, or leave apiKey out`)
+    expect(() => createCountersign({ baseUrl: service.url })).not.toThrow()
+  })
+
+  test('an error of the service without a code is told apart by its status', async () => {
+    const unknown = connect({ apiKey: 'csk_unknown' })
+    await expect(unknown.version()).rejects.toMatchObject({
+      name: 'AnswerError',
+      status: 401,
+      code: 'HTTP_401',
+    })
   })
 })
 
@@ -457,7 +557,7 @@ describe('the package', () => {
   test('runs the snippet of its README twice: the second time it reads what the first has done', () => {
     const [, snippet = ''] = /^```js\n([^]*?)^```$/m.exec(read('clients/typescript/README.md')) ?? []
     const program = snippet
-      .replace('@countersign/client', pathToFileURL(join(ROOT, 'clients/typescript/src/index.ts')).href)
+      .replace('countersign-client', pathToFileURL(join(ROOT, 'clients/typescript/src/index.ts')).href)
       .replace('http://127.0.0.1:3000', service.url)
     const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
     const file = join(folder, 'first.mjs')

@@ -120,7 +120,7 @@ describe('GET /api-manifest.json 200', () => {
         },
         authentication: { type: 'bearer', header: 'Authorization' },
         clients: {
-          typescript: { package: '@countersign/client', version: expect.any(String) },
+          typescript: { package: 'countersign-client', version: expect.any(String) },
           python: { package: 'countersign-client', version: expect.any(String) },
         },
       },

@@ -3,7 +3,8 @@
 from .approval_request import action_code, request_hash
 from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
-from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError, NotApproved, OtherRequest
+from .errors import AnswerError, ConnectionLostError, CountersignError, IdUsedForAnotherIntentError, InDoubtError
+from .errors import LogContradictionError, NotApprovedError, OtherRequestError
 from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
@@ -13,21 +14,22 @@ from .log import LogError
 from .report import Report, verify_evidence, verify_text
 from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 __all__ = [
     "NOT_PROVEN",
+    "AnswerError",
     "Check",
     "Client",
-    "ConnectionLost",
+    "ConnectionLostError",
     "CountersignError",
-    "IdUsedForAnotherIntent",
-    "LogContradiction",
+    "IdUsedForAnotherIntentError",
+    "InDoubtError",
+    "LogContradictionError",
     "LogError",
-    "NoRecordError",
-    "NotApproved",
+    "NotApprovedError",
     "NotCanonical",
-    "OtherRequest",
+    "OtherRequestError",
     "PublicKey",
     "Report",
     "Unreadable",

@@ -13,11 +13,15 @@ from . import shapes
 from .approval_request import action_code, request_hash
 from .build import build_transaction, is_request
 from .canonical import canonicalize
-from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError, NotApproved, OtherRequest
+from .errors import AnswerError, ConnectionLostError, IdUsedForAnotherIntentError, InDoubtError
+from .errors import NotApprovedError, OtherRequestError
 from .http import Answer, Exchange
 from .witness import LogWitness
 
 Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
+
+#: Left out, which is something else than a variable of the environment that is not set.
+_NO_KEY: Any = object()
 
 #: A wait before a repeat that the service did not name.
 _WAIT_SECONDS = 1.0
@@ -52,7 +56,7 @@ class Client:
     attempts             how often one call is sent at most, the first included
     wait_max_seconds     a longer Retry-After is not waited for: the error is raised at once
     log_checkpoint_file  makes this client a witness of the evidence log, which remembers there the newest checkpoint that it saw. Before
-                         a call is sent the log is checked, and LogContradiction raised where it is not the one that was seen, grown
+                         a call is sent the log is checked, and LogContradictionError raised where it is not the one that was seen, grown
     log_check_interval   seconds between two checks; 0 checks before each call
     log                  whom to trust: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP
                          tlog-policy. Without it the keys that the service names at the first check, which the file keeps
@@ -61,7 +65,7 @@ class Client:
     def __init__(
         self,
         base_url: str,
-        api_key: Optional[str] = None,
+        api_key: Optional[str] = _NO_KEY,
         *,
         timeout_seconds: float = 30.0,
         attempts: int = 4,
@@ -71,9 +75,12 @@ class Client:
         log: Any = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        if api_key is not _NO_KEY and not api_key:
+            found = "None" if api_key is None else "empty"
+            raise ValueError(f"api_key is {found}: pass the caller's key, or leave api_key out for the open routes alone")
         if attempts < 1:
             raise ValueError("attempts must be 1 or more")
-        self._exchange = Exchange(base_url, api_key=api_key, timeout_seconds=timeout_seconds)
+        self._exchange = Exchange(base_url, api_key=None if api_key is _NO_KEY else api_key, timeout_seconds=timeout_seconds)
         self._event_wait_seconds = min(_EVENT_WAIT_SECONDS, int(timeout_seconds / 2))
         self._attempts = attempts
         self._wait_max_seconds = wait_max_seconds
@@ -196,8 +203,8 @@ class Client:
                             where it stopped and reads the record that there is. ``"fail"``: their absence is the service's 403
         on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel
 
-        Raises CountersignError 409 where the id was used before this call, unless it may ask (see ``execute_or_read``), NoRecordError
-        where the transaction turns out to be stored without a record, and NotApproved where humans were asked and did not approve.
+        Raises AnswerError 409 where the id was used before this call, unless it may ask (see ``execute_or_read``), InDoubtError where
+        the outcome cannot be known, and NotApprovedError where humans were asked and did not approve.
         """
         if on_approval_needed not in ("ask", "fail"):
             raise ValueError("on_approval_needed must be 'ask' or 'fail'")
@@ -205,38 +212,39 @@ class Client:
         if on_approval_needed == "fail":
             return self._execute("/execute", whole)
         try:
-            return self._execute_or_read(whole)
-        except (CountersignError, NoRecordError) as error:
-            if not error.needs_approval:
+            return self._execute("/execute", whole)
+        except AnswerError as error:
+            if not (_is_duplicate(error) or error.needs_approval):
                 raise
-        following, record = self._resumed(whole)
+            record, following, why = self._standing(whole if _is_duplicate(error) else _following(whole), error)
         if record is not None:
             return record
+        if not why.needs_approval:
+            raise why
+        # An id that is unknown is used with approvals only: sent without, it would be refused and used up.
         asked = self.request_approval(following, note=note, expires_in_seconds=expires_in_seconds)
         if on_asked is not None:
             on_asked(asked)
         ended = self.wait_for_approval(asked["request"]["requestId"])
         if ended["status"] != "APPROVED":
-            raise NotApproved(ended)
+            raise NotApprovedError(ended)
         return self._execute_or_read(following)
 
-    def _resumed(
-        self, refused: shapes.BusinessTransaction
-    ) -> Tuple[shapes.BusinessTransaction, Optional[shapes.ExecutionTrustRecord]]:
-        """The transaction under the first id, of those that follow from a refused one, that was not refused; with its record if it has one.
+    def _standing(
+        self, transaction: shapes.BusinessTransaction, why: AnswerError
+    ) -> Tuple[Optional[shapes.ExecutionTrustRecord], shapes.BusinessTransaction, AnswerError]:
+        """How far a piece of work has come under its id and those that follow from it: its record, or None, the work under the first id
+        that the service does not know, and the last refusal.
 
-        Nothing is sent: an id that is used without approvals would be refused, and used up.
+        Nothing is sent: what was refused may have been approved since, and executed under the id that follows.
         """
-        following = refused
         while True:
-            following = _following(following)
             try:
-                record = self._settled(following["businessTransactionId"])
-            except NoRecordError as error:
-                if not error.needs_approval:
-                    raise
+                record = self._settled(transaction["businessTransactionId"])
+            except AnswerError as refusal:
+                transaction, why = _following(transaction), refusal
                 continue
-            return following, None if record is None else _of_intent(record, following)
+            return None if record is None else _of_intent(record, transaction), transaction, why
 
     def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
@@ -246,21 +254,21 @@ class Client:
         """Executes, or reads the record of the execution that this id, or the id of this ``key``, already had: 409 means
         'already submitted; read it'.
 
-        Raises IdUsedForAnotherIntent where that record is of another intent, NoRecordError where there is none, and
-        the CountersignError 409 itself where the id is another caller's.
+        Raises IdUsedForAnotherIntentError where that record is of another intent, InDoubtError where there is none yet, and
+        AnswerError for a refusal, or the 409 itself where the id is another caller's.
         """
         return self._execute_or_read(self._whole(transaction))
 
     def _execute_or_read(self, whole: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
         try:
             return self._execute("/execute", whole)
-        except CountersignError as error:
-            if error.status != 409:
+        except AnswerError as error:
+            if not _is_duplicate(error):
                 raise
-            record = self._settled(whole["businessTransactionId"])
-            if record is None:
-                raise
-        return _of_intent(record, whole)
+            record, _, why = self._standing(whole, error)
+        if record is None:
+            raise why
+        return record
 
     def _whole(self, submitted: Submitted) -> shapes.BusinessTransaction:
         if is_request(submitted):
@@ -360,7 +368,7 @@ class Client:
 
     def log_proof(self, kind: str, id: str) -> str:
         """GET /log/proofs/{kind}/{id}: the text of a ``.tlog-proof``, whose extra line is the entry; ``countersign.log.verify_proof``
-        checks it. What was just stored is waited for; CountersignError 202 where it is not under a checkpoint after all attempts."""
+        checks it. What was just stored is waited for; AnswerError 202 where it is not under a checkpoint after all attempts."""
         return self._await_logged(f"/log/proofs/{_part(kind)}/{_part(id)}")
 
     def bundle(self, business_transaction_id: str) -> str:
@@ -648,7 +656,7 @@ class Client:
         Takes what ``execute`` takes, or ``{"fromRefusal": businessTransactionId}`` of one that was refused. The same content while a
         request is open gets that request, so this is safe to repeat.
 
-        Raises CountersignError 409 NOT_APPROVABLE where no approval would help, and OtherRequest where the reply is not what was sent.
+        Raises AnswerError 409 NOT_APPROVABLE where no approval would help, and OtherRequestError where the reply is not what was sent.
         """
         is_refused = "fromRefusal" in transaction
         whole = None if is_refused else self._whole(cast(Submitted, transaction))
@@ -796,7 +804,7 @@ class Client:
     def wait_for_closed(self, business_transaction_id: str) -> shapes.ExecutionIntent:
         """Waits until an execution in doubt is closed, by whomever, and answers its intent: FINALIZED, ERRORED or RESOLVED.
 
-        Raises CountersignError 404 where the transaction has no intent.
+        Raises AnswerError 404 where the transaction has no intent.
         """
         # Before the intent is read: what closes it after that is behind the cursor.
         after = self._newest_cursor()
@@ -818,7 +826,7 @@ class Client:
         """None where the service has no feed, with LOG=off."""
         try:
             return self.event_page(after="now")["next"]
-        except CountersignError as error:
+        except AnswerError as error:
             if error.status == 409:
                 return None
             raise
@@ -996,7 +1004,7 @@ class Client:
         for attempt in range(1, self._attempts + 1):
             try:
                 return self._send("POST", path, body=transaction, answers=(200, 201)).value()
-            except (ConnectionLost, CountersignError) as error:
+            except (ConnectionLostError, AnswerError) as error:
                 failure = error
             # A 409 after an unanswered first try is our own first try.
             if _is_unanswered(failure) or (unanswered and _status(failure) == 409):
@@ -1013,20 +1021,26 @@ class Client:
     def _settled(self, business_transaction_id: str) -> Optional[shapes.ExecutionTrustRecord]:
         """The record of what was sent; None where the service does not know the id.
 
-        Raises NoRecordError where the transaction stays without a record for as many reads as there are attempts.
+        Raises AnswerError where it was refused, which is what the lost answer said, and InDoubtError where the transaction stays without a
+        record for as many reads as there are attempts, or cannot be read.
         """
-        for attempt in range(self._attempts):
-            if attempt > 0:
-                self._sleep(_WAIT_SECONDS)
-            record = self._found(f"/trust-records/{_part(business_transaction_id)}")
-            if record is not None:
-                return cast(shapes.ExecutionTrustRecord, record)
-            refusal = self._found(f"/refusal/{_part(business_transaction_id)}")
-            if refusal is not None:
-                raise NoRecordError(business_transaction_id, refusal)
-            if self._found(f"/transactions/{_part(business_transaction_id)}") is None:
-                return None
-        raise NoRecordError(business_transaction_id)
+        try:
+            for attempt in range(self._attempts):
+                if attempt > 0:
+                    self._sleep(_WAIT_SECONDS)
+                record = self._found(f"/trust-records/{_part(business_transaction_id)}")
+                if record is not None:
+                    return cast(shapes.ExecutionTrustRecord, record)
+                refusal = self._found(f"/refusal/{_part(business_transaction_id)}")
+                if refusal is not None:
+                    break
+                if self._found(f"/transactions/{_part(business_transaction_id)}") is None:
+                    return None
+            else:
+                raise InDoubtError(business_transaction_id)
+        except (AnswerError, ConnectionLostError) as error:
+            raise InDoubtError(business_transaction_id, error) from error
+        raise _refused(refusal)
 
     def _found(self, path: str) -> Optional[Any]:
         answer = self._fetch(path, answers=(200, 404))
@@ -1041,7 +1055,7 @@ class Client:
         for attempt in range(1, self._attempts + 1):
             try:
                 return send()
-            except (ConnectionLost, CountersignError) as error:
+            except (ConnectionLostError, AnswerError) as error:
                 if not repeatable(error):
                     raise
                 self._wait(error, attempt)
@@ -1075,9 +1089,9 @@ def _require_same(reply: Mapping[str, Any], sent: Optional[Mapping[str, Any]], c
     """Computes hash and code from what is here, and not from what the service says of it."""
     request = reply["request"]
     if request_hash(request) != reply["requestHash"]:
-        raise OtherRequest(reply, "the requestHash is not the hash of its request")
+        raise OtherRequestError(reply, "the requestHash is not the hash of its request")
     if request["requestedBy"] != caller_id:
-        raise OtherRequest(reply, "another caller asks")
+        raise OtherRequestError(reply, "another caller asks")
     coded = request
     if sent is not None:
         coded = {
@@ -1089,11 +1103,22 @@ def _require_same(reply: Mapping[str, Any], sent: Optional[Mapping[str, Any]], c
             "requestedBy": caller_id,
         }
     if {action_code(coded), action_code(request)} != {reply["actionCode"]}:
-        raise OtherRequest(reply, "its action code is not that of the action")
+        raise OtherRequestError(reply, "its action code is not that of the action")
 
 
 def _status(error: Exception) -> Optional[int]:
-    return error.status if isinstance(error, CountersignError) else None
+    return error.status if isinstance(error, AnswerError) else None
+
+
+def _is_duplicate(error: Exception) -> bool:
+    return _status(error) == 409
+
+
+def _refused(refusal: Mapping[str, Any]) -> AnswerError:
+    """Signals that do not match are a 403, a rejection by the rules is a 500 (decisions §3 "Outcomes")."""
+    status, code = (403, "POLICY_DENIED") if refusal["mismatches"] else (500, "RUNTIME_ERROR")
+    message = f"Execution rejected: {refusal['decision']['reason']}"
+    return AnswerError(status, code, message, needs_approval=refusal.get("approvable") is True)
 
 
 def _stored_nothing(error: Exception) -> bool:
@@ -1102,16 +1127,16 @@ def _stored_nothing(error: Exception) -> bool:
 
 
 def _is_passing(error: Exception) -> bool:
-    return isinstance(error, ConnectionLost) or _status(error) in (429, 502, 503, 504)
+    return isinstance(error, ConnectionLostError) or _status(error) in (429, 502, 503, 504)
 
 
 def _is_unanswered(error: Exception) -> bool:
     """The service, or a proxy before it, does not say what became of the request."""
-    return isinstance(error, ConnectionLost) or _status(error) in (502, 503, 504)
+    return isinstance(error, ConnectionLostError) or _status(error) in (502, 503, 504)
 
 
 def _wait_seconds(error: Exception) -> float:
-    named = error.headers.get("retry-after", "") if isinstance(error, CountersignError) else ""
+    named = error.headers.get("retry-after", "") if isinstance(error, AnswerError) else ""
     return float(named) if named.isascii() and named.isdigit() else _WAIT_SECONDS
 
 
@@ -1124,7 +1149,7 @@ def _following(transaction: shapes.BusinessTransaction) -> shapes.BusinessTransa
 
 def _of_intent(record: shapes.ExecutionTrustRecord, whole: Mapping[str, Any]) -> shapes.ExecutionTrustRecord:
     if _bound_intent(record["transaction"]) != _bound_intent(whole):
-        raise IdUsedForAnotherIntent(record)
+        raise IdUsedForAnotherIntentError(record)
     return record
 
 

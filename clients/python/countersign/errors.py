@@ -1,4 +1,4 @@
-"""What a call can raise. Branch on ``status`` first, then on ``code``, never on the message (interface §7)."""
+"""What a call can raise: one family, told apart by ``code``. Branch on the class or on status and code, never on the message (interface §7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from typing import Any, Mapping, Optional
 
 
 class CountersignError(Exception):
-    """The service answered with another status than success."""
+    """Everything that a call of this client can raise; what was asked for wrongly is a ValueError."""
+
+    #: The service's own in an AnswerError; otherwise one for each class, and ``TIMEOUT``.
+    code = "COUNTERSIGN_ERROR"
+    #: Of an AnswerError; None otherwise.
+    status: Optional[int] = None
+    #: An execution that approvals would let through: ``request_approval`` asks for them.
+    needs_approval = False
+
+
+class AnswerError(CountersignError):
+    """The service answered with another status than success. Where the answer names no code, it is ``HTTP_`` and the status."""
+
+    status: int
 
     def __init__(
         self,
@@ -16,31 +29,39 @@ class CountersignError(Exception):
         message: str,
         request_id: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
+        needs_approval: bool = False,
     ) -> None:
         super().__init__(f"{status} {code or ''} {message}".replace("  ", " "))
         self.status = status
-        self.code = code
+        self.code = code or f"HTTP_{status}"
         self.message = message
         #: Quote it to the operator: it finds the log line.
         self.request_id = request_id
         #: Names in lower case.
         self.headers = dict(headers or {})
-
-    @property
-    def needs_approval(self) -> bool:
-        """An execution that humans' approvals would let through: ``request_approval`` asks for them."""
-        return re.search(r';\s*rel="?approval-request"?', self.headers.get("link", "")) is not None
+        linked = re.search(r';\s*rel="?approval-request"?', self.headers.get("link", ""))
+        self.needs_approval = needs_approval or linked is not None
 
 
-class ConnectionLost(Exception):
-    """No whole answer arrived. Whether the service saw the request is not known."""
+class ConnectionLostError(CountersignError):
+    """No whole answer arrived: the service is away, the connection broke, or the time was over (``TIMEOUT``). Whether the service saw
+    the request is not known. The message names method, address and cause."""
+
+    code = "CONNECTION_LOST"
+
+    def __init__(self, message: str, *, timed_out: bool = False) -> None:
+        super().__init__(message)
+        if timed_out:
+            self.code = "TIMEOUT"
 
 
-class LogContradiction(Exception):
+class LogContradictionError(CountersignError):
     """The evidence log is not the one that this client saw before. Nothing was sent to be executed: the log is checked before each call.
 
     ``file`` holds both checkpoints, signed by the log, and the answer that does not join them; None where it could not be written.
     """
+
+    code = "LOG_CONTRADICTION"
 
     def __init__(self, reason: str, seen: str, received: str, consistency: Any, file: Optional[str]) -> None:
         super().__init__(reason if file is None else f"{reason} Both sides are kept in {file}.")
@@ -52,36 +73,36 @@ class LogContradiction(Exception):
         self.file = file
 
 
-class NoRecordError(Exception):
-    """The transaction is stored, its id is used, and it has no Execution Trust Record: it must not be sent again.
+class InDoubtError(CountersignError):
+    """What became of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
 
-    ``refusal`` holds the signed Refusal Record where the policy refused it, which is final. Without one the execution
-    is still running, was ended before its connector, or is in doubt: read the record again later, or ask the operator.
+    It may still be running, be in doubt at the service, or have ended before its connector: ask again with ``execute_or_read``, or ask the
+    operator. ``__cause__`` is what went wrong.
     """
 
-    def __init__(self, business_transaction_id: str, refusal: Optional[Any] = None) -> None:
-        why = "it was refused" if refusal is not None else "it is still running, has no connector or policy, or is in doubt"
-        super().__init__(f"Business Transaction '{business_transaction_id}' is stored without a record: {why}; do not send it again.")
+    code = "IN_DOUBT"
+
+    def __init__(self, business_transaction_id: str, cause: Optional[BaseException] = None) -> None:
+        why = f" {cause}" if isinstance(cause, ConnectionLostError) else ""
+        super().__init__(f"What became of Business Transaction '{business_transaction_id}' is not known.{why}")
         self.business_transaction_id = business_transaction_id
-        self.refusal = refusal
-
-    @property
-    def needs_approval(self) -> bool:
-        """It was refused for want of approvals, and of nothing else."""
-        mismatches = (self.refusal or {}).get("mismatches") or []
-        return bool(mismatches) and all(one["source"] == "approval" for one in mismatches)
 
 
-class IdUsedForAnotherIntent(Exception):
+class IdUsedForAnotherIntentError(CountersignError):
     """The id was used before, for another action, target or parameters: the record read is not what was asked for now."""
+
+    code = "ID_USED_FOR_ANOTHER_INTENT"
 
     def __init__(self, record: Any) -> None:
         super().__init__(f"Business Transaction '{record['businessTransactionId']}' was executed for another intent.")
         self.record = record
 
 
-class NotApproved(Exception):
-    """Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution."""
+class NotApprovedError(CountersignError):
+    """Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used
+    up by another execution."""
+
+    code = "NOT_APPROVED"
 
     def __init__(self, approval_request: Any) -> None:
         closed = approval_request.get("closed") or {}
@@ -92,8 +113,10 @@ class NotApproved(Exception):
         self.approval_request = approval_request
 
 
-class OtherRequest(Exception):
+class OtherRequestError(CountersignError):
     """What the service says it asks approvers for is not what was sent to it. Nobody should approve it."""
+
+    code = "OTHER_REQUEST"
 
     def __init__(self, approval_request: Any, what: str) -> None:
         super().__init__(f"The service asks approvers for something else than was sent to it: {what}.")

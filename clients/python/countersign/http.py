@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Tuple
 from urllib.parse import urlencode, urlsplit
 
 from . import canonical
-from .errors import ConnectionLost, CountersignError
+from .errors import ConnectionLostError, AnswerError
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Answer:
     def text(self) -> str:
         return self.content.decode("utf-8")
 
-    def error(self) -> CountersignError:
+    def error(self) -> AnswerError:
         message, code = f"HTTP {self.status}", None
         try:
             body = json.loads(self.content)
@@ -37,10 +37,10 @@ class Answer:
             body = None
         if isinstance(body, dict):
             message, code = str(body.get("error", message)), body.get("code")
-        return CountersignError(self.status, code, message, self.headers.get("x-request-id"), self.headers)
+        return AnswerError(self.status, code, message, self.headers.get("x-request-id"), self.headers)
 
 
-class TooLong(ConnectionLost):
+class TooLong(ConnectionLostError):
     """The answer is longer than any that is true."""
 
 
@@ -79,6 +79,7 @@ class Exchange:
         self._secure = url.scheme == "https"
         self._address: Tuple[str, Optional[int]] = (url.hostname, url.port)
         self._prefix = url.path.rstrip("/")
+        self._origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
         self._api_key = api_key
         self._timeout_seconds = timeout_seconds
 
@@ -95,10 +96,11 @@ class Exchange:
     ) -> Answer:
         """Any status is an answer. With ``bytes_max`` the timeout is for the whole answer, and otherwise for each wait within it.
 
-        Raises ConnectionLost where no whole answer arrived, and TooLong for one of more than ``bytes_max``.
+        Raises ConnectionLostError where no whole answer arrived, and TooLong for one of more than ``bytes_max``.
         """
         asked = {name: value for name, value in query.items() if value is not None}
         target = self._prefix + path + (f"?{urlencode(asked)}" if asked else "")
+        request = f"{method} {self._origin}{self._prefix}{path}"
         headers = {"Accept": "application/json, */*"}
         if self._api_key is not None and not open_route:
             headers["Authorization"] = f"Bearer {self._api_key}"
@@ -122,14 +124,15 @@ class Exchange:
                     response = connection.getresponse()
                     received = response.read(bytes_max + 1)
         except (OSError, http.client.HTTPException) as error:
-            raise ConnectionLost(f"{method} {path}: {type(error).__name__} {error}") from error
+            timed_out = isinstance(error, TimeoutError) or isinstance(error, socket.timeout)
+            raise ConnectionLostError(f"{request}: {type(error).__name__} {error}", timed_out=timed_out) from error
         finally:
             connection.close()
         if bytes_max is not None and len(received) > bytes_max:
-            raise TooLong(f"{method} {path}: the answer has more than {bytes_max} bytes")
+            raise TooLong(f"{request}: the answer has more than {bytes_max} bytes")
         # Where less arrives than was announced, `read` with a size says nothing.
         if response.length:
-            raise ConnectionLost(f"{method} {path}: the connection ended {response.length} bytes before the answer did")
+            raise ConnectionLostError(f"{request}: the connection ended {response.length} bytes before the answer did")
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
 
     def _connect(self) -> http.client.HTTPConnection:

@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple, Unio
 
 from .canonical import NotCanonical, parse
 from .base64_text import from_base64
-from .errors import ConnectionLost, LogContradiction
+from .errors import ConnectionLostError, LogContradictionError
 from .http import Exchange, TooLong
 from .instant import Unreadable
 from .log.checkpoint import Checkpoint, open_checkpoint, parse_checkpoint
@@ -77,7 +77,7 @@ class LogWitness:
     def check(self) -> None:
         """Does nothing before the interval is over. Where the log cannot be reached, a warning of the logger ``countersign`` says so.
 
-        Raises LogContradiction, and LogError where the checkpoint is none or no trusted key signed it; the next call checks again.
+        Raises LogContradictionError, and LogError where the checkpoint is none or no trusted key signed it; the next call checks again.
         """
         with self._mutex:
             if self._clock() < self._due:
@@ -124,7 +124,7 @@ class LogWitness:
         return keys
 
     def _compare(self, seen: _Remembered, note: str, received: Checkpoint, keys: List[VerifierKey]) -> None:
-        """Raises LogContradiction where the newest checkpoint is not of the log that was seen, grown."""
+        """Raises LogContradictionError where the newest checkpoint is not of the log that was seen, grown."""
         before = seen.checkpoint
         if received.origin == before.origin:
             self._require_growth(seen, note, received, "/log")
@@ -172,7 +172,7 @@ class LogWitness:
 
     def _contradict(self, seen: _Remembered, received: str, reason: str, consistency: Any = None) -> None:
         held = {"seen": seen.note, "received": received, "consistency": consistency, "reason": reason}
-        raise LogContradiction(reason, seen.note, received, consistency, self._keep(held))
+        raise LogContradictionError(reason, seen.note, received, consistency, self._keep(held))
 
     def _keep(self, held: Mapping[str, Any]) -> Optional[str]:
         """The file that holds both sides; None where it cannot be written, which hides no contradiction."""
@@ -240,7 +240,7 @@ class LogWitness:
             answer = self._exchange.send("GET", target, query={}, body=None, open_route=True, bytes_max=_ANSWER_BYTES_MAX)
         except TooLong as error:
             raise _TooLong(str(error)) from None
-        except ConnectionLost as error:
+        except ConnectionLostError as error:
             raise _Skipped(str(error)) from None
         if answer.status != 200:
             raise _Skipped(f"GET {target} was answered {answer.status}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import unittest
 import uuid
 from typing import Any, List
 
-from countersign import Client, ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError, NotCanonical
+from countersign import AnswerError, Client, ConnectionLostError, CountersignError, IdUsedForAnotherIntentError, InDoubtError, NotCanonical
 from countersign import deterministic_id
 from stub_service import Scripted, StubService
 
@@ -14,7 +15,7 @@ ID = "0b6f3c1e-6a3e-5c3b-9a51-2f4f7d1c8a90"
 INTENT = {"action": "sandbox:echo", "target": "test", "parameters": {"amount": 42}}
 TRANSACTION: Any = {"businessTransactionId": ID, "intent": INTENT}
 RECORD = {"businessTransactionId": ID, "trustRecordId": "r", "transaction": TRANSACTION}
-REFUSAL = {"refusalRecordId": "f", "businessTransactionId": ID}
+REFUSAL = {"refusalRecordId": "f", "businessTransactionId": ID, "mismatches": [], "decision": {"reason": "Too much."}}
 STEP_UP: Any = {"payload": {}, "keyId": "k", "algorithm": "ed25519", "signature": ""}
 APPROVAL: Any = {"payload": {}, "algorithm": "ed25519", "signature": ""}
 
@@ -63,7 +64,7 @@ class Reads(ClientCase):
     def test_a_read_ends_after_its_attempts_with_everything_the_service_said(self) -> None:
         limited = Scripted("GET /version", 429, LIMITED, {"Retry-After": "1", "X-Request-Id": "abc"})
         client = self.against(*[limited] * 3, attempts=3)
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             client.version()
         error = raised.exception
         self.assertEqual((error.status, error.code, error.message, error.request_id), (429, *reversed(LIMITED.values()), "abc"))
@@ -71,15 +72,15 @@ class Reads(ClientCase):
 
     def test_a_longer_wait_than_allowed_is_not_waited(self) -> None:
         client = self.against(Scripted("GET /version", 429, LIMITED, {"Retry-After": "61"}))
-        with self.assertRaises(CountersignError):
+        with self.assertRaises(AnswerError):
             client.version()
         self.assertEqual(self.slept, [])
 
     def test_other_errors_are_raised_at_once(self) -> None:
         client = self.against(Scripted("GET /version", 401, {"error": "authentication required"}))
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             client.version()
-        self.assertEqual((raised.exception.status, raised.exception.code), (401, None))
+        self.assertEqual((raised.exception.status, raised.exception.code), (401, "HTTP_401"))
 
     def test_not_ready_is_an_answer(self) -> None:
         body = {"status": "NOT_READY", "reason": "the database is gone", "authDisabled": False}
@@ -114,7 +115,7 @@ class Reads(ClientCase):
                 self.assertEqual((answered(client), self.slept), ("text\n", [1.0, 1.0]))
                 self.assertEqual({seen.headers.get("prefer") for seen in self.service.seen}, {"wait=10"})
                 client = self.against(queued, queued, attempts=2)
-                with self.assertRaises(CountersignError) as raised:
+                with self.assertRaises(AnswerError) as raised:
                     answered(client)
                 self.assertEqual(raised.exception.status, 202)
 
@@ -161,17 +162,42 @@ class Requests(ClientCase):
         self.assertEqual(self.service.asked(), [])
 
 
+class Failures(unittest.TestCase):
+    def test_a_service_that_is_away_is_named_with_its_address(self) -> None:
+        client = Client("http://user:secret@127.0.0.1:1/base", "csk_test", attempts=2, sleep=lambda _: None)
+        for call, request in (
+            (client.version, "GET http://127.0.0.1:1/base/version"),
+            (lambda: client.verify(ID), "POST http://127.0.0.1:1/base/verify"),
+            (lambda: client.build({**INTENT, "policy": {"name": "p", "version": "1"}, "key": "k"}), "GET http://127.0.0.1:1/base/callers/me"),
+        ):
+            with self.subTest(request), self.assertRaisesRegex(CountersignError, f"^{request}: .*refused") as raised:
+                call()
+            self.assertEqual((raised.exception.code, raised.exception.status), ("CONNECTION_LOST", None))
+
+    def test_a_service_that_does_not_answer_in_time_is_a_timeout(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            with self.assertRaisesRegex(ConnectionLostError, f"^GET {url}/version: ") as raised:
+                Client(url, "csk_test", timeout_seconds=0.2, attempts=1).version()
+        self.assertEqual(raised.exception.code, "TIMEOUT")
+
+    def test_a_key_that_is_not_there_is_refused_at_once(self) -> None:
+        for key in (None, ""):
+            with self.subTest(key=key), self.assertRaisesRegex(ValueError, "^api_key is (None|empty): pass the caller's key"):
+                Client("http://127.0.0.1:1", key)
+
+
 class Writes(ClientCase):
     def test_a_lost_verify_is_not_sent_again(self) -> None:
         client = self.against(Scripted("POST /verify", None))
-        with self.assertRaises(ConnectionLost):
+        with self.assertRaises(ConnectionLostError):
             client.verify(ID)
         self.assertEqual(self.service.asked(), ["POST /verify"])
 
     def test_a_step_up_that_was_not_answered_is_not_sent_again(self) -> None:
         approve = f"POST /policies/pending-changes/{ID}/approve"
         client = self.against(Scripted(approve, None))
-        with self.assertRaises(ConnectionLost):
+        with self.assertRaises(ConnectionLostError):
             client.approve_policy_change(ID, STEP_UP)
         self.assertEqual(self.service.asked(), [approve])
 
@@ -212,7 +238,7 @@ class Executes(ClientCase):
 
     def test_an_execute_that_is_never_answered_ends_after_its_attempts(self) -> None:
         client = self.against(LOST, *UNKNOWN, LOST, *UNKNOWN, attempts=2)
-        with self.assertRaises(ConnectionLost):
+        with self.assertRaises(ConnectionLostError):
             client.execute(TRANSACTION)
         self.assert_posted(2)
 
@@ -225,21 +251,29 @@ class Executes(ClientCase):
         for unanswered in (LOST, Scripted(POST, 502, {"error": "?", "code": "EXECUTION_OUTCOME_UNKNOWN"})):
             with self.subTest(status=unanswered.status):
                 client = self.against(unanswered, *STORED_ONLY, *STORED_ONLY, attempts=2)
-                with self.assertRaises(NoRecordError) as raised:
+                with self.assertRaises(InDoubtError) as raised:
                     client.execute(TRANSACTION)
-                self.assertEqual((raised.exception.business_transaction_id, raised.exception.refusal), (ID, None))
+                self.assertEqual(raised.exception.business_transaction_id, ID)
                 self.assert_posted(1)
 
-    def test_a_refusal_that_was_not_heard_is_raised_with_its_record(self) -> None:
-        client = self.against(LOST, UNKNOWN[0], Scripted(READ_REFUSAL, 200, REFUSAL))
-        with self.assertRaises(NoRecordError) as raised:
-            client.execute(TRANSACTION)
-        self.assertEqual(raised.exception.refusal, REFUSAL)
+    def test_a_refusal_that_was_not_heard_is_raised_as_it_was_told(self) -> None:
+        for more, expected in (
+            ({}, (500, "RUNTIME_ERROR", False)),
+            ({"approvable": True}, (500, "RUNTIME_ERROR", True)),
+            ({"mismatches": [{"source": "approval"}], "approvable": True}, (403, "POLICY_DENIED", True)),
+        ):
+            with self.subTest(**more):
+                client = self.against(LOST, UNKNOWN[0], Scripted(READ_REFUSAL, 200, {**REFUSAL, **more}))
+                with self.assertRaisesRegex(AnswerError, "Execution rejected: Too much.") as raised:
+                    client.execute(TRANSACTION)
+                error = raised.exception
+                self.assertEqual((error.status, error.code, error.needs_approval), expected)
 
     def test_nothing_is_sent_again_when_the_read_fails(self) -> None:
         client = self.against(LOST, *[Scripted(READ_RECORD, None)] * 2, attempts=2)
-        with self.assertRaises(ConnectionLost):
+        with self.assertRaisesRegex(InDoubtError, f"GET {self.service.url}/trust-records/{ID}: ") as raised:
             client.execute(TRANSACTION)
+        self.assertIsInstance(raised.exception.__cause__, ConnectionLostError)
         self.assertEqual(self.service.asked(), [POST, READ_RECORD, READ_RECORD])
 
     def test_a_duplicate_of_the_own_first_try_is_read(self) -> None:
@@ -250,13 +284,13 @@ class Executes(ClientCase):
         for status in (400, 403, 404, 409, 500):
             with self.subTest(status=status):
                 client = self.against(Scripted(POST, status, {"error": "no", "code": "RUNTIME_ERROR"}))
-                with self.assertRaises(CountersignError) as raised:
+                with self.assertRaises(AnswerError) as raised:
                     client.execute(TRANSACTION)
                 self.assertEqual((raised.exception.status, self.service.asked()), (status, [POST]))
 
     def test_an_error_that_is_not_the_services_own_has_its_status(self) -> None:
         client = self.against(Scripted(POST, 413, ["not an envelope"]))
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             client.execute(TRANSACTION)
         self.assertEqual((raised.exception.status, raised.exception.message), (413, "HTTP 413"))
 
@@ -273,13 +307,13 @@ class Executes(ClientCase):
     def test_execute_or_read_does_not_pass_off_another_intent(self) -> None:
         client = self.against(DUPLICATE, Scripted(READ_RECORD, 200, RECORD))
         other: Any = {**TRANSACTION, "intent": {**INTENT, "parameters": {"amount": 43}}}
-        with self.assertRaises(IdUsedForAnotherIntent) as raised:
+        with self.assertRaises(IdUsedForAnotherIntentError) as raised:
             client.execute_or_read(other)
         self.assertEqual(raised.exception.record, RECORD)
 
     def test_execute_or_read_raises_the_409_for_an_id_of_another_caller(self) -> None:
         client = self.against(DUPLICATE, *UNKNOWN)
-        with self.assertRaises(CountersignError) as raised:
+        with self.assertRaises(AnswerError) as raised:
             client.execute_or_read(TRANSACTION)
         self.assertEqual(raised.exception.status, 409)
 

@@ -56,7 +56,7 @@ export function approvalMethods(
    * POST /approval-requests: asks humans to approve exactly this execution. Its id is not used. The same content while a request is open
    * gets that request, so this is safe to repeat.
    * @param submitted the intent to execute, a whole transaction, or `{ fromRefusal: businessTransactionId }` of one that was refused
-   * @throws CountersignError 409 NOT_APPROVABLE where no approval would help; OtherRequestError where the reply is not what was sent
+   * @throws AnswerError 409 NOT_APPROVABLE where no approval would help; OtherRequestError where the reply is not what was sent
    */
   async function requestApproval(
     submitted: ExecutionRequest | SubmittedTransaction | { readonly fromRefusal: string },

@@ -36,7 +36,7 @@ export interface Sending {
 }
 
 /**
- * Lists are a page, newest first. What humans alone may do answers everyone else with CountersignError 403 NON_HUMAN_CALLER_DENIED.
+ * Lists are a page, newest first. What humans alone may do answers everyone else with AnswerError 403 NON_HUMAN_CALLER_DENIED.
  * A step-up holds once: a resolution whose answer was lost is not sent again, look at the change.
  */
 export function authorityMethods(http: Client<paths>, { read, change }: Sending) {

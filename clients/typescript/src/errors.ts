@@ -1,20 +1,34 @@
-// What a call can fail with, beside the network's own errors. Branch on the status, then on the code, never on the text (interface §7).
+// What a call can fail with: one family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
 type ApprovalRequest = components['schemas']['ApprovalRequest']
 
-/** The service answered, and not with success. */
+/** Everything that a call of this client can fail with; only the reason of an aborted `signal` is the caller's own. */
 export class CountersignError extends Error {
-  override readonly name = 'CountersignError'
-  readonly status: number
-  readonly code: string | undefined
+  override readonly name: string = 'CountersignError'
+  /** The service's own in an AnswerError; otherwise one for each class, and `TIMEOUT`. */
+  readonly code: string
+  /** Of an AnswerError; undefined otherwise. */
+  readonly status: number | undefined = undefined
+  /** An execution that approvals would let through: `requestApproval` asks for them. */
+  readonly needsApproval: boolean = false
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The service answered, and not with success. Where the answer names no code, it is `HTTP_` and the status. */
+export class AnswerError extends CountersignError {
+  override readonly name = 'AnswerError'
+  override readonly status: number
+  override readonly needsApproval: boolean
   /** Finds the service's log line. */
   readonly requestId: string | undefined
   /** How long the service asks to wait. */
   readonly retryAfterSeconds: number | undefined
-  /** An execution that humans' approvals would let through: `requestApproval` asks for them. */
-  readonly needsApproval: boolean
 
   constructor(
     message: string,
@@ -26,22 +40,43 @@ export class CountersignError extends Error {
       needsApproval?: boolean
     },
   ) {
-    super(message)
+    super(more.code ?? `HTTP_${more.status}`, message)
     this.status = more.status
-    this.code = more.code
     this.requestId = more.requestId
     this.retryAfterSeconds = more.retryAfterSeconds
     this.needsApproval = more.needsApproval ?? false
   }
 }
 
+/**
+ * No whole answer arrived: the service is away, the connection broke, or the time was over (`TIMEOUT`). Whether the service saw the
+ * request is not known. The message names method, address and cause.
+ */
+export class ConnectionLostError extends CountersignError {
+  override readonly name = 'ConnectionLostError'
+
+  /** @param request e.g. `GET https://countersign.example/callers/me` */
+  constructor(request: string, cause: unknown) {
+    const isTimeout = cause instanceof Error && cause.name === 'TimeoutError'
+    super(isTimeout ? 'TIMEOUT' : 'CONNECTION_LOST', `${request}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** What `fetch` throws says why in its innermost cause; that of a host with several addresses is a list. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : []
+  const inner = first ?? cause.cause
+  return inner instanceof Error ? reasonOf(inner) : cause.message
+}
+
 /** Approvals were asked for, and the request ended without them: declined, withdrawn, expired, ended with its policy version, or used up by another execution. */
-export class NotApprovedError extends Error {
+export class NotApprovedError extends CountersignError {
   override readonly name = 'NotApprovedError'
   readonly approvalRequest: ApprovalRequest
 
   constructor(approvalRequest: ApprovalRequest) {
-    super(`The approval request is ${approvalRequest.status}${whyEnded(approvalRequest)}`)
+    super('NOT_APPROVED', `The approval request is ${approvalRequest.status}${whyEnded(approvalRequest)}`)
     this.approvalRequest = approvalRequest
   }
 }
@@ -52,12 +87,12 @@ function whyEnded({ closed, endedBy }: ApprovalRequest): string {
 }
 
 /** What the service says it asks approvers for is not what was sent to it. Nobody should approve it. */
-export class OtherRequestError extends Error {
+export class OtherRequestError extends CountersignError {
   override readonly name = 'OtherRequestError'
   readonly approvalRequest: ApprovalRequest
 
   constructor(approvalRequest: ApprovalRequest, what: string) {
-    super(`The service asks approvers for something else than was sent to it: ${what}.`)
+    super('OTHER_REQUEST', `The service asks approvers for something else than was sent to it: ${what}.`)
     this.approvalRequest = approvalRequest
   }
 }
@@ -67,23 +102,29 @@ export class OtherRequestError extends Error {
  * It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or ask the
  * operator. `cause` is what went wrong.
  */
-export class InDoubtError extends Error {
+export class InDoubtError extends CountersignError {
   override readonly name = 'InDoubtError'
   readonly businessTransactionId: string
 
   constructor(businessTransactionId: string, cause: unknown) {
-    super(`What became of Business Transaction '${businessTransactionId}' is not known.`, { cause })
+    const why = cause instanceof ConnectionLostError ? ` ${cause.message}` : ''
+    super('IN_DOUBT', `What became of Business Transaction '${businessTransactionId}' is not known.${why}`, {
+      cause,
+    })
     this.businessTransactionId = businessTransactionId
   }
 }
 
 /** The id was used before, for another action, target or parameters: `record` is not of what was asked for now. */
-export class IdUsedForAnotherIntentError extends Error {
+export class IdUsedForAnotherIntentError extends CountersignError {
   override readonly name = 'IdUsedForAnotherIntentError'
   readonly record: TrustRecord
 
   constructor(record: TrustRecord) {
-    super(`Business Transaction '${record.businessTransactionId}' was executed for another intent.`)
+    super(
+      'ID_USED_FOR_ANOTHER_INTENT',
+      `Business Transaction '${record.businessTransactionId}' was executed for another intent.`,
+    )
     this.record = record
   }
 }
@@ -104,7 +145,7 @@ export interface Contradiction {
  * The evidence log is not the one that this client saw before. Nothing was executed: the log is checked before an execution is sent. The
  * two checkpoints, both signed by the log, are the proof.
  */
-export class LogContradictionError extends Error {
+export class LogContradictionError extends CountersignError {
   override readonly name = 'LogContradictionError'
   readonly contradiction: Contradiction
   /** Where both sides are kept; undefined where they could not be written. */
@@ -112,6 +153,7 @@ export class LogContradictionError extends Error {
 
   constructor(contradiction: Contradiction, file: string | undefined) {
     super(
+      'LOG_CONTRADICTION',
       file === undefined ? contradiction.reason : `${contradiction.reason} Both sides are kept in ${file}.`,
     )
     this.contradiction = contradiction

@@ -1,6 +1,6 @@
 // The feed of events: followed by its cursor, each page waited for by the service.
 import type { Client } from 'openapi-fetch'
-import { CountersignError } from './errors.ts'
+import { AnswerError } from './errors.ts'
 import type { Call } from './retry.ts'
 import type { components, paths } from './schema.ts'
 
@@ -80,7 +80,7 @@ export function eventMethods(
     try {
       return (await eventPage({ after: 'now' })).next
     } catch (error) {
-      if (error instanceof CountersignError && error.status === 409) return undefined
+      if (error instanceof AnswerError && error.status === 409) return undefined
       throw error
     }
   }
@@ -90,7 +90,7 @@ export function eventMethods(
    * it ended.
    * @param id the businessTransactionId
    * @returns the intent, FINALIZED, ERRORED or RESOLVED
-   * @throws CountersignError 404 where the transaction has no intent; the reason of the client's `signal`, which ends the wait
+   * @throws AnswerError 404 where the transaction has no intent; the reason of the client's `signal`, which ends the wait
    */
   async function waitForClosed(id: string): Promise<Schemas['ExecutionIntent']> {
     // Before the intent is read: what closes it after that is behind the cursor.

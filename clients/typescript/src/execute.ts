@@ -1,6 +1,7 @@
 // One execution, whatever happens to the connection: an execute is never sent again before the record was looked for (interface §7
 // "Idempotency", decisions §3).
-import { CountersignError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
+import { v5 } from 'uuid'
+import { AnswerError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
 import { isUnanswered, nothingWasDone, pause, sendOnce, type Call, type Pacing } from './retry.ts'
 import type { components } from './schema.ts'
 
@@ -18,8 +19,8 @@ export interface ExecutionCalls {
 
 /**
  * Sends until the service has answered, and reads the record where an answer was lost.
- * @throws CountersignError, also where the lost answer is known to have been a refusal, with 409 where the id was used before
- * @throws InDoubtError; the network's own error where nothing arrived in any attempt; the signal's reason
+ * @throws AnswerError, also where the lost answer is known to have been a refusal, with 409 where the id was used before
+ * @throws InDoubtError; ConnectionLostError where nothing arrived in any attempt; the signal's reason
  */
 export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pacing): Promise<TrustRecord> {
   let unanswered = false
@@ -43,29 +44,72 @@ export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pac
   }
 }
 
-/** Executes, or reads the record of the execution that this id already had: a 409 means "already submitted; read it". */
+/** How the transactions of one client are sent and read. */
+export interface Sending {
+  readonly callsOf: (transaction: SubmittedTransaction) => ExecutionCalls
+  readonly pacing: Pacing
+}
+
+/** Executes, or reads the record of the execution that this work already had: a 409 means "already submitted; read it". */
 export async function executeOrRead(
   transaction: SubmittedTransaction,
-  calls: ExecutionCalls,
-  pacing: Pacing,
+  sending: Sending,
 ): Promise<TrustRecord> {
   try {
-    return await executeOnce(transaction.businessTransactionId, calls, pacing)
+    return await executeOnce(transaction.businessTransactionId, sending.callsOf(transaction), sending.pacing)
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    const record = await recordOf(transaction, calls, pacing, error)
-    if (record === null) throw error
+    const { record, why } = await standingOf(transaction, { ...sending, why: error })
+    if (record === null) throw why
     return record
   }
+}
+
+/** How far a piece of work has come under its id and those that follow from it. */
+interface Standing {
+  /** Null where none of the ids was executed. */
+  readonly record: TrustRecord | null
+  /** The work under the first id that the service does not know. */
+  readonly next: SubmittedTransaction
+  /** Why there is no record: the last refusal, or else what it was looked for. */
+  readonly why: unknown
+}
+
+/**
+ * Looks for the record of a piece of work, and sends nothing: what was refused may have been approved since, and executed under the id that
+ * follows.
+ * @param given.why of the InDoubtError where the outcome of an id cannot be known
+ */
+export async function standingOf(
+  transaction: SubmittedTransaction,
+  { callsOf, pacing, ...given }: Sending & { readonly why: unknown },
+): Promise<Standing> {
+  let why = given.why
+  for (let next = transaction; ; next = following(next)) {
+    try {
+      return { record: await recordOf(next, callsOf(next), pacing, why), next, why }
+    } catch (error) {
+      // The refusal of this id.
+      if (!(error instanceof AnswerError)) throw error
+      why = error
+    }
+  }
+}
+
+/** The same content under the id that every client derives: `deterministicId(businessTransactionId, 'approved')`. */
+export function following(transaction: SubmittedTransaction): SubmittedTransaction {
+  const businessTransactionId = v5('approved', transaction.businessTransactionId)
+  const metadata = { ...transaction.metadata, businessTransactionId }
+  return { ...transaction, businessTransactionId, metadata }
 }
 
 /**
  * Reads the record of a transaction that may have been submitted before, and sends nothing.
  * @param cause why it is looked for: of the InDoubtError where the outcome cannot be known
  * @returns null where the service does not know its id
- * @throws IdUsedForAnotherIntentError; CountersignError where the transaction was refused
+ * @throws IdUsedForAnotherIntentError; AnswerError where the transaction was refused
  */
-export async function recordOf(
+async function recordOf(
   transaction: SubmittedTransaction,
   calls: ExecutionCalls,
   pacing: Pacing,
@@ -79,7 +123,7 @@ export async function recordOf(
 
 /**
  * Reads the record. A stored transaction without a record may still be running, so this looks as often as anything is attempted.
- * Returns null where the service does not know the id. Throws CountersignError where the transaction was refused, which is what the lost
+ * Returns null where the service does not know the id. Throws AnswerError where the transaction was refused, which is what the lost
  * answer said, and InDoubtError where it stays without a record, or cannot be read.
  */
 async function readOutcome(
@@ -110,21 +154,23 @@ async function readOnce({ trustRecord, refusal, transaction }: ExecutionCalls) {
 
 function orNull<T>(found: Promise<T>): Promise<T | null> {
   return found.catch((error: unknown) => {
-    if (error instanceof CountersignError && error.status === 404) return null
+    if (error instanceof AnswerError && error.status === 404) return null
     throw error
   })
 }
 
 /** Signals that do not match are a 403, a rejection by the rules is a 500 (decisions §3 "Outcomes"). */
-function refused({ decision, mismatches }: Schemas['RefusalRecord']): CountersignError {
-  const message = `Execution rejected: ${decision.reason}`
-  if (mismatches.length === 0) return new CountersignError(message, { status: 500, code: 'RUNTIME_ERROR' })
-  const needsApproval = mismatches.every(({ source }) => source === 'approval')
-  return new CountersignError(message, { status: 403, code: 'POLICY_DENIED', needsApproval })
+function refused({ decision, mismatches, approvable }: Schemas['RefusalRecord']): AnswerError {
+  const answered =
+    mismatches.length === 0 ? { status: 500, code: 'RUNTIME_ERROR' } : { status: 403, code: 'POLICY_DENIED' }
+  return new AnswerError(`Execution rejected: ${decision.reason}`, {
+    ...answered,
+    needsApproval: approvable === true,
+  })
 }
 
-function isDuplicate(error: unknown): boolean {
-  return error instanceof CountersignError && error.status === 409
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof AnswerError && error.status === 409
 }
 
 /** What the id stands for; everything else may differ between two submissions of the same work. */

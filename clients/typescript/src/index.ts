@@ -3,10 +3,10 @@ import createClient, { type Client } from 'openapi-fetch'
 import { approvalMethods, type Asking } from './approvals.ts'
 import { authorityMethods } from './authority.ts'
 import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
-import { CountersignError } from './errors.ts'
+import { AnswerError, ConnectionLostError } from './errors.ts'
 import { eventMethods } from './events.ts'
 import { executeAsking } from './execute-asking.ts'
-import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
+import { executeOnce, executeOrRead, type ExecutionCalls, type Sending } from './execute.ts'
 import { everyItem, wholePage } from './pages.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, sleep, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
@@ -15,6 +15,8 @@ import type { LogWitness } from './witness.ts'
 export type { Asking } from './approvals.ts'
 export type { ExecutionRequest } from './build.ts'
 export {
+  AnswerError,
+  ConnectionLostError,
   CountersignError,
   IdUsedForAnotherIntentError,
   InDoubtError,
@@ -42,8 +44,8 @@ interface Cursor {
 export interface Options {
   /** Where the service is, e.g. `https://countersign.example`. */
   readonly baseUrl: string
-  /** The caller's raw key. Left out, only the open routes answer. */
-  readonly apiKey?: string
+  /** The caller's raw key. Left out, only the open routes answer; a key that is undefined is a mistake, and refused. */
+  readonly apiKey?: string | undefined
   /** Instead of the platform's. */
   readonly fetch?: (request: Request) => Promise<Response>
   /** How often one call is sent at most, the first included; 4 where left out. */
@@ -52,7 +54,7 @@ export interface Options {
   readonly timeoutMs?: number
   /** Ends everything this client is doing, waits included. */
   readonly signal?: AbortSignal
-  /** Makes this client a witness of the evidence log, checked before an execution is sent: `@countersign/client/log-witness`, for Node. */
+  /** Makes this client a witness of the evidence log, checked before an execution is sent: `countersign-client/log-witness`, for Node. */
   readonly logWitness?: LogWitness
 }
 
@@ -67,12 +69,18 @@ export type Countersign = ReturnType<typeof createCountersign>
 /**
  * A caller of one service. A call that stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as
  * `maxAttempts` allows and after the service's Retry-After; a call that stores something only where the service did nothing with it.
- * Every method rejects with CountersignError for an answer that is not a success, the network's own error, or the signal's reason.
+ * Every method rejects with a CountersignError: AnswerError for an answer that is not a success, ConnectionLostError where none arrived; or
+ * with the signal's reason.
+ * @throws TypeError for a baseUrl that is no URL and an apiKey that is undefined or empty; RangeError for maxAttempts
  */
 export function createCountersign(options: Options) {
   const pacing: Pacing = { maxAttempts: options.maxAttempts ?? 4, signal: options.signal }
   if (!Number.isInteger(pacing.maxAttempts) || pacing.maxAttempts < 1)
     throw new RangeError('maxAttempts must be a whole number, 1 or more.')
+  if ('apiKey' in options && !options.apiKey)
+    throw new TypeError(
+      `apiKey is ${options.apiKey === undefined ? 'undefined' : 'empty'}: pass the caller's key, or leave apiKey out for the open routes alone.`,
+    )
   const http = rawClient(options)
   const read = <T>(call: Call<T>) => sendRepeatedly(call, pacing, isPassing)
   const change = <T>(call: Call<T>) => sendRepeatedly(call, pacing, nothingWasDone)
@@ -89,6 +97,8 @@ export function createCountersign(options: Options) {
     refusal: () => refusal(submitted.businessTransactionId),
     transaction: () => transaction(submitted.businessTransactionId),
   })
+
+  const sending: Sending = { callsOf, pacing }
 
   const callerIdentity = () => read(() => http.GET('/callers/me'))
   let knownCallerId: string | undefined
@@ -121,7 +131,7 @@ export function createCountersign(options: Options) {
      * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id that follows
      *   from the refused one; repeated with the same `key` or id, also after a crash, it goes on where it stopped and reads the record that
      *   there is. By default the absence of approvals is the service's 403, with `needsApproval`
-     * @throws CountersignError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
+     * @throws AnswerError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
      *   NotApprovedError where they were asked and did not approve
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
@@ -129,7 +139,7 @@ export function createCountersign(options: Options) {
       await checkLog()
       if (asking.onApprovalNeeded !== 'ask')
         return executeOnce(built.businessTransactionId, callsOf(built), pacing)
-      return executeAsking(built, { callsOf, approve: (next) => approval.approve(next, asking), pacing })
+      return executeAsking(built, { ...sending, approve: (next) => approval.approve(next, asking) })
     },
     /**
      * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.
@@ -138,7 +148,7 @@ export function createCountersign(options: Options) {
     executeOrRead: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
       await checkLog()
-      return executeOrRead(built, callsOf(built), pacing)
+      return executeOrRead(built, sending)
     },
 
     transaction,
@@ -169,13 +179,13 @@ export function createCountersign(options: Options) {
     /**
      * GET /trust-records/{id}?bundle: the text of one file that verifies the whole execution offline, beside a saved key set and log
      * description. Waits until all of it is under a checkpoint of the evidence log.
-     * @throws CountersignError 202 where it is not after every attempt
+     * @throws AnswerError 202 where it is not after every attempt
      */
     bundle: (id: string) =>
       sendRepeatedly(
         () => asText(http.GET('/trust-records/{id}', { ...bundleOf(id), parseAs: 'text' })),
         pacing,
-        (error) => isPassing(error) || (error instanceof CountersignError && error.status === 202),
+        (error) => isPassing(error) || (error instanceof AnswerError && error.status === 202),
       ),
 
     /** POST /verify: appends a fresh verification. */
@@ -272,7 +282,7 @@ async function callerIdOf(identity: Promise<Schemas['CallerIdentity']>): Promise
   try {
     return (await identity).callerId
   } catch (error) {
-    if (error instanceof CountersignError && error.status === 404) return 'anonymous'
+    if (error instanceof AnswerError && error.status === 404) return 'anonymous'
     throw error
   }
 }
@@ -298,6 +308,34 @@ function sender(
   }
 }
 
+/** What fails, before the answer or within it, is a ConnectionLostError that names the request; or the signal's reason. */
+function named(send: Send, signal: AbortSignal | undefined): Send {
+  return async (request) => {
+    const failed = (cause: unknown) =>
+      signal?.aborted === true
+        ? (signal.reason as Error)
+        : new ConnectionLostError(`${request.method} ${request.url}`, cause)
+    const response = await send(request).catch((error: unknown) => {
+      throw failed(error)
+    })
+    const reader = response.body?.getReader()
+    if (reader === undefined) return response
+    const whole = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (error) {
+          controller.error(failed(error))
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
+    return new Response(whole, response)
+  }
+}
+
 /** GET of an open route, without the key. */
 function openGet(options: Options): (path: string) => Promise<Response> {
   const send = sender(options, LOG_TIMEOUT_MS)
@@ -312,7 +350,7 @@ function rawClient(options: Options): Client<paths> {
     ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
     // Never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
-    fetch: sender(options),
+    fetch: named(sender(options), options.signal),
   })
 }
 

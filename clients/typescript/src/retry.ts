@@ -1,5 +1,5 @@
 // When a call is sent again, and how long to wait before: bounded attempts, Retry-After before backoff (interface §7 row 429, §8).
-import { CountersignError } from './errors.ts'
+import { AnswerError, ConnectionLostError } from './errors.ts'
 
 /** What openapi-fetch resolves to. */
 export interface Reply<T> {
@@ -23,7 +23,7 @@ const BACKOFF_MS_MAX = 8_000
 
 /**
  * Sends until there is an answer, an error that `mayRepeat` does not accept, or no attempt left.
- * @throws CountersignError, the network's own error, or the signal's reason
+ * @throws CountersignError, or the signal's reason
  */
 export async function sendRepeatedly<T>(
   call: Call<T>,
@@ -40,9 +40,12 @@ export async function sendRepeatedly<T>(
   }
 }
 
-/** @throws CountersignError where the answer is not a success or empty; any other error means that no whole answer arrived */
+/** @throws AnswerError where the answer is not a success or empty; any other error means that no whole answer arrived */
 export async function sendOnce<T>(call: Call<T>): Promise<T> {
-  const { data, error, response } = await call()
+  const { data, error, response } = await call().catch((thrown: unknown) => {
+    // A success that is no JSON is of something in between.
+    throw thrown instanceof SyntaxError ? new ConnectionLostError('The answer is no JSON', thrown) : thrown
+  })
   if (data !== undefined) return data
   throw errorOf(response, error)
 }
@@ -61,14 +64,14 @@ export async function pause(error: unknown, attempt: number, { maxAttempts, sign
 /** The service did nothing at all with the request (decisions §3): the limiter and the queues come first. */
 export function nothingWasDone(error: unknown): boolean {
   return (
-    error instanceof CountersignError &&
+    error instanceof AnswerError &&
     (error.status === 429 || (error.status === 503 && error.code === 'OVERLOADED'))
   )
 }
 
 /** The service, or a proxy before it, does not say what became of the request. */
 export function isUnanswered(error: unknown): boolean {
-  if (!(error instanceof CountersignError)) return true
+  if (!(error instanceof AnswerError)) return true
   return error.status < 400 || (error.status >= 502 && error.status <= 504)
 }
 
@@ -77,10 +80,10 @@ export function isPassing(error: unknown): boolean {
   return nothingWasDone(error) || isUnanswered(error)
 }
 
-function errorOf(response: Response, body: unknown): CountersignError {
+function errorOf(response: Response, body: unknown): AnswerError {
   // Another shape is from something in between, such as a proxy.
   const { error, code } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
-  return new CountersignError(typeof error === 'string' ? error : `HTTP ${response.status}`, {
+  return new AnswerError(typeof error === 'string' ? error : `HTTP ${response.status}`, {
     status: response.status,
     code: typeof code === 'string' ? code : undefined,
     requestId: response.headers.get('X-Request-Id') ?? undefined,
@@ -99,7 +102,7 @@ function retryAfterSeconds(text: string | null): number | undefined {
 
 /** Half of the backoff is chance, so that callers who failed together do not come back together. */
 function waitMsAfter(error: unknown, attempt: number): number {
-  if (error instanceof CountersignError && error.retryAfterSeconds !== undefined)
+  if (error instanceof AnswerError && error.retryAfterSeconds !== undefined)
     return error.retryAfterSeconds * 1000
   const backoffMs = Math.min(BACKOFF_MS * 2 ** (attempt - 1), BACKOFF_MS_MAX)
   return backoffMs * (0.5 + Math.random() / 2)

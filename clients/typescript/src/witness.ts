@@ -1,6 +1,6 @@
 // What a client asks before it sends an execution, so that it can be a witness of the evidence log.
 
-/** Made by `openLogWitness` of `@countersign/client/log-witness`. */
+/** Made by `openLogWitness` of `countersign-client/log-witness`. */
 export interface LogWitness {
   /**
    * Checks the log, where it is time to.

@@ -20,10 +20,11 @@ const manifest = {
     verifier: '/verifier',
   },
   authentication: { type: 'bearer', header: 'Authorization' },
-  // The client packages and their own versions (interface §9.5); a test compares them with the packages.
+  // The client packages and their own versions (interface §9.5); a test compares them with the packages. No registry has them: they are
+  // installed from a file or folder of the project, and `GET /handbook` says how.
   clients: {
-    typescript: { package: '@countersign/client', version: '0.3.0' },
-    python: { package: 'countersign-client', version: '0.3.0' },
+    typescript: { package: 'countersign-client', version: '0.4.0' },
+    python: { package: 'countersign-client', version: '0.4.0' },
   },
 }
 

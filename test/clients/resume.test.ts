@@ -1,0 +1,186 @@
+// Agents that are killed, as processes, before and after each of their requests, and started again: both clients go on where they stopped.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createCountersign,
+  deterministicId,
+  type ExecutionRequest,
+} from '../../clients/typescript/src/index.ts'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { aHuman, anApprovalOf, anApprover, enrolled } from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { startService, type TestService } from '../service.ts'
+import { arrive, openFlakyNetwork } from './flaky-network.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const agents = {
+  TypeScript: { command: process.execPath, args: [join(import.meta.dirname, 'agent.ts')], env: {} },
+  Python: {
+    command: 'python3',
+    args: [join(import.meta.dirname, 'agent.py')],
+    env: { PYTHONPATH: join(ROOT, 'clients', 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+  },
+}
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const alice = anApprover('alice')
+const policyDir = aPolicyFolder()
+const seen = {
+  name: 'seen',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+}
+addPolicy(policyDir, seen)
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry],
+    env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: '1000' },
+  })
+  await enrolled(service, { maker, checker }, alice)
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+type Language = keyof typeof agents
+type When = 'before' | 'after'
+
+/** Alice signs what somebody waits for. */
+async function sign(url: string): Promise<void> {
+  const { body } = await service.get(url)
+  if ((body as ApprovalRequest).status !== 'PENDING') return
+  await service.post('/approvals', anApprovalOf(alice, body as ApprovalRequest))
+}
+
+/**
+ * Runs an agent to its end.
+ * @param kill its request of this number is its last: it never arrives, or its reply never does
+ */
+async function run(
+  language: Language,
+  work: ExecutionRequest,
+  kill?: { readonly when: When; readonly at: number },
+) {
+  let agent: ChildProcess | undefined
+  let count = 0
+  const network = await openFlakyNetwork(service.url, async (exchange) => {
+    const { route, pass, response } = exchange
+    const isLast = count++ === kill?.at
+    if (isLast && kill?.when === 'before') return void agent?.kill('SIGKILL')
+    if (/^GET \/approval-requests\/[0-9a-f-]+$/.test(route)) await sign(route.slice('GET '.length))
+    if (!isLast) return arrive(exchange)
+    await pass()
+    agent?.kill('SIGKILL')
+    response.destroy()
+  })
+  try {
+    const { command, args, env } = agents[language]
+    agent = spawn(command, [...args, network.url, service.key, JSON.stringify(work)], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [output, errors, [code, signal]] = await Promise.all([
+      text(agent.stdout!),
+      text(agent.stderr!),
+      once(agent, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
+    ])
+    return { output, errors, code, killed: signal === 'SIGKILL' }
+  } finally {
+    await network.close()
+  }
+}
+
+const requestsFor = async (target: string) => {
+  const { body } = await service.get('/approval-requests?pageSize=100')
+  return (body.requests as ApprovalRequest[]).filter(({ request }) => request.target === target)
+}
+
+const executionsOf = async (target: string) => {
+  const { body } = await service.get('/trust-records?pageSize=100')
+  return (body as { transaction: { intent: { target: string } } }[]).filter(
+    ({ transaction }) => transaction.intent.target === target,
+  )
+}
+
+describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed', (language) => {
+  const cases = [
+    // A rule refuses it: 500, with no mismatch in the refusal.
+    { when: 'before', kind: 'leaves the approval to the service', signals: {} },
+    { when: 'after', kind: 'leaves the approval to the service', signals: {} },
+    // 403: what it declares does not hold.
+    { when: 'after', kind: 'declares the approval', signals: { approved: true } },
+  ] as const
+
+  test.each(cases)(
+    '$when each of its requests, and $kind: with a key it executes once',
+    async ({ signals, when }) => {
+      for (let at = 0; ; at++) {
+        const target = `${language}-${when}-${Object.keys(signals).length}-${at}`
+        const work = {
+          action: 'sandbox:echo',
+          target,
+          parameters: { amount: 42 },
+          policy: { name: seen.name, version: seen.version },
+          signals,
+          key: target,
+        }
+        const first = await run(language, work, { when, at })
+        const again = await run(language, work)
+        const { businessTransactionId } = await createCountersign({
+          baseUrl: service.url,
+          apiKey: service.key,
+        }).build(work)
+        const done = `${deterministicId(businessTransactionId, 'approved')} COMPLETED`
+        expect(again, again.errors).toMatchObject({ output: done, code: 0 })
+        expect(await requestsFor(target)).toMatchObject([{ status: 'USED' }])
+        expect(await executionsOf(target)).toHaveLength(1)
+        if (first.killed) continue
+        // So many requests it does not have.
+        expect(first).toMatchObject({ output: done, code: 0 })
+        expect(at).toBeGreaterThan(6)
+        return
+      }
+    },
+    240_000,
+  )
+
+  test('after each of its requests: without a key each run is work of its own, and each needs a human', async () => {
+    for (let at = 0; ; at++) {
+      const target = `${language}-keyless-${at}`
+      const work = {
+        action: 'sandbox:echo',
+        target,
+        parameters: { amount: 42 },
+        policy: { name: seen.name, version: seen.version },
+        signals: {},
+      }
+      const first = await run(language, work, { when: 'after', at })
+      const again = await run(language, work)
+      expect(again, again.errors).toMatchObject({
+        output: expect.stringContaining(' COMPLETED') as string,
+        code: 0,
+      })
+      const executions = await executionsOf(target)
+      // What the killed run had asked for is what the next one waits for; only what it had executed is done.
+      const requests = await requestsFor(target)
+      expect(requests.map(({ status }) => status)).toEqual(executions.map(() => 'USED'))
+      if (first.killed) continue
+      expect(executions).toHaveLength(2)
+      return
+    }
+  }, 240_000)
+})
