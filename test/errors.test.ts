@@ -45,7 +45,7 @@ test('the body is the envelope of interface §7: a string, and a code only where
   expect(JSON.parse(failures.transactionNotFound().body())).toEqual({
     error: 'Business Transaction not found.',
   })
-  expect(JSON.parse(failures.overloaded().body())).toEqual({
+  expect(JSON.parse(failures.overloaded('places').body())).toEqual({
     error: 'Service overloaded. Try again later.',
     code: 'OVERLOADED',
   })

@@ -41,6 +41,7 @@ test('a thread that was late names itself, and keeps the cause for the log', () 
     [200, undefined],
     [503, 'OVERLOADED'],
   ])
+  expect(answered.map(({ gate }) => gate)).toEqual([undefined, 'late-thread'])
   expect(answered[1]?.headers).toEqual({ 'Retry-After': '1' })
   expect(answered[1]?.log['cause']).toContain('timeout exceeded when trying to connect')
 })

@@ -197,6 +197,12 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The log line of a reply, which is written after it. */
+export function lineOf(service: TestService, { headers }: Called): Promise<Record<string, unknown>> {
+  const requestId = headers.get('x-request-id')
+  return until(() => service.lines().find((line) => line['requestId'] === requestId), 'the log line')
+}
+
 /**
  * Polls until a condition holds.
  * @throws after `ms` milliseconds, with `what` was waited for

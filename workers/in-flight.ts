@@ -1,5 +1,6 @@
 // What moves through the stages of an operation: requests in flight, and the answers of those that have ended.
 import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
+import type { Gate } from '../src/core/gates.ts'
 import type { StepUpPasskey } from '../src/core/callers.ts'
 import type { BatchReport, PathParams, ThreadReplies } from '../src/core/thread-messages.ts'
 
@@ -53,10 +54,10 @@ export class Finished {
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
   readonly audit: Audited | undefined
-  /** Of a failure, where it has one. */
-  readonly code: string | undefined
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
+  /** Of a 503: what refused. */
+  readonly gate: Gate | undefined
 
   constructor(request: WorkerRequest, reply: Failure | Success) {
     const { businessTransactionId } = request
@@ -68,8 +69,8 @@ export class Finished {
     this.body = answer.body
     this.log = { ...about, ...answer.log }
     this.audit = answer.audit
-    this.code = reply instanceof Failure ? reply.code : undefined
     this.refusalKind = answer.refusalKind
+    this.gate = answer.gate
   }
 }
 
@@ -79,11 +80,12 @@ export function packReplies(
   batchSize: number,
   report: BatchReport | undefined,
 ): ThreadReplies {
-  const replies = answered.map(({ request, status, headers, body, log, audit, refusalKind }) => {
+  const replies = answered.map(({ request, status, headers, body, log, audit, refusalKind, gate }) => {
     const { ticket, costMs } = request
     const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
     // Members that most replies do not have are not copied between threads.
-    return audit === undefined && refusalKind === undefined ? reply : { ...reply, audit, refusalKind }
+    const isPlain = audit === undefined && refusalKind === undefined && gate === undefined
+    return isPlain ? reply : { ...reply, audit, refusalKind, gate }
   })
   return report === undefined ? { replies } : { replies, report }
 }
@@ -131,7 +133,7 @@ export function runStage<In extends InFlight, Out extends InFlight>(
 
 /**
  * Runs one stage for all items in flight at once, such as a signature that they share. If it throws, all of them end.
- * @param stage answers in the order of its items
+ * @param stage answers in the order of its items; one that has not a product of each is a mistake of ours, and ends them all
  */
 export async function runTogether<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
@@ -146,7 +148,10 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
     const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length
     for (const { request } of inFlight) request.costMs += shareMs
-    const results = (await working).values()
+    const products = await working
+    if (products.length !== inFlight.length)
+      throw new Error(`a stage has ${products.length} products of ${inFlight.length} items`)
+    const results = products.values()
     return items.map((item) => (item instanceof Finished ? item : (results.next().value as Out)))
   } catch (error) {
     return items.map((item) => (item instanceof Finished ? item : new Finished(item.request, thrown(error))))

@@ -1,4 +1,5 @@
 // Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+import type { Gate, OverloadGate } from './gates.ts'
 import { printable } from './printable.ts'
 import type { AuditType } from './schemas/audit-event.ts'
 
@@ -19,6 +20,20 @@ export type RefusalKind = 'rejected' | 'denied'
 /** Characters of a message in a log line: it may quote names that a caller made up. */
 const LOGGED_MAX = 300
 
+interface More {
+  readonly code?: string
+  readonly headers?: Record<string, string>
+  readonly cause?: unknown
+  readonly audit?: Omit<Audited, 'reason'>
+  readonly refusalKind?: RefusalKind
+}
+
+/** Every status of a failure but 503, which names its gate. */
+type PlainStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502
+type FailureParts =
+  | [status: PlainStatus, message: string, more?: More]
+  | [status: 503, message: string, more: More & { readonly gate: Gate }]
+
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
 export class Failure {
   readonly status: number
@@ -31,18 +46,10 @@ export class Failure {
   readonly audit: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
+  /** Of a 503: what refused. For the log line and the metrics, never for the caller. */
+  readonly gate: Gate | undefined
 
-  constructor(
-    status: number,
-    message: string,
-    more: {
-      code?: string
-      headers?: Record<string, string>
-      cause?: unknown
-      audit?: Omit<Audited, 'reason'>
-      refusalKind?: RefusalKind
-    } = {},
-  ) {
+  constructor(...[status, message, more = {}]: FailureParts) {
     this.status = status
     this.message = message
     this.code = more.code
@@ -50,6 +57,7 @@ export class Failure {
     this.cause = more.cause
     this.audit = more.audit && { ...more.audit, reason: message }
     this.refusalKind = more.refusalKind
+    this.gate = 'gate' in more ? more.gate : undefined
   }
 
   /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
@@ -76,8 +84,8 @@ function causeText(cause: unknown): string {
 
 /** What a failure answers and logs, whichever thread made it. */
 export function answerOf(failure: Failure) {
-  const { status, headers, audit, refusalKind } = failure
-  return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind }
+  const { status, headers, audit, refusalKind, gate } = failure
+  return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind, gate }
 }
 
 /** The contract says little of a body that is wrong; that route says everything that is wrong with it. */
@@ -279,12 +287,14 @@ export const failures = {
       code: 'EVIDENCE_REFUSED',
       headers: { 'Retry-After': '5' },
       cause,
+      gate: 'evidence',
     }),
-  overloaded: (cause?: string) =>
+  overloaded: (gate: OverloadGate, cause?: string) =>
     new Failure(503, 'Service overloaded. Try again later.', {
       code: 'OVERLOADED',
       headers: { 'Retry-After': '1' },
       cause,
+      gate,
     }),
   /** A source of verified state does not answer: nothing is stored or signed, and the id is free (decisions §12). */
   stateUnavailable: (cause: unknown) =>
@@ -292,12 +302,14 @@ export const failures = {
       code: 'STATE_UNAVAILABLE',
       headers: { 'Retry-After': '5' },
       cause,
+      gate: 'state',
     }),
   databaseUnavailable: (cause: unknown) =>
     new Failure(503, 'Database unavailable. Nothing was executed.', {
       code: 'DATABASE_UNAVAILABLE',
       headers: { 'Retry-After': '1' },
       cause,
+      gate: 'database',
     }),
 } as const
 

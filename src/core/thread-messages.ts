@@ -4,6 +4,7 @@ import type { AuthorityState } from './authority-state.ts'
 import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
 import type { Audited, RefusalKind } from './errors.ts'
+import type { Gate } from './gates.ts'
 import type { LoopReport } from './event-loop.ts'
 import type { NotificationWay } from './notification-queue.ts'
 import type { HttpOutcome } from './outbound/call.ts'
@@ -193,6 +194,8 @@ export interface ThreadReply {
   readonly audit?: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
+  /** Of a 503: what refused. */
+  readonly gate?: Gate | undefined
   /** Milliseconds of thread time that it took. */
   readonly costMs: number
 }

@@ -1,5 +1,6 @@
 // What a handler answers, whether it worked itself or a thread did. `Reply` (http/listen) is what the socket gets of it.
 import type { Audited, RefusalKind } from '../core/errors.ts'
+import type { Gate } from '../core/gates.ts'
 import type { RequestTimes } from './metrics/times.ts'
 
 export interface Answer {
@@ -19,6 +20,8 @@ export interface Answer {
   readonly audit?: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
+  /** Of a 503: what refused. */
+  readonly gate?: Gate | undefined
   /** How long it waited, and how long each stage of its batch took. */
   readonly times?: RequestTimes
   /** Called once when the reply has left this process, or its client has gone. */

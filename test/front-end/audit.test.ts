@@ -33,7 +33,9 @@ function open(gatheredMs = LONG_MS): Audit {
       expect([operation, callerIndex]).toEqual(['record-audit-event', -1])
       const event = JSON.parse(Buffer.from(body).toString()) as Event
       submitted.push(event)
-      return { status: await answer(event), headers: {}, body: '', log: { cause: 'as the test says' } }
+      const status = await answer(event)
+      const gate = status === 503 ? ('database' as const) : undefined
+      return { status, gate, headers: {}, body: '{}', log: { cause: 'as the test says' } }
     },
     limits: openMemoryLimits(),
     gatheredMs,

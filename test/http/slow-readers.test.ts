@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { lineOf, reply, startService, until, type TestService } from '../service.ts'
 
 const { transaction } = trustRecord
 const PAGE = '/transactions?pageSize=100'
@@ -52,7 +52,9 @@ describe('GET /transactions 503 overloaded', () => {
   // proves fault: A client asks for much
   test('while one page of 10 MB is unread a second one does not fit into the share of its caller', async () => {
     const stalled = await askAndStall()
-    expect(reply(await service.get(PAGE))).toEqual(OVERLOADED)
+    const refused = await service.get(PAGE)
+    expect(reply(refused)).toEqual(OVERLOADED)
+    expect(await lineOf(service, refused)).toMatchObject({ gate: 'client-share' })
     expect((await service.get('/transactions?pageSize=1&page=2')).status).toBe(200)
 
     stalled.destroy()

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { lineOf, reply, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const QUEUE_REQUESTS_MAX = 16
@@ -74,6 +74,7 @@ describe('POST /execute 503 overloaded', () => {
         body: { error: 'Service overloaded. Try again later.', code: 'OVERLOADED' },
       })
       expect(refused.headers.get('retry-after')).toBe('1')
+      expect(await gateOf(refused)).toBe('client-share')
     }
     expect((await service.get(`/transactions/${transaction.businessTransactionId}`)).status).toBe(404)
 
@@ -90,6 +91,12 @@ describe('POST /execute 503 overloaded', () => {
   })
 })
 
+/** What the log says refused it; nothing of it is in the reply. */
+async function gateOf(called: Called): Promise<unknown> {
+  expect(called.text).not.toContain('gate')
+  return (await lineOf(service, called))['gate']
+}
+
 const away = {
   status: 503,
   body: { error: 'Database unavailable. Nothing was executed.', code: 'DATABASE_UNAVAILABLE' },
@@ -103,7 +110,9 @@ describe('POST /execute 503 databaseUnavailable', () => {
     const refused = await service.post('/execute', transaction)
     expect(reply(refused)).toEqual(away)
     expect(refused.headers.get('retry-after')).toBe('1')
-    expect((await service.get('/ready')).status).toBe(503)
+    expect(await gateOf(refused)).toBe('database')
+    const ready = await service.get('/ready')
+    expect([ready.status, await gateOf(ready)]).toEqual([503, 'database'])
     await proxy.mend()
     expect((await service.post('/execute', transaction)).status).toBe(200)
     expect((await service.get('/ready')).status).toBe(200)

@@ -10,6 +10,7 @@ import { makeRawKey } from '../../src/core/callers.ts'
 import { parseAddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
 import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
 import { formatVkey, parseNote } from '../../src/core/log/note.ts'
+import { gateNames } from '../../src/core/gates.ts'
 import { stageNames } from '../../src/core/thread-messages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { freezeLog } from '../../src/core/tables/log-state.ts'
@@ -154,6 +155,11 @@ describe('what is counted', () => {
       expect(count('countersign_webhook_deliveries_total', { provider: 'razorpay', outcome }), outcome).toBe(
         1,
       )
+  })
+
+  test('replies of 503 by their gate, all of which are there from the start', () => {
+    const gates = samples.filter(({ name }) => name === 'countersign_replies_total')
+    expect(new Set(gates.map(({ labels }) => labels['gate']))).toEqual(new Set(gateNames))
   })
 
   test('a chunked body, whose connection ends, and a debug line with its address', async () => {

@@ -47,7 +47,7 @@ test('where finishing throws, its executions are answered 502, those that had en
     },
     (answered) => delivered.push(...answered),
   )
-  const refused = new Finished(aPerformed().request, failures.overloaded())
+  const refused = new Finished(aPerformed().request, failures.overloaded('claims'))
   lane.add([Promise.resolve(refused), Promise.resolve(aPerformed())])
   await until(() => delivered.length === 2, 'the answers of the first batch')
   expect(delivered.map(({ status, log }) => [status, log['code']])).toEqual([

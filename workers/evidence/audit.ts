@@ -27,7 +27,11 @@ export async function recordAuditEvents(
   batch: readonly InFlight[],
   { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ): Promise<Finished[]> {
-  const signed = runStage(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
+  const signed = runStage(batch, ({ request }) => ({
+    request,
+    row: signedRow(request.body, key),
+    text: 'null',
+  }))
   const rows = stillGoing(signed).map(({ row }) => row)
   const store = (some: readonly AuditEventRow[]) =>
     inTransaction(pool, (transaction) => {

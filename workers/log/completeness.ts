@@ -170,7 +170,7 @@ async function lookUntilPublished<T>(look: () => Promise<T | undefined>): Promis
   for (let looks = 1; ; looks++) {
     const found = await look()
     if (found !== undefined) return found
-    if (looks === LOOKS) return failures.overloaded('the newest heads of the evidence log are not published')
+    if (looks === LOOKS) return failures.overloaded('log-heads')
     await delay(LOOK_AGAIN_MS)
   }
 }

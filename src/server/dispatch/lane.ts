@@ -79,7 +79,8 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   })
   const expiring = setInterval(() => {
     const nowMs = performance.now()
-    for (const { resolve } of batches.expire(nowMs - QUEUED_MAX_MS)) resolve(answerOf(failures.overloaded()))
+    for (const { resolve } of batches.expire(nowMs - QUEUED_MAX_MS))
+      resolve(answerOf(failures.overloaded('queue')))
     pending.expire(nowMs - ANSWER_MAX_MS, (operation) =>
       lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
     )

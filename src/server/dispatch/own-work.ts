@@ -2,36 +2,60 @@
 import { NOBODY, type Operation } from '../../core/thread-messages.ts'
 import type { Answer } from '../answer.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import type { Submission } from './lane.ts'
 
 /** The name under which the service's own work waits; no caller can be called so. */
 export const SERVICE_CLIENT = 'the service'
 
+/** How such work ended. What was not done is tried again by the job, or answered to the caller who caused it. */
+export type OwnWork<Result> = { readonly kind: 'done'; readonly result: Result } | NotDone
+
+export interface NotDone {
+  /** The database is away; no thread took it or came back in time; or the thread failed. */
+  readonly kind: 'away' | 'late' | 'failed'
+  readonly answer: Answer
+}
+
+/** What an operator reads of work that was not done. */
+const SENTENCES: Readonly<Record<NotDone['kind'], string>> = {
+  away: 'The database is away.',
+  late: 'The worker threads are too busy.',
+  failed: 'The reason is in the log of the service.',
+}
+
+export function whyNotDone({ kind }: NotDone): string {
+  return SENTENCES[kind]
+}
+
 /**
- * The submission of such work, for callers that read the answer themselves.
+ * Has a thread do it.
  * @param given what the operation takes, sent as JSON
+ * @returns what the operation answers, or why it was not done; never rejects
  */
-export function ownWork(operation: Operation, given: object = {}): Submission {
+export async function tryOwnWork<Result>(
+  submit: Dispatcher['submit'],
+  operation: Operation,
+  given: object = {},
+): Promise<OwnWork<Result>> {
   const body = Buffer.from(JSON.stringify(given))
-  return { operation, client: SERVICE_CLIENT, callerIndex: NOBODY, body }
+  const answer = await submit({ operation, client: SERVICE_CLIENT, callerIndex: NOBODY, body })
+  if (answer.status === 200)
+    return { kind: 'done', result: JSON.parse(Buffer.from(answer.body).toString()) as Result }
+  if (answer.gate === undefined) return { kind: 'failed', answer }
+  return { kind: answer.gate === 'database' ? 'away' : 'late', answer }
 }
 
 /**
  * Has a thread do it.
  * @returns what the operation answers
- * @throws Error with what the thread logged, where it failed
+ * @throws Error with what the thread logged, where it was not done
  */
 export async function doOwnWork<Result>(
   submit: Dispatcher['submit'],
   operation: Operation,
   given: object,
 ): Promise<Result> {
-  const answer = await submit(ownWork(operation, given))
-  if (answer.status !== 200) throw new Error(`${operation}: ${JSON.stringify(answer.log ?? answer.status)}`)
-  return resultOf(answer) as Result
-}
-
-/** What an answer says, as its operation defines it. */
-export function resultOf({ body }: Answer): unknown {
-  return JSON.parse(Buffer.from(body).toString())
+  const done = await tryOwnWork<Result>(submit, operation, given)
+  if (done.kind === 'done') return done.result
+  const { gate, status, log = { status } } = done.answer
+  throw new Error(`${operation}: ${whyNotDone(done)} ${JSON.stringify({ gate, ...log })}`)
 }

@@ -1,5 +1,6 @@
 // How much the service takes in at once (docs/design-notes.md "Backpressure"). A request holds a place from the moment its body is
 // complete until its reply; bodies that are only announced are counted apart, so that withholding them shuts nobody else out.
+import type { Gate } from '../../core/gates.ts'
 import { isAddress } from './compute.ts'
 
 /** Bodies that have arrived and large replies that have not left, of all clients together. */
@@ -12,9 +13,12 @@ const ADDRESSES_SHARE = 2
 /** Gives a place back; a second call does nothing. */
 export type Leave = () => void
 
+/** Which bound refuses. */
+type ShareGate = Extract<Gate, 'places' | 'memory' | 'client-share' | 'addresses-share'>
+
 export interface Announced {
-  /** The body is complete. Returns undefined where no place is free. */
-  readonly arrived: () => Leave | undefined
+  /** The body is complete. Returns the gate that refuses it a place. */
+  readonly arrived: () => Leave | ShareGate
   /** The client went away before. */
   readonly aborted: () => void
 }
@@ -27,11 +31,11 @@ interface Taken {
 export interface Admission {
   /**
    * Expects a body of as many bytes as its header announces, and counts it against the client's share.
-   * Returns undefined where the client holds its share of announced bytes, or of places, already.
+   * Returns the gate that refuses it: the client may hold its share of announced bytes, or of places, already.
    */
-  readonly announce: (bytes: number, client: string) => Announced | undefined
-  /** Takes a place at once. Returns undefined where none is free. */
-  readonly take: (bytes: number, client: string) => Leave | undefined
+  readonly announce: (bytes: number, client: string) => Announced | ShareGate | 'announced'
+  /** Takes a place at once. Returns the gate that refuses it. */
+  readonly take: (bytes: number, client: string) => Leave | ShareGate
   readonly places: () => Taken
   readonly announced: () => Taken
   /** Resolves when every place has been given back. */
@@ -49,9 +53,10 @@ export function openAdmission(requestsMax: number): Admission {
 
   return {
     announce(bytes, client) {
-      if (!places.has(bytes, client)) return undefined
+      const refusing = places.refusing(bytes, client)
+      if (refusing !== undefined) return refusing
       const leave = announced.take(bytes, client)
-      if (leave === undefined) return undefined
+      if (typeof leave === 'string') return 'announced'
       return {
         aborted: leave,
         arrived() {
@@ -92,20 +97,22 @@ function openShares({
   let bytes = 0
   let whenEmpty: (() => void) | undefined
 
-  /** Whether one more fits. */
-  function has(more: number, client: string): boolean {
+  /** Which bound one more would exceed; undefined: it fits. */
+  function refusing(more: number, client: string): ShareGate | undefined {
     const own = ofClient.get(client)
-    if (requests >= requestsMax || bytes + more > bytesMax) return false
+    if (requests >= requestsMax) return 'places'
+    if (bytes + more > bytesMax) return 'memory'
     // A single item larger than a share is let through alone: otherwise it would be refused for ever.
     const addressesAreFull =
       ofAddresses.requests >= addressesRequestsMax || ofAddresses.bytes + more > addressesBytesMax
-    if (isAddress(client) && ofAddresses.requests > 0 && addressesAreFull) return false
-    if (own === undefined) return true
-    return own.requests < clientRequestsMax && own.bytes + more <= clientBytesMax
+    if (isAddress(client) && ofAddresses.requests > 0 && addressesAreFull) return 'addresses-share'
+    if (own === undefined) return undefined
+    return own.requests < clientRequestsMax && own.bytes + more <= clientBytesMax ? undefined : 'client-share'
   }
 
-  function take(more: number, client: string): Leave | undefined {
-    if (!has(more, client)) return undefined
+  function take(more: number, client: string): Leave | ShareGate {
+    const gate = refusing(more, client)
+    if (gate !== undefined) return gate
     let own = ofClient.get(client)
     if (own === undefined) ofClient.set(client, (own = { requests: 0, bytes: 0 }))
     const held = isAddress(client) ? [own, ofAddresses] : [own]
@@ -131,7 +138,7 @@ function openShares({
   }
 
   return {
-    has,
+    refusing,
     take,
     taken: (): Taken => ({ requests, bytes }),
     empty: (): Promise<void> =>

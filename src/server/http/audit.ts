@@ -7,7 +7,7 @@ import type { AuditType } from '../../core/schemas/audit-event.ts'
 import { within } from '../../core/within.ts'
 import { cut } from '../../core/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { ownWork } from '../dispatch/own-work.ts'
+import { tryOwnWork } from '../dispatch/own-work.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
 /** What the front end knows of the refused request. */
@@ -116,13 +116,14 @@ export function openAudit({
   }
 
   async function store(event: { eventId: string; type: string }): Promise<void> {
-    const recording = ownWork('record-audit-event', event)
     let failed = 0
     for (;;) {
-      const { status, log: cause } = await submit(recording)
-      if (status === 200 || closed) return
-      // A database that is away is waited for, a thread that died is replaced; an event that cannot be signed never will be.
-      if (status !== 503 && ++failed === FAILED_MAX) return log({ event, ...cause }, 'audit event lost')
+      const recorded = await tryOwnWork(submit, 'record-audit-event', event)
+      if (recorded.kind === 'done' || closed) return
+      // A database that is away and threads that are late are waited for, a thread that died is replaced; an event that cannot be signed
+      // never will be.
+      if (recorded.kind === 'failed' && ++failed === FAILED_MAX)
+        return log({ event, ...recorded.answer.log }, 'audit event lost')
       await delay(RETRY_MS, undefined, { ref: false })
     }
   }

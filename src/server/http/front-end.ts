@@ -259,7 +259,7 @@ async function handled(
       service,
     )
   } catch (error) {
-    return error instanceof TooManyReads ? failures.overloaded() : failureOf(error)
+    return error instanceof TooManyReads ? failures.overloaded('reads') : failureOf(error)
   }
 }
 

@@ -18,14 +18,14 @@ export async function receive(
   admission: Admission,
 ): Promise<Received | Failure | undefined> {
   const announced = admission.announce(request.bodyBytes, client)
-  if (announced === undefined) return failures.overloaded()
+  if (typeof announced === 'string') return failures.overloaded(announced)
   const body = await request.readBody()
   if (body === undefined) {
     announced.aborted()
     return undefined
   }
   const leave = announced.arrived()
-  return leave === undefined ? failures.overloaded() : { body, leave }
+  return typeof leave === 'string' ? failures.overloaded(leave) : { body, leave }
 }
 
 /** For a request that was refused while its body was still read. */

@@ -72,7 +72,7 @@ export function openReplyAdmission({
     const isSent = !(answer instanceof Failure) && exchange.method !== 'HEAD'
     if (isSent && answer.texts !== undefined) {
       const sent = exports.take(PAGE_BYTES_MAX, reader.client)
-      if (sent === undefined) return failures.overloaded()
+      if (typeof sent === 'string') return failures.overloaded('exports')
       return { ...answer, sent, texts: paced(answer.texts, exchange, reader) }
     }
     const body = isSent ? encoded(answer.body) : ''
@@ -81,7 +81,7 @@ export function openReplyAdmission({
     // A client that does not read a large reply must not fill the memory.
     if (!isSent || bytes < LARGE_REPLY_BYTES || reader.hasPlace) return answer
     const sent = admission.take(bytes, reader.client)
-    return sent === undefined ? failures.overloaded() : { ...answer, body, sent }
+    return typeof sent === 'string' ? failures.overloaded(sent) : { ...answer, body, sent }
   }
 
   /** What a thread made is charged by the thread's time, and what was refused for want of capacity is not charged. */

@@ -35,6 +35,7 @@ export function respond(
       status,
       ms: Math.round(ms * 100) / 100,
       ...(exchange.callerId === undefined ? {} : { caller: exchange.callerId }),
+      ...(answer.gate === undefined ? {} : { gate: answer.gate }),
       ...answer.log,
     },
     status >= 500 && answer.log?.['cause'] !== undefined,

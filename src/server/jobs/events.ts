@@ -12,7 +12,7 @@ import {
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { ownWork } from '../dispatch/own-work.ts'
+import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
 import { watchEvents } from '../watch/events.ts'
 import { deliverEvents, type AttemptProblem, type DeliverWith } from './deliver-events.ts'
 import { openProblems, repeat } from './repeat.ts'
@@ -140,7 +140,9 @@ async function noteFailure(
     severity: 'WARNING',
     detail: about(lease),
   }
-  await submit(ownWork('record-audit-event', event))
+  const recorded = await tryOwnWork(submit, 'record-audit-event', event)
+  if (recorded.kind !== 'done')
+    log.warn({ ...about(lease), event, reason: whyNotDone(recorded) }, 'audit event lost')
 }
 
 /** Numbers only: GET /ready is open. */

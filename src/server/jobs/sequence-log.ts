@@ -1,7 +1,7 @@
 // Has the evidence log written, a few times a second and on every instance. The work is a thread's: workers/log/index.ts.
 import type { LogReport } from '../../core/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { ownWork, resultOf } from '../dispatch/own-work.ts'
+import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const WHEN_FROZEN =
@@ -35,16 +35,16 @@ export function startSequencing({
 
   /** @returns in how many milliseconds the next one is due */
   async function tick(): Promise<number> {
-    const reply = await submit(ownWork('sequence-log'))
+    const ticked = await tryOwnWork<LogReport>(submit, 'sequence-log')
     if (signal.aborted) return RETRY_AFTER_MS
-    if (reply.status !== 200) {
-      const away = reply.status === 503 ? 'The database is away.' : 'The reason is in the log of the service.'
-      problems.become([`The evidence log is not written: ${away}`], () =>
-        log.error(reply.log ?? {}, 'the evidence log is not written'),
+    if (ticked.kind !== 'done') {
+      const { gate, log: line } = ticked.answer
+      problems.become([`The evidence log is not written: ${whyNotDone(ticked)}`], () =>
+        log.error({ gate, ...line }, 'the evidence log is not written'),
       )
       return RETRY_AFTER_MS
     }
-    const { frozen, problem, nextTickMs } = resultOf(reply) as LogReport
+    const { frozen, problem, nextTickMs } = ticked.result
     if (frozen !== null)
       problems.become([`The evidence log is frozen, and signs nothing: ${frozen} ${WHEN_FROZEN}`], () =>
         log.error({ reason: `${frozen} ${WHEN_FROZEN}` }, 'evidence log frozen'),

@@ -1,23 +1,19 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
-import type { Answer } from '../answer.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { ownWork, resultOf } from '../dispatch/own-work.ts'
+import { tryOwnWork, whyNotDone, type OwnWork } from '../dispatch/own-work.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const SWEEP_EVERY_MS = 5_000
 
-/**
- * Sweeps once, in a worker thread.
- * @returns 200 {noticed}
- */
-export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
-  return submit(ownWork('sweep-intents'))
+/** What a sweep found: how many intents that were not known to be in doubt. */
+interface Swept {
+  readonly noticed: number
 }
 
-/** How many a sweep found that were not known to be in doubt. */
-export function noticedBy(answer: Answer): number {
-  return (resultOf(answer) as { noticed: number }).noticed
+/** Sweeps once, in a worker thread. */
+export function sweepOnce(submit: Dispatcher['submit']): Promise<OwnWork<Swept>> {
+  return tryOwnWork(submit, 'sweep-intents')
 }
 
 interface Sweeping {
@@ -25,7 +21,7 @@ interface Sweeping {
   readonly close: () => void
 }
 
-/** @param log called for each sweep that found some, and once when the database cannot be read, until it can again */
+/** @param log called for each sweep that found some, and once for each reason why none could be made, until one can */
 export function startSweeping({
   submit,
   log,
@@ -38,13 +34,17 @@ export function startSweeping({
   const problems = openProblems()
 
   async function sweep(): Promise<number> {
-    const reply = await sweepOnce(submit)
+    const swept = await sweepOnce(submit)
     if (signal.aborted) return SWEEP_EVERY_MS
-    const failed = reply.status !== 200
-    problems.become(failed ? ['sweep'] : [], () =>
-      log.error(reply.log ?? {}, 'executions in doubt are not looked for'),
-    )
-    const noticed = failed ? 0 : noticedBy(reply)
+    if (swept.kind !== 'done') {
+      const { gate, log: line } = swept.answer
+      problems.become([whyNotDone(swept)], (reason) =>
+        log.error({ reason, gate, ...line }, 'executions in doubt are not looked for'),
+      )
+      return SWEEP_EVERY_MS
+    }
+    problems.become([])
+    const { noticed } = swept.result
     if (noticed > 0) log.warn({ noticed }, 'execution intents in doubt')
     return SWEEP_EVERY_MS
   }

@@ -75,6 +75,7 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
       'reason',
     ]),
     limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),
+    gated: counter('replies_total', 'Requests answered 503, by the gate that refused them.', ['gate']),
     audited: counter(
       'audit_events_total',
       'Refusals that the audit records; written says whether as an event of its own or only counted.',

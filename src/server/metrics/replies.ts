@@ -1,5 +1,6 @@
 // What the front end reports of each reply.
 import { dropReasons, type DropReason } from '../http/listen/refused.ts'
+import { gateNames } from '../../core/gates.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -33,11 +34,12 @@ export function knownMethod(method: string): string {
 const WEBHOOKS = '/webhooks/{provider}'
 
 export function watchReplies(instruments: Instruments): ReplyWatch {
-  const { requests, requestSeconds, dropped, limited, audited, deliveries } = instruments
+  const { requests, requestSeconds, dropped, limited, gated, audited, deliveries } = instruments
   // There from the start, so that the first one is seen as an increase.
   for (const limit of ['execute', 'health', 'public', 'compute', 'administration'] as const)
     limited.inc({ limit }, 0)
   for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  for (const gate of gateNames) gated.inc({ gate }, 0)
   return {
     replied(reply) {
       const { route, status, ms } = reply
@@ -46,6 +48,7 @@ export function watchReplies(instruments: Instruments): ReplyWatch {
       requests.inc({ method, route: path, status })
       requestSeconds.observe({ method, route: path }, ms / 1_000)
       if (status === 429 && reply.limit !== undefined) limited.inc({ limit: reply.limit })
+      if (reply.answer.gate !== undefined) gated.inc({ gate: reply.answer.gate })
       if (path === WEBHOOKS)
         deliveries.inc({ provider: providerOf(reply.path), outcome: deliveryOutcome(reply) })
     },

@@ -77,7 +77,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),
   evidenceRefused: failures.evidenceRefused(''),
-  overloaded: failures.overloaded(),
+  overloaded: failures.overloaded('places'),
   stateUnavailable: failures.stateUnavailable(undefined),
   databaseUnavailable: failures.databaseUnavailable(undefined),
 }

@@ -11,7 +11,7 @@ import {
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { listInDoubt } from '../../core/tables/execution-intents.ts'
 import { readTransitions } from '../../core/tables/intent-transitions.ts'
-import { noticedBy, sweepOnce } from '../jobs/sweep.ts'
+import { sweepOnce } from '../jobs/sweep.ts'
 import exampleTransitions from '../openapi/examples/intent-transitions.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
@@ -170,7 +170,7 @@ const resolve = onThread('resolve-intent')
 /** Sweeps first: where it takes two humans, what the first one says is noted of an intent that is known to be in doubt. */
 async function resolveIntent(request: RouteRequest, service: Service): Promise<Answer | Failure> {
   const swept = await sweepOnce(service.dispatcher.submit)
-  if (swept.status !== 200) return swept
+  if (swept.kind !== 'done') return swept.answer
   return resolve(request, service)
 }
 
@@ -182,14 +182,14 @@ async function listUnfinalized(
   const range = readRange(query)
   if (range instanceof Failure) return range
   const swept = await sweepOnce(dispatcher.submit)
-  if (swept.status !== 200) return swept
+  if (swept.kind !== 'done') return swept.answer
   const { rows, next } = await listInDoubt(pool, range)
   const transitions = await readTransitions(
     pool,
     rows.map((row) => row.businessTransactionId),
   )
   const texts = rows.map((row) => intentText(row, transitions.get(row.businessTransactionId) ?? []))
-  const noticed = noticedBy(swept)
+  const { noticed } = swept.result
   return {
     status: 200,
     ...pageHeaders('/execution-intents/unfinalized', query, next),

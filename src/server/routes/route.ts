@@ -11,6 +11,7 @@ import type { KeptDocument } from '../kept-document.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { Failure } from '../../core/errors.ts'
+import type { Gate } from '../../core/gates.ts'
 import type { OpenApiOperation } from '../openapi/operation.ts'
 import type { PublishedLogKeys } from '../../core/signing/log-keys.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
@@ -157,7 +158,11 @@ export const post = { method: 'POST' } as const
 /** The start of a row by which a human changes something. */
 export const humanPost = { ...post, human: true, cost: 'administration' } as const
 
-export function json(value: unknown, more: Partial<Answer> = {}): Answer {
+type More = Omit<Partial<Answer>, 'status' | 'gate'>
+/** A 503 names its gate. */
+type Status = { readonly status?: 200 | 201 } | { readonly status: 503; readonly gate: Gate }
+
+export function json(value: unknown, more: More & Status = {}): Answer {
   return { status: 200, body: JSON.stringify(value), ...more }
 }
 

@@ -1,5 +1,6 @@
 // The state of the service (interface §4.1).
 import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
+import type { Gate } from '../../core/gates.ts'
 import { whyRefused } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
 import { get, json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
@@ -86,21 +87,21 @@ export const system = [
 
 /** Each request learns what the database says after it came. */
 async function readiness(_request: RouteRequest, service: Service): Promise<Answer> {
-  if (service.stopping()) return notReady(service, 'The service is stopping.')
+  if (service.stopping()) return notReady(service, 'stopping', 'The service is stopping.')
   const unusable = await service.whyUnusable()
   if (unusable !== undefined) {
     return {
-      ...notReady(service, `The database cannot be used: ${unusable.why}.`),
+      ...notReady(service, 'database', `The database cannot be used: ${unusable.why}.`),
       log: { cause: String(unusable.cause) },
     }
   }
   const refused = service.storeFault.sqlState()
   if (refused !== undefined) {
     const reason = `The database refuses to store evidence: ${whyRefused(refused)}.`
-    return { ...notReady(service, reason), log: { cause: refused } }
+    return { ...notReady(service, 'evidence', reason), log: { cause: refused } }
   }
   const overload = service.overload()
-  if (overload !== undefined) return { ...notReady(service, overload), log: { cause: overload } }
+  if (overload !== undefined) return { ...notReady(service, 'waiting', overload), log: { cause: overload } }
   const warnings = service.warnings()
   return json({
     status: 'READY',
@@ -110,9 +111,9 @@ async function readiness(_request: RouteRequest, service: Service): Promise<Answ
 }
 
 /** `status` and `reason` are interface §4.1; `error` repeats the reason for the envelope of every non-2xx reply (§7). */
-function notReady(service: Service, reason: string): Answer {
+function notReady(service: Service, gate: Gate, reason: string): Answer {
   return json(
     { status: 'NOT_READY', reason, error: reason, authDisabled: service.config.authDisabled },
-    { status: 503 },
+    { status: 503, gate },
   )
 }

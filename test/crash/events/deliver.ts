@@ -25,7 +25,7 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
     if (operation === 'record-audit-event') {
       const [stored] = await recordAuditEvents(batch, tools)
       ended.resolve()
-      return { status: stored?.status ?? 0, body: '' }
+      return { status: stored?.status ?? 0, body: stored?.body ?? '' }
     }
     const [signed] = await answerEach((request) => signEvents(request, tools))(batch)
     const { status = 0, body: text = '' } = signed ?? {}

@@ -56,7 +56,7 @@ function withinLimit<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T
   const since = performance.now()
   return limit<[], T | Failure>(() => {
     const waitedTooLong = performance.now() - since > QUEUED_MAX_MS
-    return waitedTooLong ? failures.overloaded() : work()
+    return waitedTooLong ? failures.overloaded('claims') : work()
   })
 }
 
