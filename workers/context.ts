@@ -7,6 +7,7 @@ import type { Crypto } from '../src/core/verifier/evidence.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
 import type { ExistingStreams } from './existing-streams.ts'
+import type { PersonsInEffect } from './persons.ts'
 import type { PolicyOutcomes } from './policy-outcomes.ts'
 import type { Policies } from './policies.ts'
 
@@ -16,6 +17,7 @@ export interface ThreadContext {
   readonly storeFault: StoreFault
   readonly policies: Policies
   readonly approvers: Approvers
+  readonly persons: PersonsInEffect
   readonly connectors: Connectors
   /** One for each of RECEIPT_ALGORITHMS: they sign records and receipts. */
   readonly receiptKeys: readonly SigningKey[]

@@ -12,6 +12,7 @@ import { openSemaphores } from './execute/prove/prove-and-admit.ts'
 import type { ExecutionContext } from './execute/index.ts'
 import { openExistingStreams } from './existing-streams.ts'
 import { openPendingEvidence } from './execute/store/pending-evidence.ts'
+import { openPersons } from './persons.ts'
 import { openPolicies } from './policies.ts'
 import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
 import { openPolicyOutcomes } from './policy-outcomes.ts'
@@ -29,6 +30,7 @@ export function openThread(given: Boot) {
   const published = publishedKeys(signingKeyDir, { onError: () => undefined })
   const findKey = published.get
   const approvers = openApprovers(authority.approvers)
+  const persons = openPersons(authority.persons)
   const connectors = openConnectors({ hubspot, key: ed25519, production })
   connectors.replaceExternal(authority.externalConnectors)
   const storeFault = openStoreFault(storeFaultMemory)
@@ -54,6 +56,7 @@ export function openThread(given: Boot) {
     storeFault,
     policies,
     approvers,
+    persons,
     connectors,
     webhookRules: openWebhookRules(authority.webhookRules),
     semaphores: openSemaphores(),

@@ -42,6 +42,7 @@ function boot(given: Boot) {
     callers = scopedCallers(given, authority)
     thread.policies.replace(authority.policies)
     thread.approvers.replace(authority.approvers)
+    thread.persons.replace(authority.persons)
     thread.connectors.replaceExternal(authority.externalConnectors)
     thread.webhookRules.replace(authority.webhookRules)
   })

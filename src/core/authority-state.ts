@@ -1,7 +1,9 @@
 // What human authority has put in effect: policies, approvers' keys, external connectors, webhook rules and callers'
 // keys, as every thread works by them.
+import type { Caller } from './callers.ts'
+import { joinPersons, namingOfApprover, namingOfCaller, type Naming, type Persons } from './persons.ts'
 import { readApprovers, type ApproverRow } from './tables/approvers.ts'
-import { readCallerKeysInEffect, type StoredCallerKey } from './tables/caller-keys.ts'
+import { readCallerKeysInEffect, readCallerNamings, type StoredCallerKey } from './tables/caller-keys.ts'
 import { readEpoch } from './tables/authority-epoch.ts'
 import { readExternalConnectors, type ExternalConnectorRow } from './tables/external-connectors.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from './tables/policy-versions.ts'
@@ -16,18 +18,41 @@ export interface AuthorityState {
   readonly externalConnectors: readonly ExternalConnectorRow[]
   readonly webhookRules: readonly WebhookRulesRow[]
   readonly callerKeys: readonly StoredCallerKey[]
+  /** Who is whom: by keys that are revoked too. */
+  readonly persons: Persons
 }
 
-/** @param configuredKeys hashes of the keys of SERVICE_API_KEYS: governance may have revoked some */
-export async function readAuthority(sql: Sql, configuredKeys: readonly string[]): Promise<AuthorityState> {
+/** @param configured the entries of SERVICE_API_KEYS: governance may have revoked some */
+export async function readAuthority(sql: Sql, configured: readonly Caller[]): Promise<AuthorityState> {
   // First: what is read after it is at least as new, and a change in between shows as another epoch at the next look.
   const epoch = await readEpoch(sql)
+  const approvers = await readApprovers(sql)
   return {
     epoch,
     policies: await readPolicyVersions(sql),
-    approvers: await readApprovers(sql),
+    approvers,
     externalConnectors: await readExternalConnectors(sql),
     webhookRules: await readWebhookRulesInEffect(sql),
-    callerKeys: await readCallerKeysInEffect(sql, configuredKeys),
+    callerKeys: await readCallerKeysInEffect(
+      sql,
+      configured.map(({ keyHash }) => keyHash),
+    ),
+    persons: joinPersons(await namingsOf(sql, { configured, approvers })),
   }
+}
+
+/** What every register of humans' names and keys says: the configuration, callers' keys and approvers' keys, revoked ones too. */
+export async function readNamings(sql: Sql, configured: readonly Caller[]): Promise<Naming[]> {
+  return namingsOf(sql, { configured, approvers: await readApprovers(sql) })
+}
+
+async function namingsOf(
+  sql: Sql,
+  { configured, approvers }: { configured: readonly Caller[]; approvers: readonly ApproverRow[] },
+): Promise<Naming[]> {
+  return [
+    ...configured.map(namingOfCaller),
+    ...(await readCallerNamings(sql)),
+    ...approvers.map(namingOfApprover),
+  ]
 }

@@ -2,6 +2,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
 import type { AuthorityState } from '../../src/core/authority-state.ts'
+import { joinPersons } from '../../src/core/persons.ts'
 import { followAuthority } from '../../workers/authority/follow.ts'
 
 const { port1: ours, port2: theirs } = new MessageChannel()
@@ -14,6 +15,7 @@ const stateOf = (epoch: string): AuthorityState => ({
   externalConnectors: [],
   webhookRules: [],
   callerKeys: [],
+  persons: joinPersons([]),
 })
 
 test('a batch that overtakes a change waits until it is in effect', async () => {

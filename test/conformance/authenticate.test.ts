@@ -22,7 +22,7 @@ test.each([...rawKeys, 'csk_unknown'])(
   '%s is compared as a whole with every known hash, by timingSafeEqual, also after a match',
   (rawKey) => {
     compare.mockClear()
-    const found = openCallers(callers, []).authenticate(`Bearer ${rawKey}`)
+    const found = openCallers(callers, { callerKeys: [], approvers: [] }).authenticate(`Bearer ${rawKey}`)
     expect(found?.caller.callerId).toBe(rawKey === 'csk_unknown' ? undefined : rawKey.slice(4))
     const presented = crypto.hash('sha256', rawKey, 'buffer')
     expect(compare.mock.calls).toEqual(callers.map(({ keyHash }) => [Buffer.from(keyHash, 'hex'), presented]))

@@ -456,7 +456,7 @@ describe('POST /approval-requests 409 notApprovable', () => {
     [
       'more approvers than there are',
       { policy: { name: 'by-three' } },
-      'No approval would help: The policy asks for 3 approvals, and the enrolled approvers who are not the caller or the principal are 2.',
+      'No approval would help: The policy asks for 3 approvals; enrolled approvers who are other persons than the caller and the principal: 2.',
     ],
     [
       'a target that no approval can name',
@@ -736,7 +736,7 @@ describe('POST /approval-requests/{id}/decline 403 notAnEligibleApprover', () =>
     )
     const own = await ask(anAction({ authority: { principalId: 'alice' } }), { note: 'mine' }, bot)
     expect((await decline(own.body as ApprovalRequest, maker)).body.error).toBe(
-      "Approver 'alice' has no key in effect, or is who asked for this approval.",
+      "Approver 'alice' has no key in effect, or is a person who asked for this approval.",
     )
   })
 })
@@ -867,7 +867,7 @@ describe('an approval of a request', () => {
     const own = await service.post('/approvals', anApprovalOf(alice, body as ApprovalRequest))
     expect([own.status, own.body.error]).toEqual([
       400,
-      'payload.approverId must not be who asked for the approval.',
+      'payload.approverId must not be a person who asked for the approval.',
     ])
     const request = await asked(byTwo())
     await approve(alice, request)

@@ -272,7 +272,7 @@ describe('an execution whose policy asks for approvals', () => {
     const { status, body } = await service.post('/execute', action)
     expect(status).toBe(200)
     expect(body.executions[0].decision.verifiedSignals).toEqual({
-      approved: { value: true, by: 'approval', approvals: [approval] },
+      approved: { value: true, by: 'approval', approvals: [approval], notCounted: [] },
     })
     expect(body.verifications[0].status).toBe('VERIFIED')
     const { businessTransactionId } = action
@@ -287,7 +287,9 @@ describe('an execution whose policy asks for approvals', () => {
     expect(refusal.body.mismatches).toEqual([
       { signal: 'approved', declared: true, verified: false, source: 'approval' },
     ])
-    expect(refusal.body.decision.verifiedSignals).toEqual({ approved: { value: false, by: 'approval' } })
+    expect(refusal.body.decision.verifiedSignals).toEqual({
+      approved: { value: false, by: 'approval', notCounted: [] },
+    })
   })
 
   // proves §7 403 · `POLICY_DENIED` · message; abuse: An approval used twice: for a second

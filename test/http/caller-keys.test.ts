@@ -425,6 +425,7 @@ describe('POST /caller-keys/changes 201', () => {
         }),
       [
         'Its step-up key is not one that alice has: whoever holds it approves changes as alice.',
+        'It says for good that alice and approver dana are one person: what alice asks for dana does not approve.',
         'alice proposes more for themselves than they have.',
         'It may invoke every capability, also later ones.',
         'It speaks for principals of other names: bob.',

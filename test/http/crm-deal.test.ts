@@ -107,7 +107,7 @@ test('what was declared as the CRM has it is carried out, and the record proves 
   expect(verifiedSignals).toMatchObject({
     currentAmount: { value: 1000, by: 'crm-deal' },
     dealClosed: { value: false, by: 'crm-deal' },
-    humanApproved: { value: false, by: 'approval' },
+    humanApproved: { value: false, by: 'approval', notCounted: [] },
   })
   const reading = verifiedSignals.currentAmount.authorization.payload
   expect(reading).toMatchObject({ decisionId, businessTransactionId: body.businessTransactionId })

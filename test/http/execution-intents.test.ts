@@ -21,6 +21,8 @@ const UNDER_WAY_MS = 2_500
 
 const human = aCaller('olive', { credentialHolderType: 'USER' })
 const second = aCaller('peter', { credentialHolderType: 'USER' })
+/** Olive, as an approver and as another caller of that approver. */
+const olivesOther = aCaller('o.price', { credentialHolderType: 'USER', approverId: 'olive' })
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
 const auditor = aCaller('auditor', { readAll: true })
 
@@ -325,7 +327,7 @@ describe('POST /execution-intents/{id}/resolve 202, where it takes two humans', 
       databaseUrl: database.url,
       signingKeyDir: service.signingKeyDir,
       key: service.key,
-      callers: [human.entry, second.entry],
+      callers: [human.entry, second.entry, olivesOther.entry],
       env: { INTENT_CLOSE_QUORUM: '2' },
     })
   })
@@ -368,6 +370,17 @@ describe('POST /execution-intents/{id}/resolve 202, where it takes two humans', 
       Array.from({ length: 3 }, () => 'olive'),
     )
     expect((await events('intent.resolved', id)).map(({ callerId }) => callerId)).toEqual(['peter'])
+  })
+
+  // proves abuse: One human who closes what takes two
+  test('the same human under another name does not', async () => {
+    const id = await inDoubt()
+    expect((await say(id, human, 'EXECUTED')).status).toBe(202)
+    const still = await say(id, olivesOther, 'EXECUTED')
+    expect(still.status).toBe(202)
+    expect(still.body).toMatchObject({ state: 'RELEASED', firstWord: { by: 'o.price' } })
+    expect((await say(id, human, 'EXECUTED')).status).toBe(202)
+    expect((await say(id, second, 'EXECUTED')).status).toBe(200)
   })
 
   // proves abuse: One human who closes what takes two

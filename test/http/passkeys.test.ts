@@ -216,3 +216,35 @@ describe('a step-up by a passkey', () => {
     expect((await service.post(path, body, { key: byPasskey.key })).status).toBe(403)
   })
 })
+
+/** The passkey that frank resolves changes by, enrolled for an approver. */
+const asApprover = (keyId: string): PasskeyOwner => ({ ...passkeys.frank, keyId })
+
+// proves abuse: A USER key whose approverId is another name; abuse: One public key as two persons
+describe('a passkey of who asks', () => {
+  test('is enrolled for no approver of another name', async () => {
+    const { status, body } = await service.post(CHANGES, anEnrolment(asApprover('frida:phone')), maker)
+    expect([status, body.code]).toEqual([409, 'CONFLICT'])
+    expect(body.error).toMatch(/^This public key is that of 'frank', another person\./)
+  })
+
+  test('approves nothing that its human asks for', async () => {
+    const owner = asApprover('frank:phone')
+    await putInEffect(service, { maker, checker }, CHANGES, anEnrolment(owner))
+    const target = randomUUID()
+    expect((await deliver(anApproval(owner, target))).status).toBe(201)
+    const execute = (principalId: string, by: { readonly key: string }) =>
+      service.post(
+        '/execute',
+        aTransaction({
+          intent: { target, parameters: { amount: 42 } },
+          authority: { principalId },
+          policy: { name: 'by-one' },
+        }),
+        by,
+      )
+    const refused = await execute('frank', byPasskey)
+    expect([refused.status, refused.body.code]).toEqual([403, 'POLICY_DENIED'])
+    expect((await execute('bot', bot)).status).toBe(200)
+  })
+})

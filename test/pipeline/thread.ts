@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { joinPersons } from '../../src/core/persons.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
@@ -16,6 +17,7 @@ import { openPendingEvidence } from '../../workers/execute/store/pending-evidenc
 import type { Finished, InFlight } from '../../workers/in-flight.ts'
 import { openPolicyOutcomes } from '../../workers/policy-outcomes.ts'
 import { openExistingStreams } from '../../workers/existing-streams.ts'
+import { openPersons } from '../../workers/persons.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
@@ -51,6 +53,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     policies,
     connectors,
     approvers,
+    persons: openPersons(joinPersons([])),
     existingStreams: openExistingStreams({ policies, connectors, approvers }),
     receiptKeys: receipt,
     batchSignatures: true,

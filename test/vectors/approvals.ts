@@ -27,10 +27,19 @@ export function verified(verifiedSignals: Json, record: Members = approvable): M
   return reissue(put(record, `${DECIDED}.verifiedSignals`, verifiedSignals), modes.ed25519)
 }
 
-/** As `verified`, by approvals of one signal. */
+/** As `verified`, by approvals of one signal, in evidence of before decisions said who is behind them. */
 export function approvedBy(approvals: Json, record?: Members): Members {
   return verified({ humanApproved: { value: true, by: 'approval', approvals } }, record)
 }
+
+/** As `approvedBy`, and the decision says who the persons behind the execution are as approvers. */
+export function approvedBeside(notCounted: Json, approvals: Json, more: Members = {}): Members {
+  return verified({ humanApproved: { value: true, by: 'approval', approvals, notCounted, ...more } })
+}
+
+/** Said of evidence that does not. */
+export const NAMES_UNKNOWN =
+  'It does not say which approver names the caller and the principal have: whether one of them approved it under another name is not known.'
 
 /** @param change replaces members of the payload */
 export function anApproval(due: Key = humans.dana, change: Members = {}, forgery?: Forgery): Members {

@@ -1,5 +1,5 @@
 // The Refusal Records among the published vectors (decisions §4 "Refusal Record").
-import { anApproval } from './approvals.ts'
+import { anApproval, NAMES_UNKNOWN } from './approvals.ts'
 import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
@@ -191,6 +191,20 @@ function approvals(all: Cases): void {
     sealRefusal(put(body, 'decision.verifiedSignals', verifiedSignals))
   const given = (list: Json) => withSignals({ amount: { value: false, by: 'approval', approvals: list } })
   const dana = anApproval()
+  const beside = (notCounted: Json) =>
+    withSignals({ amount: { value: false, by: 'approval', approvals: [dana], notCounted } })
+  all.addNoted(
+    'valid-approval-names',
+    'It says which approvers the caller and the principal are.',
+    beside(['erik']),
+    [],
+  )
+  all.addNoted(
+    'valid-approval-names-unknown',
+    'It is from before decisions said which approvers the caller and the principal are.',
+    given([dana]),
+    [NAMES_UNKNOWN],
+  )
   all.add('valid-approval', 'An approval of something else did not suffice.', given([dana]))
   all.add('valid-approval-twice', 'An approval stands there twice.', given([dana, dana]))
   all.add(
@@ -217,6 +231,8 @@ function approvals(all: Cases): void {
       given([anApproval(humans.dana, {}, { artifact: 'step-up' })]),
     ],
     ['approval-second', 'The second approval is not signed.', given([dana, put(dana, 'signature', '')])],
+    ['approval-behind', 'The approval is by who asked, by another name.', beside(['dana'])],
+    ['not-counted-null', 'The names of who asked are null.', beside(null)],
     ['approval-null', 'An approval is null.', given([null])],
     ['approvals-null', 'The approvals are null.', given(null)],
     ['verified-signals-null', 'There are no verified signals.', withSignals(null)],

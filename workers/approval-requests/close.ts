@@ -5,6 +5,7 @@ import { canonicalize } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import { isBehind, type Persons } from '../../src/core/persons.ts'
 import type { ApprovalRequestClose, ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
 import { ApprovalRequestDecline } from '../../src/core/schemas/approval-request-body.ts'
 import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
@@ -16,16 +17,16 @@ import {
   lockApprovalRequest,
   lockForClosing,
   readApprovalRequest,
-  readApproversBut,
   type StandingRequest,
 } from '../../src/core/tables/approval-requests.ts'
+import { readApproversInEffect } from '../../src/core/tables/approvers.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
-type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
+type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'persons'>
 
 const bodies = { decline: bodyOf(ApprovalRequestDecline), withdraw: bodyOf(NoMembers) }
 type Action = keyof typeof bodies
@@ -35,10 +36,11 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
   const given: { reason?: string } | Failure = bodies[action](body)
   if (given instanceof Failure) return given
   const { pool } = thread
+  const persons = thread.persons.current()
   const id = (params['id'] ?? '').toLowerCase()
   // Withdrawn by nobody else, whoever may read it.
   const owner = action === 'withdraw' ? caller.callerId : null
-  const found = isUuid(id) ? await readApprovalRequest(pool, { requestId: id }, owner) : null
+  const found = isUuid(id) ? await readApprovalRequest(pool, { requestId: id }, { persons, owner }) : null
   if (found === null) return failures.approvalRequestNotFound()
   return allOrNothing(pool, async (sql) => {
     const content = JSON.parse(found.body) as ApprovalRequestContent
@@ -46,11 +48,11 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
     await lockForClosing(sql, content)
     await lockApprovalRequest(sql, found.requestHash)
     const refused =
-      (action === 'decline' ? await ineligible(caller, found, sql) : undefined) ??
-      notOpen(await readApprovalRequest(sql, { requestId: id }))
+      (action === 'decline' ? await ineligible(caller, found, { sql, persons }) : undefined) ??
+      notOpen(await readApprovalRequest(sql, { requestId: id }, { persons }))
     if (refused !== undefined) return refused
     await store({ action, caller, reason: given.reason ?? '', content, found }, { ...thread, sql })
-    const closed = await readApprovalRequest(sql, { requestId: id })
+    const closed = await readApprovalRequest(sql, { requestId: id }, { persons })
     return { body: approvalRequestText(closed!) }
   })
 }
@@ -59,15 +61,16 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
 async function ineligible(
   { approverId }: ScopedCaller,
   { requestedBy, principalId }: StandingRequest,
-  sql: Transaction,
+  { sql, persons }: { sql: Transaction; persons: Persons },
 ): Promise<Failure | undefined> {
   if (approverId === undefined)
     return failures.notAnEligibleApprover(
       'This caller has no approverId in SERVICE_API_KEYS, which says which approver a human is.',
     )
-  if ((await readApproversBut(sql, [requestedBy, principalId])).includes(approverId)) return undefined
+  const isEnrolled = (await readApproversInEffect(sql)).includes(approverId)
+  if (isEnrolled && !isBehind(persons, approverId, [requestedBy, principalId])) return undefined
   return failures.notAnEligibleApprover(
-    `Approver '${approverId}' has no key in effect, or is who asked for this approval.`,
+    `Approver '${approverId}' has no key in effect, or is a person who asked for this approval.`,
   )
 }
 
@@ -103,7 +106,7 @@ async function store(
     content: ApprovalRequestContent
     found: StandingRequest
   },
-  { sql, key, startLogBatch }: Omit<CloseWith, 'pool'> & { sql: Transaction },
+  { sql, key, startLogBatch }: Omit<CloseWith, 'pool' | 'persons'> & { sql: Transaction },
 ): Promise<void> {
   const { requestId, requestHash, requestedBy } = found
   const { status, type, route } = DONE[action]

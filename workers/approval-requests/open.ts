@@ -8,6 +8,7 @@ import { Failure, failures } from '../../src/core/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { addNotifications, type NotificationWay } from '../../src/core/notification-queue.ts'
+import { countedApprovers, type Persons } from '../../src/core/persons.ts'
 import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
 import {
   ApprovalRequestRead,
@@ -25,9 +26,9 @@ import {
   lockOpening,
   nextNotice,
   readApprovalRequest,
-  readApproversBut,
   secondsToNextOpening,
 } from '../../src/core/tables/approval-requests.ts'
+import { readApproversInEffect } from '../../src/core/tables/approvers.ts'
 import { requestStreams } from '../../src/core/tables/artifacts.ts'
 import { readRefusedTransaction } from '../../src/core/tables/refusal-records.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
@@ -38,7 +39,10 @@ import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { judge, type Approvable } from './judge.ts'
 
-interface OpenWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'> {
+interface OpenWith extends Pick<
+  ThreadContext,
+  'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors' | 'persons'
+> {
   readonly notificationWays: readonly NotificationWay[]
   readonly joinQueue: () => Promise<PgBoss>
   /** APPROVAL_REQUESTS_PER_HOUR. */
@@ -125,22 +129,24 @@ async function store(
     key,
     startLogBatch,
     connectors,
+    persons: inEffect,
     notify,
     perHour,
-  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors' | 'perHour'> & {
+  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors' | 'persons' | 'perHour'> & {
     sql: Transaction
     notify: Notify
   },
 ) {
   const { requestId, createdAt, expiresAt, requestedBy, principalId, quorum, capability } = content
   const askedHash = hashOfAsked(content)
+  const persons = inEffect.current()
   await lockOpening(sql)
   const openId = await findOpenRequest(sql, { requestedBy, askedHash })
-  if (openId !== undefined) return opened(openId, sql, 200)
+  if (openId !== undefined) return opened(openId, { sql, persons, status: 200 })
   const refused =
     tooOften(await secondsToNextOpening(sql, { requestedBy, perHour })) ??
     tooMany(await countOpenRequests(sql, requestedBy)) ??
-    tooFew(await readApproversBut(sql, [requestedBy, principalId]), quorum) ??
+    tooFew(countedApprovers(persons, await readApproversInEffect(sql), [requestedBy, principalId]), quorum) ??
     withoutConnector(content, connectors)
   if (refused !== undefined) return refused
 
@@ -180,11 +186,14 @@ async function store(
   })
   if (!notice.joins) await notify(sql, { requestId, startAfter: notice.at })
   await sql.run(auditAndLog([event], log))
-  return opened(requestId, sql, 201)
+  return opened(requestId, { sql, persons, status: 201 })
 }
 
-async function opened(requestId: string, sql: Sql, status: 200 | 201) {
-  const request = await readApprovalRequest(sql, { requestId })
+async function opened(
+  requestId: string,
+  { sql, persons, status }: { sql: Sql; persons: Persons; status: 200 | 201 },
+) {
+  const request = await readApprovalRequest(sql, { requestId }, { persons })
   if (request === null) throw new Error('the request that was just stored is not there')
   return {
     status,
@@ -218,7 +227,7 @@ function tooMany({ own, all }: { own: number; all: number }): Failure | undefine
 function tooFew(approvers: readonly string[], quorum: number): Failure | undefined {
   if (approvers.length >= quorum) return undefined
   return failures.notApprovable(
-    `The policy asks for ${quorum} approvals, and the enrolled approvers who are not the caller or the principal are ${approvers.length}.`,
+    `The policy asks for ${quorum} approvals; enrolled approvers who are other persons than the caller and the principal: ${approvers.length}.`,
   )
 }
 

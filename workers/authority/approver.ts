@@ -1,8 +1,11 @@
 // Changes of approvers' keys (decisions §7): one human proposes to add or to revoke a key, another approves it.
 import { createPublicKey, hash } from 'node:crypto'
+import { readNamings } from '../../src/core/authority-state.ts'
+import type { Caller } from '../../src/core/callers.ts'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import type { Static } from 'typebox'
 import { Failure, failures } from '../../src/core/errors.ts'
+import { namingOfApprover, otherHolder } from '../../src/core/persons.ts'
 import { ApproverProposal, type ProposedPasskey } from '../../src/core/schemas/approver.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
@@ -14,7 +17,8 @@ import {
   revokeApprover,
   type EnrolledPasskey,
 } from '../../src/core/tables/approvers.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import { NAMING } from '../../src/core/tables/caller-keys.ts'
+import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Add {
@@ -38,13 +42,16 @@ const proposalOf = bodyOf(ApproverProposal)
 /**
  * @param options.ownKeys PEMs of the keys that this service publishes as its own
  * @param options.approverPasskeys which passkeys may be enrolled
+ * @param options.configuredCallers the entries of SERVICE_API_KEYS
  */
 export function approverChanges({
   ownKeys,
   approverPasskeys,
+  configuredCallers,
 }: {
   ownKeys: () => readonly string[]
   approverPasskeys: 'any' | 'device-bound'
+  configuredCallers: readonly Caller[]
 }): ChangeKind<Add | Revoke> {
   return {
     read(body) {
@@ -55,10 +62,17 @@ export function approverChanges({
       return { target: approverKeyId(proposed), proposed, reason: proposal.reason }
     },
     check: (change) => Promise.resolve(change.action === 'add' ? unfit(change) : undefined),
-    contradiction,
+    contradiction: async (change, sql) =>
+      (await contradiction(change, sql)) ??
+      (change.action === 'add' ? await heldByAnother(change, sql) : undefined),
     examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed) }),
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
       const { approverId, keyId } = change
+      if (change.action === 'add') {
+        await takeLocks(sql, [NAMING])
+        const held = await heldByAnother(change, sql)
+        if (held !== undefined) return held
+      }
       const applied =
         change.action === 'revoke'
           ? await revokeApprover(sql, { approverId, keyId, changeId })
@@ -71,6 +85,16 @@ export function approverChanges({
             })
       return applied ? undefined : failures.conflict(`${approverKeyId(change)} has been changed meanwhile.`)
     },
+  }
+
+  /** The registers of callers know the key under another name than this approver's. */
+  async function heldByAnother(change: Add, sql: Sql): Promise<Failure | undefined> {
+    const holder = otherHolder(await readNamings(sql, configuredCallers), namingOfApprover(change))
+    return holder === undefined
+      ? undefined
+      : failures.conflict(
+          `This public key is that of ${holder}, another person. If it is the same one, the approverId of their caller says so.`,
+        )
   }
 
   function unfit({ publicKeyPem, passkey }: Add): Failure | undefined {

@@ -1,6 +1,7 @@
 // Changes of callers' keys (docs/handbook/callers.md): one human proposes to issue or to revoke a key, another approves it. Only the hash of a
 // key is ever here.
 import type { Static } from 'typebox'
+import { readNamings } from '../../src/core/authority-state.ts'
 import { callerKeys } from '../../src/core/caller-keys.ts'
 import {
   canApproveChanges,
@@ -15,11 +16,13 @@ import {
 import { Failure, failures } from '../../src/core/errors.ts'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
+import { joinPersons, namingOfCaller, otherHolder, personOf, type Naming } from '../../src/core/persons.ts'
 import { CallerKeyProposal } from '../../src/core/schemas/caller-key.ts'
 import { storedInstant } from '../../src/core/schemas/primitives.ts'
 import {
   countOpenChangesOf,
   issueCallerKey,
+  NAMING,
   readCallerKeysInEffect,
   readCallerKeysLike,
   revokeCallerKey,
@@ -85,8 +88,7 @@ export function callerKeyChanges(configured: readonly Caller[]): ChangeKind<Issu
       return refused ?? { proposed, warnings: issueWarnings(proposed, standing, proposedBy) }
     },
     async apply({ proposed, changeId, resolvedAt: at }, sql) {
-      // One after the other: what two changes must not both do, such as to revoke the last humans, is looked up before it is written.
-      await takeLocks(sql, [{ key: 'caller keys' }])
+      await takeLocks(sql, [NAMING])
       const standing = await readStanding(sql, configured)
       if (proposed.action === 'issue') {
         const refused = await contradiction(proposed, standing, sql)
@@ -156,6 +158,8 @@ interface Standing {
   readonly inEffect: readonly Caller[]
   readonly configured: readonly Caller[]
   readonly stored: readonly StoredCallerKey[]
+  /** Of every register. */
+  readonly namings: readonly Naming[]
 }
 
 async function readStanding(sql: Sql, configured: readonly Caller[]): Promise<Standing> {
@@ -167,7 +171,7 @@ async function readStanding(sql: Sql, configured: readonly Caller[]): Promise<St
   const inEffect = callerKeys(configured, stored)
     .inEffect.map(({ caller }) => caller)
     .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
-  return { inEffect, configured, stored }
+  return { inEffect, configured, stored, namings: await readNamings(sql, configured) }
 }
 
 async function contradiction(issue: Issue, standing: Standing, sql: Sql): Promise<Failure | undefined> {
@@ -191,6 +195,8 @@ async function contradiction(issue: Issue, standing: Standing, sql: Sql): Promis
     if (clash !== undefined)
       return failures.conflict(`${clash} is that of '${other.callerId}', another caller.`)
   }
+  const holder = otherHolder(standing.namings, namingOfCaller(issue))
+  if (holder !== undefined) return failures.conflict(`The step-up key is that of ${holder}, another person.`)
   const issued = standing.inEffect.filter((one) => !standing.configured.includes(one))
   return issued.length < KEYS_MAX
     ? undefined
@@ -212,12 +218,17 @@ function completed(
   if (keyHash === undefined || standing.stored.some((one) => one.keyHash === keyHash && one.isRevoked))
     return failures.conflict(`No key ${callerId}:${keyId} is in effect.`)
   const isHumans = standing.inEffect.some((one) => one.keyHash === keyHash && canApproveChanges(one))
-  const humansLeft = humansOf(standing.inEffect.filter((one) => one.keyHash !== keyHash)).size
+  const humansLeft = countHumans(
+    standing.inEffect.filter((one) => one.keyHash !== keyHash),
+    standing,
+  )
   return { action, callerId, keyId, keyHash, ...(isHumans ? { humansLeft } : {}) }
 }
 
-function humansOf(callers: readonly Caller[]): Set<string> {
-  return new Set(callers.filter(canApproveChanges).map(({ callerId }) => callerId))
+/** How many persons can approve changes. */
+function countHumans(callers: readonly Caller[], { namings }: Pick<Standing, 'namings'>): number {
+  const persons = joinPersons(namings)
+  return new Set(callers.filter(canApproveChanges).map(({ callerId }) => personOf(persons, callerId))).size
 }
 
 function humansSay(count: number): string {
@@ -226,7 +237,7 @@ function humansSay(count: number): string {
 
 async function revocationWarnings(
   { callerId, keyHash, humansLeft = HUMANS_NEEDED }: Revoke,
-  { inEffect, configured }: Standing,
+  { inEffect, configured, namings }: Standing,
   sql: Sql,
 ): Promise<string[]> {
   const warnings: string[] = []
@@ -235,7 +246,12 @@ async function revocationWarnings(
     warnings.push(
       `${humansSay(humansLeft)}: then nothing can be changed by governance, nor this be undone, until an operator adds humans to SERVICE_API_KEYS and restarts.`,
     )
-  else if (humansOf(left.filter(({ expiresAt }) => expiresAt === undefined)).size < HUMANS_NEEDED)
+  else if (
+    countHumans(
+      left.filter(({ expiresAt }) => expiresAt === undefined),
+      { namings },
+    ) < HUMANS_NEEDED
+  )
     warnings.push('Fewer than two humans who can approve changes have a key that does not expire.')
   if (!left.some((one) => one.callerId === callerId))
     warnings.push(`It is the only key of ${callerId}, who cannot call any more.`)
@@ -271,6 +287,10 @@ function issueWarnings(issue: Issue, { inEffect }: Standing, proposedBy: string)
     )
   if (isHuman && proposedBy !== callerId)
     warnings.push(`${proposedBy} proposes it, not ${callerId}: ask ${callerId} whether the key is theirs.`)
+  if (issue.approverId !== undefined && !own.some((one) => one.approverId === issue.approverId))
+    warnings.push(
+      `It says for good that ${callerId} and approver ${issue.approverId} are one person: what ${callerId} asks for ${issue.approverId} does not approve.`,
+    )
   if (proposedBy === callerId && widens(issue, own))
     warnings.push(`${callerId} proposes more for themselves than they have.`)
   if (allowedCapabilities.includes('*')) warnings.push('It may invoke every capability, also later ones.')

@@ -2,6 +2,7 @@
 // stored; what is stored waits for the one execution that uses it up.
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
+import { isBehind, isSamePerson, type Persons } from '../../src/core/persons.ts'
 import { SignedApproval } from '../../src/core/schemas/approval.ts'
 import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
 import { approvalText } from '../../src/core/sealed.ts'
@@ -33,7 +34,7 @@ const approvalOf = bodyOf(SignedApproval)
 
 export async function deliverApproval(
   { caller, body }: WorkerRequest,
-  { pool, key, startLogBatch, existingStreams }: ThreadContext,
+  { pool, key, startLogBatch, existingStreams, persons }: ThreadContext,
 ) {
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
@@ -65,7 +66,10 @@ export async function deliverApproval(
     key,
   )
   return allOrNothing(pool, async (sql) => {
-    const request = requestHash === undefined ? undefined : await requestOf({ ...payload, requestHash }, sql)
+    const request =
+      requestHash === undefined
+        ? undefined
+        : await requestOf({ ...payload, requestHash }, { sql, persons: persons.current() })
     if (request instanceof Failure) return request
     const completed = request?.approvals.length === (request?.quorum ?? 0) - 1
     const log = startLogBatch()
@@ -90,10 +94,10 @@ export async function deliverApproval(
  */
 async function requestOf(
   { requestHash, approverId, capability, target, scope }: SignedApproval['payload'] & { requestHash: string },
-  sql: Sql,
+  { sql, persons }: { sql: Sql; persons: Persons },
 ): Promise<StandingRequest | Failure> {
   const request = (await lockApprovalRequest(sql, requestHash))
-    ? await readApprovalRequest(sql, { requestHash })
+    ? await readApprovalRequest(sql, { requestHash }, { persons })
     : null
   if (request === null)
     return failures.invalidField('payload.requestHash must be the hash of an approval request.')
@@ -107,13 +111,16 @@ async function requestOf(
     return failures.invalidField(
       'payload.scope.parametersHash must be the hash of the parameters of the approval request.',
     )
-  if ([content.requestedBy, content.principalId].includes(approverId))
-    return failures.invalidField('payload.approverId must not be who asked for the approval.')
+  if (isBehind(persons, approverId, [content.requestedBy, content.principalId]))
+    return failures.invalidField('payload.approverId must not be a person who asked for the approval.')
   if (request.status !== 'PENDING' && request.status !== 'APPROVED')
     return failures.conflict(`The approval request is ${request.status} already.`)
-  return request.approvals.some((given) => given.approverId === approverId)
-    ? failures.conflict(`Approver '${approverId}' has approved this request already.`)
-    : request
+  const given = request.approvals.find((one) => isSamePerson(persons, one.approverId, approverId))
+  return given === undefined
+    ? request
+    : failures.conflict(
+        `Approver '${approverId}' has approved this request already${given.approverId === approverId ? '' : `, as '${given.approverId}'`}.`,
+      )
 }
 
 /** In the commit of the approval that completes the quorum. */

@@ -38,7 +38,7 @@ export function openChangeKinds({
 }): ChangeKinds {
   const kinds: Readonly<Record<ChangeKindName, unknown>> = {
     policy: policyChanges,
-    approver: approverChanges({ ownKeys, approverPasskeys }),
+    approver: approverChanges({ ownKeys, approverPasskeys, configuredCallers }),
     'external-connector': externalConnectorChanges(rule),
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),

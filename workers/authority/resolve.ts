@@ -1,5 +1,6 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
 import { Failure, failures } from '../../src/core/errors.ts'
+import { isSamePerson } from '../../src/core/persons.ts'
 import {
   ChangeApprovalRead,
   ChangeRejectionRead,
@@ -27,7 +28,7 @@ import { checkStepUp, mismatchOfChange } from './step-up.ts'
 
 interface ResolveWith extends Pick<
   ThreadContext,
-  'pool' | 'key' | 'crypto' | 'startLogBatch' | 'existingStreams'
+  'pool' | 'key' | 'crypto' | 'startLogBatch' | 'existingStreams' | 'persons'
 > {
   readonly changeKinds: ChangeKinds
 }
@@ -44,7 +45,7 @@ const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejec
 
 export async function resolveChange(
   { caller, body, params }: WorkerRequest,
-  { pool, key, crypto, startLogBatch, existingStreams: existing, changeKinds }: ResolveWith,
+  { pool, key, crypto, startLogBatch, existingStreams: existing, persons, changeKinds }: ResolveWith,
 ) {
   const action = params['action'] as Action
   const given: ResolutionBody | Failure = bodies[action](body)
@@ -57,7 +58,7 @@ export async function resolveChange(
   if (stored === null) return failures.changeNotFound()
   const change = readSigned(stored, crypto)
   const { changeId } = change
-  if (change.proposedBy === caller.callerId) return failures.sameActor()
+  if (isSamePerson(persons.current(), change.proposedBy, caller.callerId)) return failures.sameActor()
   const now = new Date()
   const stepUp = checkStepUp(given.stepUpAuthorization, {
     isShaped: isStepUpAuthorization,

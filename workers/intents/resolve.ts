@@ -1,6 +1,7 @@
 // POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of, or two
 // say the same (INTENT_CLOSE_QUORUM=2, or `closeQuorum: 2` of the policy that released it).
 import { Failure, failures } from '../../src/core/errors.ts'
+import { isSamePerson } from '../../src/core/persons.ts'
 import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { readFirstWord } from '../../src/core/tables/in-doubt-intents.ts'
@@ -24,8 +25,9 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
       if (quorumOf(body, thread) === 1) return { state: 'RESOLVED', ...resolution }
       const first = await readFirstWord(sql, id)
-      // Whoever spoke first may say otherwise, and is still one human.
-      if (first === undefined || first.by === by) return { firstWord: resolution }
+      // Whoever spoke first may say otherwise, and is still one human, by whichever name.
+      if (first === undefined || isSamePerson(thread.persons.current(), first.by, by))
+        return { firstWord: resolution }
       if (first.resolution === resolution.resolution)
         return { state: 'RESOLVED', ...resolution, agreedWith: first.by }
       return failures.conflict(

@@ -1,5 +1,6 @@
 // One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
+import { countedApprovers, type Persons } from '../../src/core/persons.ts'
 import {
   denied,
   evaluate,
@@ -54,12 +55,12 @@ interface Past {
 
 export function redecide(
   row: PastDecision & { readonly record?: string | undefined },
-  { name, policy, retires }: Simulated,
+  { name, policy, retires, persons }: Simulated & { readonly persons: Persons },
 ): Redecided {
   if (row.body === null) return 'other'
   const transaction = JSON.parse(row.body) as Transaction
   if (transaction.policy.name !== name) return 'other'
-  const past = pastOf(row)
+  const past = pastOf(row, { transaction, persons })
   if (past === undefined) return 'undecided'
   const { version } = transaction.policy
   const flip = policy && flipOf(row, { transaction, policy, past })
@@ -99,33 +100,78 @@ function flipOf(
 }
 
 interface Transaction extends PolicySubject {
+  readonly authority: { readonly principalId: string }
+  readonly metadata: { readonly submittedBy: string }
   readonly policy: { readonly name: string; readonly version: string }
 }
 
 interface PastDecisionText {
   readonly reason: string
-  readonly verifiedSignals: Readonly<Record<string, { readonly value: boolean | number }>>
+  readonly verifiedSignals: Readonly<
+    Record<
+      string,
+      {
+        readonly value: boolean | number
+        readonly by: string
+        readonly approvals?: readonly { readonly payload: { readonly approverId: string } }[]
+      }
+    >
+  >
 }
 
-function pastOf({ released, refusal, record }: Parameters<typeof redecide>[0]): Past | undefined {
+function pastOf(
+  { released, refusal, record }: Parameters<typeof redecide>[0],
+  who: { readonly transaction: Transaction; readonly persons: Persons },
+): Past | undefined {
   if (released) {
     const { executions: [execution] = [] } = JSON.parse(record ?? '{}') as {
       executions?: { decision: PastDecisionText }[]
     }
-    return { outcome: 'APPROVED', mismatches: [], verified: verifiedIn(execution?.decision) }
+    return { outcome: 'APPROVED', ...stateOf(execution?.decision, who) }
   }
   if (refusal === null) return undefined
   const { decision, mismatches } = JSON.parse(refusal) as {
     decision: PastDecisionText
     mismatches: readonly Mismatch[]
   }
-  return { outcome: 'REJECTED', reason: decision.reason, mismatches, verified: verifiedIn(decision) }
+  const state = stateOf(decision, who)
+  return {
+    outcome: 'REJECTED',
+    reason: decision.reason,
+    ...state,
+    mismatches: [...mismatches, ...state.mismatches],
+  }
 }
 
-function verifiedIn(decision: PastDecisionText | undefined): Past['verified'] {
-  return Object.fromEntries(
-    Object.entries(decision?.verifiedSignals ?? {}).map(([signal, { value }]) => [signal, value]),
+/** What was verified then, less the approvals that would not count now. */
+function stateOf(
+  decision: PastDecisionText | undefined,
+  who: Parameters<typeof pastOf>[1],
+): Pick<Past, 'mismatches' | 'verified'> {
+  const mismatches = selfApprovedIn(decision, who)
+  const values = Object.entries(decision?.verifiedSignals ?? {}).map(
+    ([signal, { value }]) => [signal, value] as const,
   )
+  const uncounted = mismatches.map(({ signal }) => [signal, false] as const)
+  return { mismatches, verified: Object.fromEntries([...values, ...uncounted]) }
+}
+
+/**
+ * Signals that approvals verified then, and would not now: one of them is by a person behind the execution, or two are by one person, as is known
+ * by now.
+ */
+function selfApprovedIn(
+  decision: PastDecisionText | undefined,
+  { transaction: { authority, metadata }, persons }: Parameters<typeof pastOf>[1],
+): Mismatch[] {
+  const initiators = [metadata.submittedBy, authority.principalId]
+  return Object.entries(decision?.verifiedSignals ?? {}).flatMap(([signal, { by, approvals = [] }]) => {
+    const approverIds = approvals.map(({ payload }) => payload.approverId)
+    const counted = countedApprovers(persons, approverIds, initiators)
+    return counted.length === approverIds.length
+      ? []
+      : [{ signal, declared: true, verified: false, source: by }]
+  })
 }
 
 /**

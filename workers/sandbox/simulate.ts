@@ -6,6 +6,8 @@ import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
 import { readRecordBodies } from '../../src/core/tables/trust-records.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
+import type { Persons } from '../../src/core/persons.ts'
+import type { ThreadContext } from '../context.ts'
 import { Finished, runStage, type InFlight } from '../in-flight.ts'
 import { redecide, type Flip, type Refused } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
@@ -20,7 +22,10 @@ const WORK_MS = 100
 const SLICE_MS = 5
 
 /** Each after the other: the requests of a batch share the pace of one. */
-export async function simulate(batch: readonly InFlight[], { pool }: { pool: Pool }): Promise<Finished[]> {
+export async function simulate(
+  batch: readonly InFlight[],
+  { pool, persons }: Pick<ThreadContext, 'pool' | 'persons'>,
+): Promise<Finished[]> {
   const answered: Finished[] = []
   const workMs = WORK_MS / batch.length
   for (const inFlight of batch) {
@@ -31,14 +36,19 @@ export async function simulate(batch: readonly InFlight[], { pool }: { pool: Poo
       if (item instanceof Finished) answered.push(item)
       else
         answered.push(
-          new Finished(item.request, { body: JSON.stringify(await chunk(item, { pool, workMs })) }),
+          new Finished(item.request, {
+            body: JSON.stringify(await chunk(item, { pool, persons: persons.current(), workMs })),
+          }),
         )
     }
   }
   return answered
 }
 
-async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; workMs: number }) {
+async function chunk(
+  simulation: Simulation,
+  { pool, persons, workMs }: { pool: Pool; persons: Persons; workMs: number },
+) {
   const pace = openPace()
   const { name, policy, retires, cursor, request } = simulation
   const callerId = request.caller.reads
@@ -68,7 +78,7 @@ async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; wor
     let looked = 0
     for (const row of rows.slice(0, limit)) {
       if (!mayGoOn()) break
-      const redecided = redecide({ ...row, record: records?.get(row.id) }, simulation)
+      const redecided = redecide({ ...row, record: records?.get(row.id) }, { ...simulation, persons })
       if (redecided === 'undecided') counts.undecided++
       else if (redecided !== 'other') {
         counts.decided++

@@ -1,6 +1,7 @@
 // `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
 // execution that it releases, in the same commit.
 import { requestProblem } from '../../src/core/approval-requests/request-problem.ts'
+import { approversBehind, countedApprovers, type Persons } from '../../src/core/persons.ts'
 import { Canonical, type Json } from '../../src/core/json/canonical.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -18,26 +19,31 @@ export const approval: StateVerifier<Approval> = {
     APPROVERS_IN_EFFECT,
   ],
 
-  async read(check, { sql, taken, approvers }) {
+  async read(given, { sql, taken, approvers, persons }) {
+    const check = { ...given, persons: persons.current(), initiators: initiatorsOf(given) }
+    const notCounted = approversBehind(check.persons, check.initiators)
+    const none = { value: false, evidence: { notCounted } }
     // Declared false: it claims no approval, so it uses none up.
-    if (check.declared === false) return { value: false }
+    if (check.declared === false) return none
     const { intent } = check.accepted.transaction
     const usable = await readUsableApprovals(sql, {
       capability: intent.action,
       target: intent.target,
       parametersHash: sha256Hex(check.accepted.canonical.parameters.text),
       at: check.now.toISOString(),
+      notBy: notCounted,
     })
     const chosen = choose(
       usable.filter((row) => !taken.has(row.approvalId)),
       check,
     )
-    if (chosen === undefined) return { value: false }
+    if (chosen === undefined) return none
     for (const { approver } of chosen.approvals) approvers.learn(approver)
     return {
       value: true,
       evidence: {
         approvals: chosen.approvals.map(({ body }) => new Canonical(body)),
+        notCounted,
         ...(chosen.request === undefined ? {} : { request: new Canonical(chosen.request.body) }),
       },
       consumes: chosen.approvals.map(({ approvalId, approver, request }) => ({
@@ -47,6 +53,17 @@ export const approval: StateVerifier<Approval> = {
       })),
     }
   },
+}
+
+/** A check, and who its approvals are counted by. */
+interface ApprovalCheck extends SignalCheck<Approval> {
+  readonly persons: Persons
+  /** Its callerId and its principalId: no approval of the persons behind them counts. */
+  readonly initiators: readonly string[]
+}
+
+function initiatorsOf({ accepted }: SignalCheck<Approval>): string[] {
+  return [accepted.request.caller.callerId, accepted.transaction.authority.principalId]
 }
 
 interface Chosen {
@@ -59,7 +76,7 @@ interface Chosen {
  * Tries one open request after the other, each with the approvals that are for none, and these alone at last: approvals of two requests
  * make no quorum together.
  */
-function choose(usable: readonly UsableApproval[], check: SignalCheck<Approval>): Chosen | undefined {
+function choose(usable: readonly UsableApproval[], check: ApprovalCheck): Chosen | undefined {
   const { quorum } = check.verifier
   const forNone = usable.filter((row) => row.request === null && covers(row, check))
   const forRequests = Map.groupBy(
@@ -77,18 +94,15 @@ function choose(usable: readonly UsableApproval[], check: SignalCheck<Approval>)
   return approvals.length === quorum ? { approvals } : undefined
 }
 
-/** The first of each human, as many as the quorum asks for; never of whoever proposed or submitted it. */
+/** The first of each person, as many as the quorum asks for; never of one behind the execution. */
 function firstOfEach(
   usable: readonly UsableApproval[],
-  { accepted, verifier }: SignalCheck<Approval>,
+  { persons, initiators, verifier }: ApprovalCheck,
 ): UsableApproval[] {
-  const involved = new Set([accepted.transaction.authority.principalId, accepted.request.caller.callerId])
-  const byApprover = new Map<string, UsableApproval>()
-  for (const row of usable) {
-    const { approverId } = row.approver
-    if (!byApprover.has(approverId) && !involved.has(approverId)) byApprover.set(approverId, row)
-  }
-  return [...byApprover.values()].slice(0, verifier.quorum)
+  const approverIds = usable.map(({ approver }) => approver.approverId)
+  const counted = new Set(countedApprovers(persons, approverIds, initiators))
+  // One approver has several approvals: the first counts.
+  return usable.filter(({ approver }) => counted.delete(approver.approverId)).slice(0, verifier.quorum)
 }
 
 function covers({ body }: UsableApproval, { accepted }: SignalCheck<Approval>): boolean {

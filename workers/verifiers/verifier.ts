@@ -6,6 +6,7 @@ import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import type { AdvisoryLock, Sql } from '../../src/core/postgres/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
+import type { PersonsInEffect } from '../persons.ts'
 import type { LoadedPolicy } from '../policies.ts'
 import type { Accepted } from '../execute/validate/validate.ts'
 
@@ -41,6 +42,7 @@ export interface ConsumedApproval {
 export interface VerifyWith {
   readonly connectors: Connectors
   readonly approvers: Approvers
+  readonly persons: PersonsInEffect
   readonly key: SigningKey
   readonly findKey: (keyId: string) => PublicKey | undefined
 }

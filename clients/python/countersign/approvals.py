@@ -41,14 +41,19 @@ def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
 
 
 def check_refused_approvals(refusal: Mapping[str, Any], keys: Keys) -> Check:
-    """The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is
-    what was refused."""
+    """The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one, by another person
+    than who asked. Whether they match is what was refused."""
 
     def holds(given: Given) -> bool:
         verified_signals = object_of(object_of(refusal, "decision"), "verifiedSignals")
         for signal in verified_signals:
-            for approval in approvals_of(object_of(verified_signals, signal)):
+            verified = object_of(verified_signals, signal)
+            not_counted = _not_counted_in(verified)
+            for approval in approvals_of(verified):
                 _require_signature(approval, given)
+                approver = string_of(object_of(approval, "payload"), "approverId")
+                if approver in not_counted:
+                    raise Unreadable(f"the approval by {approver} is by who asked for it")
         return True
 
     return checked_signed("approvals", "The approvals in the decision are not signed ones", keys, holds)
@@ -70,10 +75,11 @@ def _require_signal(
     if signal not in declared and not isinstance(value, (bool, int, float)):
         raise Unreadable(f"signal {signal} was left out, and what is filled in is no value of a signal")
     approvals = approvals_of(verified)
+    not_counted = _not_counted_in(verified)
     if by == "approval" and value is True:
         if not approvals:
             raise Unreadable(f"signal {signal} has no approval")
-        _require_approvals(approvals, verified, decision, record, used, given)
+        _require_approvals(approvals, not_counted, verified, decision, record, used, given)
         return
     if approvals or "request" in verified:
         raise Unreadable(f"signal {signal} has approvals that it does not claim")
@@ -87,6 +93,7 @@ def _require_signal(
 
 def _require_approvals(
     approvals: List[Dict[str, Any]],
+    not_counted: List[str],
     verified: Mapping[str, Any],
     decision: Mapping[str, Any],
     record: Mapping[str, Any],
@@ -100,6 +107,7 @@ def _require_approvals(
     asked_by = (
         string_of(object_of(transaction, "authority"), "principalId"),
         string_of(object_of(transaction, "metadata"), "submittedBy"),
+        *not_counted,
     )
     request = object_of(verified, "request") if "request" in verified else None
     hash_of_request = None if request is None else request_hash(request)
@@ -180,6 +188,14 @@ def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, A
         or string_of(payload, "authorizationId") == released.get("authorizationId")
     ):
         raise Unreadable("the read is not authorized for this transaction")
+
+
+def _not_counted_in(verified: Mapping[str, Any]) -> List[str]:
+    """The approverIds of the persons behind the execution; none in evidence of before decisions listed them."""
+    names = list_of(verified, "notCounted") if "notCounted" in verified else []
+    if not all(isinstance(name, str) for name in names):
+        raise Unreadable("notCounted is not a list of names")
+    return names
 
 
 def approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:

@@ -12,7 +12,7 @@ from .evidence import Check, Keys, Unreadable
 from .governance_change import check_governance_change, notes_on_change
 from .intent_transition import check_intent_transition
 from .log.trust import LogTrust, read_log_trust
-from .notes import notes_on_confirmation, notes_on_receipt, notes_on_record
+from .notes import notes_on_approvals, notes_on_confirmation, notes_on_receipt, notes_on_record
 from .provider_confirmation import check_provider_confirmation
 from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
 
@@ -57,7 +57,13 @@ KINDS = (
         _by(check_trust_record, lambda record, _: notes_on_record(record)),
     ),
     Kind("receipt", "Receipt", ("receiptId",), ("receiptId",), _by(check_receipt, lambda receipt, _: notes_on_receipt(receipt))),
-    Kind("refusal-record", "Refusal Record", ("refusalRecordId",), ("refusalRecordId",), _by(check_refusal_record)),
+    Kind(
+        "refusal-record",
+        "Refusal Record",
+        ("refusalRecordId",),
+        ("refusalRecordId",),
+        _by(check_refusal_record, lambda refusal, _: notes_on_approvals([refusal.get("decision")])),
+    ),
     Kind("audit-event", "audit event", ("event", "signature"), ("event", "eventId"), _by(check_audit_event)),
     Kind(
         "governance-change",

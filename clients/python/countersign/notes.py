@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping
+from typing import Any, Iterable, List, Mapping
 
 from .canonical import json_string, number_text
 from .instant import Unreadable, instant
@@ -36,7 +36,29 @@ def notes_on_record(record: Mapping[str, Any], *, promise: bool = True) -> List[
             notes.append(f"It holds {len(held)} of the {number_text(float(count))} {name} that it says the record has.")
     if promise and isinstance(receipts, list) and receipts:
         notes += notes_on_receipt(receipts[-1], "Its latest receipt")
-    return notes + _notes_on_confirmations(record)
+    executions = record.get("executions")
+    decisions = [one.get("decision") for one in executions if isinstance(one, dict)] if isinstance(executions, list) else []
+    return notes + _notes_on_confirmations(record) + notes_on_approvals(decisions)
+
+
+def notes_on_approvals(decisions: Iterable[Any]) -> List[str]:
+    """What a reader should know of approvals that pass their check."""
+    if not any(_is_silent_on_persons(decision) for decision in decisions):
+        return []
+    return [
+        "It does not say which approver names the caller and the principal have: "
+        "whether one of them approved it under another name is not known."
+    ]
+
+
+def _is_silent_on_persons(decision: Any) -> bool:
+    """Whether a decision rests on approvals and does not say which approverIds the persons behind the execution have."""
+    verified_signals = decision.get("verifiedSignals") if isinstance(decision, dict) else None
+    signals = verified_signals.values() if isinstance(verified_signals, dict) else ()
+    return any(
+        isinstance(one, dict) and isinstance(one.get("approvals"), list) and one["approvals"] and "notCounted" not in one
+        for one in signals
+    )
 
 
 def _notes_on_confirmations(record: Mapping[str, Any]) -> List[str]:

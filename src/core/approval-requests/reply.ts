@@ -9,9 +9,8 @@ const INTERVAL_SECONDS = 5
 
 /** @returns JSON; what is signed in it is spliced and never rendered again */
 export function approvalRequestText(row: StandingRequest): string {
-  const { requestId, requestHash, quorum, status, approvals, approvers, endedByChange, body, seal } = row
+  const { requestId, requestHash, quorum, status, approvals, eligible, endedByChange, body, seal } = row
   const content = JSON.parse(body) as ApprovalRequestContent
-  const signed = new Set(approvals.map(({ approverId }) => approverId))
   const standing = JSON.stringify({
     requestHash,
     actionCode: actionCode(content, sha256Hex),
@@ -20,7 +19,7 @@ export function approvalRequestText(row: StandingRequest): string {
     intervalSeconds: INTERVAL_SECONDS,
     expiresAt: content.expiresAt,
     url: `/approval-requests/${requestId}`,
-    eligible: approvers.filter((approverId) => !signed.has(approverId)),
+    eligible,
     approvals,
     ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),
   })

@@ -10,6 +10,12 @@ const VerifiedSignal = Type.Object({
   approvals: Type.Optional(
     Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),
   ),
+  notCounted: Type.Optional(
+    Type.Array(Text, {
+      description:
+        'by approval: the approverIds of the persons behind the execution (its caller and its principal), sorted; no approval by one of them counts. Left out in evidence of before this member was there',
+    }),
+  ),
   request: Type.Optional(
     Type.Object(ApprovalRequestContent.properties, {
       description: 'by approval: the approval request that approvals of version 2 are for',

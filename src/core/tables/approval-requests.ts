@@ -1,5 +1,6 @@
 // approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
 import type { Pool } from 'pg'
+import type { Persons } from '../persons.ts'
 import type { ApprovalRequestStatus } from '../schemas/approval-request.ts'
 import type { Sealed } from '../sealed.ts'
 import { approvalLock } from './approvals.ts'
@@ -104,17 +105,6 @@ export async function nextNotice(sql: Sql, requestedBy: string): Promise<NoticeT
   return rows[0]!
 }
 
-/** Approvers with a key in effect, but for those that are involved. */
-export async function readApproversBut(sql: Sql, involved: readonly string[]): Promise<string[]> {
-  const { rows } = await sql.query<{ id: string }>({
-    text: `
-      SELECT DISTINCT approver_id AS id FROM approvers
-      WHERE revoked_at IS NULL AND approver_id <> ALL ($1::text[]) ORDER BY approver_id`,
-    values: [involved],
-  })
-  return rows.map(({ id }) => id)
-}
-
 export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): Promise<void> {
   await sql.query({
     text: `
@@ -150,7 +140,7 @@ export interface StandingRequest extends Sealed {
   readonly principalId: string
   readonly quorum: number
   readonly status: ApprovalRequestStatus
-  /** Of its open time those that count, of a used one those that were used up; one of each approver, oldest first. */
+  /** Of its open time those that count, one of each person; of a used one those that were used up. Oldest first. */
   readonly approvals: readonly {
     readonly approvalId: string
     readonly approverId: string
@@ -158,19 +148,45 @@ export interface StandingRequest extends Sealed {
     /** ISO 8601. */
     readonly approvedAt: string
   }[]
-  /** approverIds that may sign it, whether or not they have; none once it is not open. */
-  readonly approvers: readonly string[]
+  /** approverIds of the persons who could sign it and have not; none once it is not open. */
+  readonly eligible: readonly string[]
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
   readonly closeBody: string | null
   readonly closeSeal: string | null
 }
 
+/** Of a statement: the parameter that holds the persons (`personsText`). */
+type PersonsParameter = `$${number}`
+
+/** As `personOf`: the person that a name names. */
+function personIn(persons: PersonsParameter, name: string): string {
+  const folded = `lower(${name} COLLATE "C")`
+  return `coalesce(${persons}::jsonb ->> ${folded}, ${folded})`
+}
+
+function personsText({ ofName }: Persons): string {
+  return JSON.stringify(Object.fromEntries([...ofName].filter(([name, person]) => name !== person)))
+}
+
+/** Whether an approver is a person behind the request `item`: as the execution will choose them. */
+function isBehindIn(persons: PersonsParameter, approverId: string): string {
+  const initiators = ['item.requested_by', 'item.principal_id'].map((name) => personIn(persons, name))
+  return `${personIn(persons, approverId)} IN (${initiators.join(', ')})`
+}
+
 /** Approvals for the request `item` that count now, or were used up. */
-const APPROVALS = `
+function approvalsIn(persons: PersonsParameter): string {
+  return `
   approvals AS a JOIN approvers AS k USING (approver_id, key_id)
-  WHERE a.request_hash = item.request_hash
-    AND (a.consumed_by IS NOT NULL OR (a.expires_at > now() AND k.revoked_at IS NULL))`
+  WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
+    OR (a.expires_at > now() AND k.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
+}
+
+/** How many persons have approved. */
+function approvedIn(persons: PersonsParameter): string {
+  return `(SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')})::integer FROM ${approvalsIn(persons)})`
+}
 
 /** Its policy version was retired before its time was over. */
 const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
@@ -178,38 +194,50 @@ const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
 /** No approval helps any more. */
 const OVER = `(item.expires_at <= now() OR ${ENDED})`
 
-const STATUS = `
+function statusIn(persons: PersonsParameter): string {
+  return `
   CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
     WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
-    WHEN (SELECT count(DISTINCT a.approver_id) FROM ${APPROVALS}) >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+    WHEN ${approvedIn(persons)} >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+}
 
 const ENDED_BY = `
-  CASE WHEN ${STATUS} = 'ENDED' THEN (SELECT p.retired_by_change FROM policy_versions AS p
+  CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN (SELECT p.retired_by_change FROM policy_versions AS p
     WHERE p.name = item.policy_name AND p.version = item.policy_version) END`
 
-/** Enrolled, and neither the caller nor the principal: as the execution will choose them. */
-const MAY_SIGN = `k.revoked_at IS NULL AND k.approver_id NOT IN (item.requested_by, item.principal_id)`
+/** Whether the approver `who` could sign it and has not: enrolled, no person behind it, and nobody who has signed by another name. */
+function maySignIn(persons: PersonsParameter): string {
+  return `who.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'who.approver_id')}
+      AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
+        AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
+}
 
-const COLUMNS = `
+function columnsIn(persons: PersonsParameter): string {
+  // What was used up stands there whoever the approvers are known to be by now.
+  const counted = `CASE WHEN a.consumed_by IS NULL THEN ${personIn(persons, 'a.approver_id')} ELSE ' ' || a.approval_id END`
+  return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
-  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${STATUS} AS status,
-  (SELECT coalesce(json_agg(json_build_object('approvalId', a.approval_id, 'approverId', a.approver_id, 'keyId', a.key_id,
-    'approvedAt', ${isoTime('a.issued_at')})
-    ORDER BY a.delivered_at, a.approval_id), '[]') FROM ${APPROVALS}) AS approvals,
-  (SELECT coalesce(json_agg(DISTINCT k.approver_id), '[]') FROM approvers AS k
-    WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND NOT ${OVER}) AS approvers,
+  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${statusIn(persons)} AS status,
+  (SELECT coalesce(json_agg(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
+    'approvedAt', ${isoTime('one.issued_at')})
+    ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
+      SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at FROM ${approvalsIn(persons)}
+      ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
+  (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM approvers AS who
+    WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,
   ${ENDED_BY} AS "endedByChange",
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
   (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
+}
 
 /**
  * @param which by its id, or by the hash that approvals name
- * @param owner the caller whose it must be; null: anyone's
+ * @param as.owner the caller whose it must be; null: anyone's
  */
 export async function readApprovalRequest(
   sql: Sql,
   which: { readonly requestId: string } | { readonly requestHash: string },
-  owner: string | null = null,
+  { persons, owner = null }: { readonly persons: Persons; readonly owner?: string | null },
 ): Promise<StandingRequest | null> {
   const [condition, value] =
     'requestId' in which
@@ -217,9 +245,9 @@ export async function readApprovalRequest(
       : ['item.request_hash = $1::text', which.requestHash]
   const { rows } = await sql.query<StandingRequest>({
     text: `
-      SELECT ${COLUMNS} FROM approval_requests AS item
+      SELECT ${columnsIn('$3')} FROM approval_requests AS item
       WHERE ${condition} AND ($2::text IS NULL OR item.requested_by = $2::text)`,
-    values: [value, owner],
+    values: [value, owner, personsText(persons)],
   })
   return rows[0] ?? null
 }
@@ -231,17 +259,18 @@ export async function readApprovalRequest(
 export async function readRequestsOfNotice(
   pool: Pick<Pool, 'connect'>,
   first: string,
+  persons: Persons,
 ): Promise<StandingRequest[]> {
   return inTransaction(pool, async (sql) => {
     await lockOpening(sql)
     const { rows } = await sql.query<StandingRequest>({
       text: `
-        SELECT ${COLUMNS} FROM approval_requests AS item, approval_requests AS first
+        SELECT ${columnsIn('$2')} FROM approval_requests AS item, approval_requests AS first
         WHERE first.request_id = $1::uuid AND item.requested_by = first.requested_by
           AND (item.request_id = first.request_id
             OR (item.created_at > first.created_at - interval '1 hour' AND item.notice_at = first.notice_at))
         ORDER BY item.created_at, item.request_id`,
-      values: [first],
+      values: [first, personsText(persons)],
     })
     return rows
   })
@@ -265,13 +294,14 @@ interface ListedRequests {
   readonly status: ApprovalRequestStatus | null
   /** Only those that are pending and that this approver may sign and has not; null: all. */
   readonly waitingFor: string | null
+  readonly persons: Persons
 }
 
 /** A page, newest first. */
 export function listApprovalRequests(
   sql: Sql,
   range: PageRange,
-  { owner, status, waitingFor }: ListedRequests,
+  { owner, status, waitingFor, persons }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
   return readPageOf(
     sql,
@@ -280,15 +310,14 @@ export function listApprovalRequests(
       time: 'created_at',
       id: 'request_id',
       bytes: 'octet_length(item.body) + octet_length(item.seal)',
-      columns: COLUMNS,
+      columns: columnsIn('$8'),
       where: `($5::text IS NULL OR item.requested_by = $5::text)
-        AND ($6::text IS NULL OR ${STATUS} = $6::text)
-        AND ($7::text IS NULL OR (${STATUS} = 'PENDING'
-          AND EXISTS (SELECT FROM approvers AS k WHERE ${MAY_SIGN} AND k.approver_id = $7::text)
-          AND NOT EXISTS (SELECT FROM ${APPROVALS} AND a.approver_id = $7::text)))`,
+        AND ($6::text IS NULL OR ${statusIn('$8')} = $6::text)
+        AND ($7::text IS NULL OR (${statusIn('$8')} = 'PENDING'
+          AND EXISTS (SELECT FROM approvers AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
     },
     range,
-    { values: [owner, status, waitingFor] },
+    { values: [owner, status, waitingFor, personsText(persons)] },
   )
 }
 
@@ -301,14 +330,17 @@ export interface RequestState {
 }
 
 /** Looks at several requests at once, by their ids. */
-export async function readRequestStates(sql: Sql, requestIds: readonly string[]): Promise<RequestState[]> {
+export async function readRequestStates(
+  sql: Sql,
+  requestIds: readonly string[],
+  persons: Persons,
+): Promise<RequestState[]> {
   const { rows } = await sql.query<RequestState>({
     name: 'approval_requests_states',
     text: `
-      SELECT item.request_id AS "requestId", ${STATUS} AS status,
-        (SELECT count(DISTINCT a.approver_id)::integer FROM ${APPROVALS}) AS approved
+      SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved
       FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
-    values: [requestIds],
+    values: [requestIds, personsText(persons)],
   })
   return rows
 }

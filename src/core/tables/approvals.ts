@@ -75,10 +75,17 @@ const USABLE_MAX = 500
  * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked, and for no request or one that is
  * open. Those for a request come first, then exact ones, then those that end soonest. The caller checks requests and limits against the
  * execution, and holds `approvalLock` and APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
+ * @param action.notBy approverIds: however many approvals they have signed, none of them stands in the way of another's
  */
 export async function readUsableApprovals(
   sql: Sql,
-  action: { capability: string; target: string; parametersHash: string; at: string },
+  action: {
+    capability: string
+    target: string
+    parametersHash: string
+    at: string
+    notBy: readonly string[]
+  },
 ): Promise<UsableApproval[]> {
   const result = await sql.query<{
     approvalId: string
@@ -100,9 +107,9 @@ export async function readUsableApprovals(
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
         AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
-        AND (a.request_hash IS NULL OR r.request_hash IS NOT NULL)
+        AND (a.request_hash IS NULL OR r.request_hash IS NOT NULL) AND a.approver_id <> ALL ($6::text[])
       ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
-    values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX],
+    values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX, action.notBy],
   })
   return result.rows.map(({ approvalId, body, requestHash, request, passkey, ...key }) => ({
     approvalId,

@@ -109,6 +109,14 @@ export async function revokeApprover(
   return result.rowCount === 1
 }
 
+/** Approvers with a key in effect, sorted. */
+export async function readApproversInEffect(sql: Sql): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>(
+    `SELECT DISTINCT approver_id AS id FROM approvers WHERE revoked_at IS NULL ORDER BY approver_id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** One key, revoked or not; null where it was never enrolled. */
 export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): Promise<ApproverRow | null> {
   const result = await sql.query<Stored>({

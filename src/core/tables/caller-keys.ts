@@ -1,7 +1,8 @@
 // caller_keys: the keys of callers that governance has issued, and those that it has revoked (docs/handbook/callers.md).
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { fullCaller, type Caller } from '../callers.ts'
-import { isoTime, type Sql } from '../postgres/sql.ts'
+import { namingOfCaller, type Naming } from '../persons.ts'
+import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
 /** What a key allows, as the change that issued it says; everything that is left out has its default. */
 type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
@@ -28,6 +29,12 @@ export interface CallerKeyRow extends StoredCallerKey {
   readonly revokedBy: string | null
   readonly revokedByChange: string | null
 }
+
+/**
+ * Taken by whatever gives a human a name or a key, in any register: what two changes must not both do, such as to give one key to two persons or to
+ * revoke the last humans, is looked up before it is written.
+ */
+export const NAMING: AdvisoryLock = { key: 'caller keys' }
 
 interface Stored {
   readonly number: number
@@ -118,6 +125,17 @@ export async function readCallerKeysLike(
     values: [keyId, callerId, pems, approverId],
   })
   return rows.map(storedKey)
+}
+
+/** What every key that was ever issued says of who its caller is: revoked or expired, it still was that person's. */
+export async function readCallerNamings(sql: Sql): Promise<Naming[]> {
+  const { rows } = await sql.query<Stored>(
+    `SELECT ${COLUMNS} FROM caller_keys AS k WHERE k.scope::json ->> 'credentialHolderType' = 'USER' ORDER BY k.number`,
+  )
+  return rows.flatMap((row) => {
+    const { caller } = storedKey(row)
+    return caller === undefined ? [] : [namingOfCaller(caller)]
+  })
 }
 
 interface WhichChange {

@@ -1,7 +1,7 @@
 // The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said,
 // from the text of the record alone.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { checkSigned, list, members, string } from './evidence.ts'
+import { checkSigned, isMembers, itemsOf, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { requestHash } from '../approval-requests/request-hash.ts'
 import { requestProblem } from '../approval-requests/request-problem.ts'
@@ -19,6 +19,8 @@ interface ApprovedAction {
   /** The principal whose authority is used, and the caller: neither may approve it. */
   readonly principalId: string
   readonly requestedBy: string
+  /** approverIds of the persons behind these two; none in evidence of before decisions listed them. */
+  readonly notCounted: readonly string[]
   /** Of the request that the decision carries, which approvals of version 2 must name; undefined: it carries none. */
   readonly requestHash: string | undefined
 }
@@ -39,7 +41,10 @@ function approvalProblem(
   const at = instantMs(action.evaluatedAt)
   if (typeof issuedAt !== 'string' || !(instantMs(issuedAt) <= at)) return 'was not yet valid'
   if (typeof expiresAt !== 'string' || !(at < instantMs(expiresAt))) return 'was expired'
-  if (typeof approverId !== 'string' || [action.principalId, action.requestedBy].includes(approverId))
+  if (
+    typeof approverId !== 'string' ||
+    [action.principalId, action.requestedBy, ...action.notCounted].includes(approverId)
+  )
     return 'is by who asked for it'
   return undefined
 }
@@ -58,14 +63,19 @@ export function checkApprovals(record: Members, given: Crypto): Check {
 }
 
 /**
- * The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is what
- * was refused.
+ * The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one, by another person than who asked.
+ * Whether they match is what was refused.
  */
 export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
   return checkSigned('approvals', 'The approvals in the decision are not signed ones', given, (crypto) => {
     const verifiedSignals = members(members(refusal['decision'])['verifiedSignals'])
-    for (const verified of Object.values(verifiedSignals)) {
-      for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto)
+    for (const verified of Object.values(verifiedSignals).map(members)) {
+      const notCounted = notCountedIn(verified)
+      for (const approval of approvalsOf(verified)) {
+        const { approverId } = requireSignature(approval, crypto)
+        if (notCounted.includes(approverId))
+          throw new Error(`the approval by ${JSON.stringify(approverId)} is by who asked for it`)
+      }
     }
     return true
   })
@@ -94,9 +104,10 @@ function verifySignal(one: VerifiedSignal): void {
   if (!isDeclared && typeof value !== 'boolean' && typeof value !== 'number')
     throw new Error(`${named} was left out, and what is filled in is no value of a signal`)
   const approvals = approvalsOf(verified)
+  const notCounted = notCountedIn(verified)
   if (by === 'approval' && value === true) {
     if (approvals.length === 0) throw new Error(`${named} has no approval`)
-    requireApprovals(approvals, named, one)
+    requireApprovals(approvals, named, { ...one, notCounted })
     return
   }
   if (approvals.length > 0 || 'request' in verified)
@@ -114,7 +125,14 @@ function verifySignal(one: VerifiedSignal): void {
 function requireApprovals(
   approvals: readonly Members[],
   named: string,
-  { verified, decision, record, used, crypto }: VerifiedSignal,
+  {
+    verified,
+    decision,
+    record,
+    used,
+    crypto,
+    notCounted,
+  }: VerifiedSignal & Pick<ApprovedAction, 'notCounted'>,
 ): void {
   const transaction = members(record['transaction'])
   const { action, target, parameters } = members(transaction['intent'])
@@ -126,6 +144,7 @@ function requireApprovals(
     evaluatedAt: string(decision['evaluatedAt']),
     principalId: string(members(transaction['authority'])['principalId']),
     requestedBy: string(members(transaction['metadata'])['submittedBy']),
+    notCounted,
     requestHash: request === undefined ? undefined : requestHash(members(request), crypto.sha256Hex),
   }
   const approvers = new Set<string>()
@@ -209,6 +228,28 @@ function requireAuthorizedRead(named: string, { verified, record, crypto }: Veri
   const released = members(members(record['authorization'])['payload'])
   if (string(authorizationId) === released['authorizationId'])
     throw new Error(`${named}: the authorization of the read is that of the execution`)
+}
+
+/** @throws Error where it is there and no list of names */
+function notCountedIn(verified: Members): readonly string[] {
+  return 'notCounted' in verified ? list(verified['notCounted']).map(string) : []
+}
+
+/** Whether a decision rests on approvals and does not say which approverIds the persons behind the execution have. */
+function isSilentOnPersons(decision: Json | undefined): boolean {
+  const verifiedSignals = isMembers(decision) ? decision['verifiedSignals'] : undefined
+  return Object.values(isMembers(verifiedSignals) ? verifiedSignals : {}).some(
+    (one) => isMembers(one) && itemsOf(one['approvals']).length > 0 && !('notCounted' in one),
+  )
+}
+
+/** What a reader should know of approvals that pass their check. */
+export function notesOnApprovals(decisions: readonly (Json | undefined)[]): string[] {
+  return decisions.some(isSilentOnPersons)
+    ? [
+        'It does not say which approver names the caller and the principal have: whether one of them approved it under another name is not known.',
+      ]
+    : []
 }
 
 /** The approvals that a verified signal carries. */

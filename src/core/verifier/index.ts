@@ -6,6 +6,7 @@ import {
   checkApprovalRequestClose,
   notesOnApprovalRequest,
 } from './approval-request.ts'
+import { notesOnApprovals } from './approvals.ts'
 import { checkAuditEvent } from './audit-event.ts'
 import { inspectBundle } from './bundle.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
@@ -252,7 +253,7 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
   'refusal-record': {
     marks: ['refusalRecordId'],
     idOf: ({ refusalRecordId }) => refusalRecordId,
-    inspect: by(checkRefusalRecord),
+    inspect: by(checkRefusalRecord, ({ decision }) => notesOnApprovals([decision])),
   },
   'audit-event': {
     marks: ['event', 'signature'],

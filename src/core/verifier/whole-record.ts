@@ -3,6 +3,7 @@
 import type { Json } from '../json/canonical.ts'
 import { check, checkSigned, isMembers, itemsOf, list, members, mustHold, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { notesOnApprovals } from './approvals.ts'
 import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
@@ -120,6 +121,9 @@ export function notesOnRecord(
     ...(['verifications', 'receipts', 'confirmations'] as const).flatMap((name) => cutNote(record, name)),
     ...(promise && isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
     ...notesOnConfirmations(record),
+    ...notesOnApprovals(
+      itemsOf(record['executions']).map((one) => (isMembers(one) ? one['decision'] : undefined)),
+    ),
   ]
 }
 

@@ -3,7 +3,8 @@ import { timingSafeEqual } from 'node:crypto'
 import { callerKeys, type CallerKey } from '../../core/caller-keys.ts'
 import type { Caller } from '../../core/callers.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
-import type { StoredCallerKey } from '../../core/tables/caller-keys.ts'
+import type { AuthorityState } from '../../core/authority-state.ts'
+import { namingOfApprover, namingOfCaller, otherHolder } from '../../core/persons.ts'
 
 /** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown or expired. */
 export type Authenticate = (authorization: string | undefined) => CallerKey | undefined
@@ -15,26 +16,29 @@ export interface Callers {
   readonly inEffect: () => readonly CallerKey[]
   /** Whether a key that has authenticated would do so now. */
   readonly isInEffect: (index: number) => boolean
-  /** Entries of the configuration that governance keeps out of effect, each as a sentence. */
+  /** Entries of the configuration that governance keeps out of effect, or whose step-up key somebody else has, each as a sentence. */
   readonly warnings: () => readonly string[]
   /** Puts in effect what governance says of keys from now on. */
-  readonly replace: (stored: readonly StoredCallerKey[]) => void
+  readonly replace: (authority: Governed) => void
 }
+
+type Governed = Pick<AuthorityState, 'callerKeys' | 'approvers'>
 
 /**
  * @param configured the entries of SERVICE_API_KEYS
- * @param stored what governance says of keys
+ * @param authority what governance says of keys
  * @param options.source what the configured ones are read from
  */
 export function openCallers(
   configured: readonly Caller[],
-  stored: readonly StoredCallerKey[],
+  authority: Governed,
   {
     source = 'SERVICE_API_KEYS',
     nowMs = Date.now,
   }: { source?: string | undefined; nowMs?: () => number } = {},
 ): Callers {
-  let keys = callerKeys(configured, stored)
+  let keys = callerKeys(configured, authority.callerKeys)
+  let shared = sharedKeys(configured, authority)
   let known = knownKeys(keys.inEffect)
   const isOver = ({ untilMs }: KnownKey) => untilMs <= nowMs()
   return {
@@ -53,12 +57,28 @@ export function openCallers(
       const one = known.byIndex.get(index)
       return one !== undefined && !isOver(one)
     },
-    warnings: () => keys.refused.map(({ index, why }) => `${source}[${index}] is refused: ${why}.`),
+    warnings: () => [
+      ...keys.refused.map(({ index, why }) => `${source}[${index}] is refused: ${why}.`),
+      ...shared.map(
+        ({ index, holder }) =>
+          `${source}[${index}] has the step-up key of ${holder}, another name: both count as one person. If they are two, one of them needs another key.`,
+      ),
+    ],
     replace(changed) {
-      keys = callerKeys(configured, changed)
+      keys = callerKeys(configured, changed.callerKeys)
+      shared = sharedKeys(configured, changed)
       known = knownKeys(keys.inEffect)
     },
   }
+}
+
+/** Entries whose step-up key is an approver's of a name that no entry links. That of another caller keeps an entry out of effect. */
+function sharedKeys(configured: readonly Caller[], { approvers }: Governed) {
+  const standing = [...configured.map(namingOfCaller), ...approvers.map(namingOfApprover)]
+  return configured.flatMap((caller, index) => {
+    const holder = otherHolder(standing, namingOfCaller(caller))
+    return holder === undefined ? [] : [{ index, holder }]
+  })
 }
 
 interface KnownKey {

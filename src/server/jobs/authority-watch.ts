@@ -3,6 +3,7 @@
 // nothing proves that nothing was missed, which a quiet LISTEN does not.
 import type { Pool } from 'pg'
 import { readEpoch } from '../../core/tables/authority-epoch.ts'
+import type { Caller } from '../../core/callers.ts'
 import { readAuthority, type AuthorityState } from '../../core/authority-state.ts'
 import { openProblems, repeat } from './repeat.ts'
 
@@ -20,30 +21,30 @@ export interface AuthorityWatch {
 /**
  * Reads what is in effect; `start` begins to watch it.
  * @param pool its own, of one connection: reads that anyone can cause must not delay a revocation
- * @param options.configuredKeys hashes of the keys of SERVICE_API_KEYS
+ * @param options.configured the entries of SERVICE_API_KEYS
  * @param options.onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
  * @param options.onOver called when it can be read again
  */
 export async function watchAuthority(
   pool: Pool,
   {
-    configuredKeys,
+    configured,
     onError,
     onOver,
   }: {
-    readonly configuredKeys: readonly string[]
+    readonly configured: readonly Caller[]
     readonly onError: (error: unknown) => void
     readonly onOver: () => void
   },
 ): Promise<AuthorityWatch> {
-  let current = await readAuthority(pool, configuredKeys)
+  let current = await readAuthority(pool, configured)
   let tell: ((state: AuthorityState) => void) | undefined
   const closing = new AbortController()
   let looking = Promise.resolve()
 
   async function refresh(): Promise<void> {
     if ((await readEpoch(pool)) === current.epoch) return
-    const next = await readAuthority(pool, configuredKeys)
+    const next = await readAuthority(pool, configured)
     // Two looks may overlap: the older answer must not win.
     if (BigInt(next.epoch) <= BigInt(current.epoch)) return
     tell?.(next)

@@ -6,6 +6,7 @@ import {
   notificationQueueName,
   type NotificationJob,
 } from '../../core/notification-queue.ts'
+import type { Persons } from '../../core/persons.ts'
 import { readRequestsOfNotice } from '../../core/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
 import { noticesOf } from '../notifications/notice.ts'
@@ -35,18 +36,21 @@ interface Notifying {
 
 /**
  * @param queue with the `notificationQueue` of each way
+ * @param persons who is whom now
  * @param consoleOrigin where the links go; undefined: messages name the command in place of a link
  * @param onAttempt called for each attempt
  */
 export async function startNotifying({
   queue: { boss, pool },
   ways,
+  persons,
   consoleOrigin,
   onAttempt = () => undefined,
   log,
 }: {
   queue: Pick<JobQueue, 'boss' | 'pool'>
   ways: readonly ConfiguredWay[]
+  persons: () => Persons
   consoleOrigin: () => string | undefined
   onAttempt?: ((outcome: 'sent' | 'failed') => void) | undefined
   log: { warn: (line: object, message: string) => void }
@@ -76,7 +80,7 @@ export async function startNotifying({
 
   /** @returns undefined once it is sent, or nobody is needed any more: all was decided, or is over */
   async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<NotSent | undefined> {
-    const requests = await readRequestsOfNotice(pool, requestId)
+    const requests = await readRequestsOfNotice(pool, requestId, persons())
     const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() })
     if (notices.length === 0) return undefined
     const failed = await send(way, { id: requestId, notices }, closing.signal)

@@ -51,12 +51,11 @@ export function noticesOf(
 }
 
 function noticeOf(
-  { requestId, quorum, approvals, approvers, body }: StandingRequest,
+  { requestId, quorum, approvals, eligible, body }: StandingRequest,
   { details, consoleOrigin }: Omit<Telling, 'capabilities'>,
 ): Notice {
   const content = JSON.parse(body) as ApprovalRequestContent
   const { capability, requestedBy, expiresAt, createdAt, target, parameters, note } = content
-  const signed = new Set(approvals.map(({ approverId }) => approverId))
   return {
     requestId,
     capability,
@@ -65,7 +64,7 @@ function noticeOf(
     missing: Math.max(quorum - approvals.length, 0),
     expiresAt,
     createdAt,
-    eligible: approvers.filter((approverId) => !signed.has(approverId)),
+    eligible,
     link: consoleOrigin && `${consoleOrigin}/console/requests/${requestId}`,
     details: details ? { target, parameters, note } : undefined,
   }

@@ -4197,68 +4197,6 @@ var init_approval_request = __esm({
   }
 });
 
-// src/core/verifier/audit-event.ts
-function checkAuditEvent(evidence, given) {
-  const { event, signature } = isMembers(evidence) ? evidence : {};
-  return [
-    checkEd25519("event signature", "The audit event signature is not valid", given, {
-      artifact: "audit-event",
-      text: isMembers(event) ? canonicalText(event) : void 0,
-      signature
-    })
-  ];
-}
-var init_audit_event = __esm({
-  "src/core/verifier/audit-event.ts"() {
-    "use strict";
-    init_evidence();
-    init_signatures();
-  }
-});
-
-// src/core/log/artifacts.ts
-function isEntryOf(logged, artifact) {
-  if (logged.hash !== artifact.hash) return void 0;
-  if (logged.kind === artifact.kind) return { late: false };
-  return logged.kind === LATE + artifact.kind ? { late: true } : void 0;
-}
-var hashed, stated, artifactEntry, LATE;
-var init_artifacts = __esm({
-  "src/core/log/artifacts.ts"() {
-    "use strict";
-    hashed = (kind) => (signedText, sha256Hex) => ({
-      kind,
-      hash: sha256Hex(signedText)
-    });
-    stated = (kind) => (hash) => ({ kind, hash });
-    artifactEntry = {
-      /** Of an execution authorization's `payload`. */
-      authorization: hashed("authorization"),
-      /** By its `receiptHash`. */
-      receipt: stated("receipt"),
-      /** By its `refusalRecordHash`. */
-      refusal: stated("refusal"),
-      /** Of the `event`. */
-      auditEvent: hashed("audit-event"),
-      /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
-      governanceChange: hashed("governance-change"),
-      /** Of the `transition`. */
-      intentTransition: hashed("intent-transition"),
-      /** Of the `confirmation`. */
-      providerConfirmation: hashed("provider-confirmation"),
-      /** Of the `request`. */
-      approvalRequest: hashed("approval-request"),
-      /** Of how it was closed: the members of `closed` without `signature`. */
-      approvalRequestClose: hashed("approval-request-close"),
-      /** Of a signed approval's `payload`. */
-      approval: hashed("approval"),
-      /** By the SHA-256 of the body as it was received. */
-      webhook: stated("webhook")
-    };
-    LATE = "late-";
-  }
-});
-
 // src/core/approval-requests/request-hash.ts
 function requestHash(content, sha256Hex) {
   return sha256Hex(canonicalize(content));
@@ -4357,7 +4295,7 @@ function approvalProblem(payload, action, sha256Hex) {
   const at2 = instantMs(action.evaluatedAt);
   if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at2)) return "was not yet valid";
   if (typeof expiresAt !== "string" || !(at2 < instantMs(expiresAt))) return "was expired";
-  if (typeof approverId !== "string" || [action.principalId, action.requestedBy].includes(approverId))
+  if (typeof approverId !== "string" || [action.principalId, action.requestedBy, ...action.notCounted].includes(approverId))
     return "is by who asked for it";
   return void 0;
 }
@@ -4375,8 +4313,13 @@ function checkApprovals(record, given) {
 function checkRefusedApprovals(refusal, given) {
   return checkSigned("approvals", "The approvals in the decision are not signed ones", given, (crypto) => {
     const verifiedSignals = members(members(refusal["decision"])["verifiedSignals"]);
-    for (const verified2 of Object.values(verifiedSignals)) {
-      for (const approval of approvalsOf(members(verified2))) requireSignature(approval, crypto);
+    for (const verified2 of Object.values(verifiedSignals).map(members)) {
+      const notCounted = notCountedIn(verified2);
+      for (const approval of approvalsOf(verified2)) {
+        const { approverId } = requireSignature(approval, crypto);
+        if (notCounted.includes(approverId))
+          throw new Error(`the approval by ${JSON.stringify(approverId)} is by who asked for it`);
+      }
     }
     return true;
   });
@@ -4392,9 +4335,10 @@ function verifySignal(one) {
   if (!isDeclared && typeof value !== "boolean" && typeof value !== "number")
     throw new Error(`${named2} was left out, and what is filled in is no value of a signal`);
   const approvals = approvalsOf(verified2);
+  const notCounted = notCountedIn(verified2);
   if (by2 === "approval" && value === true) {
     if (approvals.length === 0) throw new Error(`${named2} has no approval`);
-    requireApprovals(approvals, named2, one);
+    requireApprovals(approvals, named2, { ...one, notCounted });
     return;
   }
   if (approvals.length > 0 || "request" in verified2)
@@ -4407,7 +4351,14 @@ function verifySignal(one) {
   }
   throw new Error(`${named2} is verified by what nothing here can check`);
 }
-function requireApprovals(approvals, named2, { verified: verified2, decision, record, used, crypto }) {
+function requireApprovals(approvals, named2, {
+  verified: verified2,
+  decision,
+  record,
+  used,
+  crypto,
+  notCounted
+}) {
   const transaction = members(record["transaction"]);
   const { action, target, parameters } = members(transaction["intent"]);
   const { request } = verified2;
@@ -4418,6 +4369,7 @@ function requireApprovals(approvals, named2, { verified: verified2, decision, re
     evaluatedAt: string(decision["evaluatedAt"]),
     principalId: string(members(transaction["authority"])["principalId"]),
     requestedBy: string(members(transaction["metadata"])["submittedBy"]),
+    notCounted,
     requestHash: request === void 0 ? void 0 : requestHash(members(request), crypto.sha256Hex)
   };
   const approvers = /* @__PURE__ */ new Set();
@@ -4486,6 +4438,20 @@ function requireAuthorizedRead(named2, { verified: verified2, record, crypto }) 
   if (string(authorizationId) === released["authorizationId"])
     throw new Error(`${named2}: the authorization of the read is that of the execution`);
 }
+function notCountedIn(verified2) {
+  return "notCounted" in verified2 ? list(verified2["notCounted"]).map(string) : [];
+}
+function isSilentOnPersons(decision) {
+  const verifiedSignals = isMembers(decision) ? decision["verifiedSignals"] : void 0;
+  return Object.values(isMembers(verifiedSignals) ? verifiedSignals : {}).some(
+    (one) => isMembers(one) && itemsOf(one["approvals"]).length > 0 && !("notCounted" in one)
+  );
+}
+function notesOnApprovals(decisions) {
+  return decisions.some(isSilentOnPersons) ? [
+    "It does not say which approver names the caller and the principal have: whether one of them approved it under another name is not known."
+  ] : [];
+}
 function approvalsOf(verified2) {
   return "approvals" in verified2 ? list(verified2["approvals"]).map(members) : [];
 }
@@ -4499,6 +4465,68 @@ var init_approvals = __esm({
     init_instant();
     init_scope();
     init_signatures();
+  }
+});
+
+// src/core/verifier/audit-event.ts
+function checkAuditEvent(evidence, given) {
+  const { event, signature } = isMembers(evidence) ? evidence : {};
+  return [
+    checkEd25519("event signature", "The audit event signature is not valid", given, {
+      artifact: "audit-event",
+      text: isMembers(event) ? canonicalText(event) : void 0,
+      signature
+    })
+  ];
+}
+var init_audit_event = __esm({
+  "src/core/verifier/audit-event.ts"() {
+    "use strict";
+    init_evidence();
+    init_signatures();
+  }
+});
+
+// src/core/log/artifacts.ts
+function isEntryOf(logged, artifact) {
+  if (logged.hash !== artifact.hash) return void 0;
+  if (logged.kind === artifact.kind) return { late: false };
+  return logged.kind === LATE + artifact.kind ? { late: true } : void 0;
+}
+var hashed, stated, artifactEntry, LATE;
+var init_artifacts = __esm({
+  "src/core/log/artifacts.ts"() {
+    "use strict";
+    hashed = (kind) => (signedText, sha256Hex) => ({
+      kind,
+      hash: sha256Hex(signedText)
+    });
+    stated = (kind) => (hash) => ({ kind, hash });
+    artifactEntry = {
+      /** Of an execution authorization's `payload`. */
+      authorization: hashed("authorization"),
+      /** By its `receiptHash`. */
+      receipt: stated("receipt"),
+      /** By its `refusalRecordHash`. */
+      refusal: stated("refusal"),
+      /** Of the `event`. */
+      auditEvent: hashed("audit-event"),
+      /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
+      governanceChange: hashed("governance-change"),
+      /** Of the `transition`. */
+      intentTransition: hashed("intent-transition"),
+      /** Of the `confirmation`. */
+      providerConfirmation: hashed("provider-confirmation"),
+      /** Of the `request`. */
+      approvalRequest: hashed("approval-request"),
+      /** Of how it was closed: the members of `closed` without `signature`. */
+      approvalRequestClose: hashed("approval-request-close"),
+      /** Of a signed approval's `payload`. */
+      approval: hashed("approval"),
+      /** By the SHA-256 of the body as it was received. */
+      webhook: stated("webhook")
+    };
+    LATE = "late-";
   }
 });
 
@@ -10716,7 +10744,10 @@ function notesOnRecord(record, { promise }) {
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
     ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
     ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
-    ...notesOnConfirmations(record)
+    ...notesOnConfirmations(record),
+    ...notesOnApprovals(
+      itemsOf(record["executions"]).map((one) => isMembers(one) ? one["decision"] : void 0)
+    )
   ];
 }
 function notesOnConfirmations({ confirmations, executions }) {
@@ -10731,6 +10762,7 @@ var init_whole_record = __esm({
   "src/core/verifier/whole-record.ts"() {
     "use strict";
     init_evidence();
+    init_approvals();
     init_provider_confirmation();
     init_receipt();
     init_trust_record();
@@ -11328,6 +11360,7 @@ var init_verifier = __esm({
   "src/core/verifier/index.ts"() {
     "use strict";
     init_approval_request();
+    init_approvals();
     init_audit_event();
     init_bundle();
     init_crypto();
@@ -11359,7 +11392,7 @@ var init_verifier = __esm({
       "refusal-record": {
         marks: ["refusalRecordId"],
         idOf: ({ refusalRecordId }) => refusalRecordId,
-        inspect: by(checkRefusalRecord)
+        inspect: by(checkRefusalRecord, ({ decision }) => notesOnApprovals([decision]))
       },
       "audit-event": {
         marks: ["event", "signature"],

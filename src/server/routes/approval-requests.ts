@@ -181,7 +181,10 @@ export const approvalRequests = [
   },
 ] as const satisfies readonly Route[]
 
-async function list({ query, caller }: RouteRequest, { pool }: Service): Promise<Answer | Failure> {
+async function list(
+  { query, caller }: RouteRequest,
+  { pool, authority }: Service,
+): Promise<Answer | Failure> {
   const range = readRange(query)
   if (range instanceof Failure) return range
   const status = readChoice(query, 'status', approvalRequestStatuses)
@@ -194,7 +197,12 @@ async function list({ query, caller }: RouteRequest, { pool }: Service): Promise
       'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
     )
   const waitingFor = waiting === null ? null : (approverId ?? null)
-  const page = await listApprovalRequests(pool, range, { owner: readableOwner(caller), status, waitingFor })
+  const page = await listApprovalRequests(pool, range, {
+    owner: readableOwner(caller),
+    status,
+    waitingFor,
+    persons: authority.current().persons,
+  })
   return {
     status: 200,
     ...pageHeaders('/approval-requests', query, page.next),
@@ -204,14 +212,16 @@ async function list({ query, caller }: RouteRequest, { pool }: Service): Promise
 
 async function readOne(
   request: RouteRequest,
-  { pool, approvalRequestWatch }: Service,
+  { pool, authority, approvalRequestWatch }: Service,
 ): Promise<Answer | Failure> {
   const { params, caller, client } = request
   const { id } = params
   const ms = waitMsOf(request, WAIT_SECONDS_MAX)
   const owner = readableOwner(caller)
   const read = () =>
-    isUuid(id) ? readApprovalRequest(pool, { requestId: id }, owner) : Promise.resolve(null)
+    isUuid(id)
+      ? readApprovalRequest(pool, { requestId: id }, { persons: authority.current().persons, owner })
+      : Promise.resolve(null)
   let found = await read()
   if (found?.status === 'PENDING' && ms > 0) {
     await approvalRequestWatch.wait(stateOf(found), { client, ms })

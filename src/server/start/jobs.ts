@@ -77,7 +77,14 @@ async function startQueuedJobs(
   const onAttempt = metrics?.onNotification
   const notifying = closedAtStop(
     starting,
-    await startNotifying({ queue, ways, consoleOrigin, onAttempt, log }),
+    await startNotifying({
+      queue,
+      ways,
+      persons: () => authority.current().persons,
+      consoleOrigin,
+      onAttempt,
+      log,
+    }),
   )
   return { jobPool: queue.pool, notifying }
 }

@@ -146,7 +146,10 @@ function serviceOf(
     logProofs: openLogProofs(pools.read, { stopping, required }),
     servedCheckpoint: (sql, log) => servedCheckpoint(sql, { required, log }),
     eventWatch: watchEvents(pools.read, { stopping }),
-    approvalRequestWatch: watchApprovalRequests(pools.read, { stopping }),
+    approvalRequestWatch: watchApprovalRequests(pools.read, {
+      persons: () => authority.current().persons,
+      stopping,
+    }),
     witness,
     openapi: openapiTexts(routes),
     warnings: () => [

@@ -18,11 +18,11 @@ export async function startThreads(
 ) {
   const { config, logger } = starting
   const authority = await watchAuthority(pools.authority, {
-    configuredKeys: configuredCallers.map(({ keyHash }) => keyHash),
+    configured: configuredCallers,
     onError: logFailure(logger, 'the database cannot be read: policies and keys stay as they were read last'),
     onOver: () => logger.info('the database is read again'),
   })
-  const callers = openCallers(configuredCallers, authority.current().callerKeys, {
+  const callers = openCallers(configuredCallers, authority.current(), {
     source: callersFile === undefined ? undefined : 'callers.json',
   })
   const refusedEntries = openProblems()
@@ -62,7 +62,7 @@ export async function startThreads(
   authority.start((state) => {
     // The threads first: they must know a new key before a request by it can reach them.
     dispatcher.setAuthority(state)
-    callers.replace(state.callerKeys)
+    callers.replace(state)
     warnOfRefused()
   })
   closedAtStop(starting, authority)

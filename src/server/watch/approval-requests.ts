@@ -1,6 +1,7 @@
 // Wakes the requests that wait for an approval request to change. One statement looks at all of them: a request that waits holds no
 // connection and no thread. The feed of events cannot serve them: it needs the evidence log, and has no event for a first approval of two.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Persons } from '../../core/persons.ts'
 import { readRequestStates, type RequestState } from '../../core/tables/approval-requests.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 
@@ -28,10 +29,13 @@ interface Waiting {
   readonly wake: () => void
 }
 
-/** @param stopping true from the first stop signal on: nobody waits then */
+/**
+ * @param options.persons who is whom now
+ * @param options.stopping true from the first stop signal on: nobody waits then
+ */
 export function watchApprovalRequests(
   sql: Sql,
-  { stopping }: { readonly stopping: () => boolean },
+  { persons, stopping }: { readonly persons: () => Persons; readonly stopping: () => boolean },
 ): ApprovalRequestWatch {
   const waiting = new Set<Waiting>()
   let looking = false
@@ -48,7 +52,9 @@ export function watchApprovalRequests(
   async function look(): Promise<void> {
     try {
       const ids = stopping() ? [] : [...new Set(Array.from(waiting, ({ seen }) => seen.requestId))]
-      const found = new Map((await readRequestStates(sql, ids)).map((state) => [state.requestId, state]))
+      const found = new Map(
+        (await readRequestStates(sql, ids, persons())).map((state) => [state.requestId, state]),
+      )
       for (const one of waiting) if (differs(one.seen, found.get(one.seen.requestId))) one.wake()
     } catch {
       // Whoever reads next learns what is wrong with the database, and says it.

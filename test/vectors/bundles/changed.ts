@@ -38,6 +38,12 @@ export function changedBundles(all: Cases): void {
       ? all.add(id, what, evidence, failing)
       : all.addUnchecked(id, what, evidence, unchecked, failing)
   edit(
+    'approver-behind',
+    'One of the approvers is who asked, by another name.',
+    bundle(governed({ notCounted: ['dana'] })),
+    [APPROVALS],
+  )
+  edit(
     'passkey-elsewhere',
     'The passkeys signed at an origin that was not enrolled.',
     bundle(byPasskeys({ clientData: { origin: 'https://elsewhere.example' } })),

@@ -72,6 +72,8 @@ interface Told {
   readonly name?: string
   readonly log?: string
   readonly receipts?: boolean
+  /** Of the decision; null: it is from before decisions had the member. */
+  readonly notCounted?: readonly string[] | null
 }
 
 /** A record under the policy, with these approvals, and its receipt. */
@@ -82,6 +84,7 @@ function aRecord({
   name = 'bundled',
   log = FIRST,
   receipts = true,
+  notCounted = [],
 }: Told): Members {
   const signers = modes[mode]
   const made = aRecordBody(
@@ -89,7 +92,10 @@ function aRecord({
     signers,
   )
   const of = request === undefined ? {} : { request }
-  const verified = { humanApproved: { value: true, by: 'approval', approvals: [...approvals], ...of } }
+  const names = notCounted === null ? {} : { notCounted: [...notCounted] }
+  const verified = {
+    humanApproved: { value: true, by: 'approval', approvals: [...approvals], ...of, ...names },
+  }
   const edits: [path: string, value: Json][] = [
     ['transaction.authority.principalId', 'treasury'],
     ['authorization.payload.policyContentHash', sha256(POLICY_TEXT)],

@@ -1,4 +1,5 @@
 // Bundles that hold, and what a report notes of them.
+import { NAMES_UNKNOWN } from '../approvals.ts'
 import type { Cases } from '../case.ts'
 import { put, type Members } from '../edit.ts'
 import { time } from '../evidence.ts'
@@ -36,6 +37,12 @@ export function validBundles(all: Cases): void {
     'Policy and approvers were put into force by governance.',
     bundle(governed()),
     [AT],
+  )
+  all.addNoted(
+    'valid-names-unknown',
+    'Its decision is from before decisions said which approvers the caller and the principal are.',
+    bundle(governed({ notCounted: null })),
+    [NAMES_UNKNOWN, AT],
   )
   all.addNoted(
     'valid-plain',

@@ -1,5 +1,14 @@
 // Records whose signals were verified: by approvals of humans, by the caller's history, by a deal of the CRM (decisions §7).
-import { anApproval, approvable, approvedBy, DECIDED, limited, verified } from '../approvals.ts'
+import {
+  anApproval,
+  approvable,
+  approvedBeside,
+  approvedBy,
+  DECIDED,
+  limited,
+  NAMES_UNKNOWN,
+  verified,
+} from '../approvals.ts'
 import type { Cases } from '../case.ts'
 import { at, membersAt, put, type Json, type Members } from '../edit.ts'
 import { aReceipt, aRecord, authorize, receiptOf, receipted, reissue, seal, time, uuid } from '../evidence.ts'
@@ -14,6 +23,26 @@ export function humanAuthority(all: Cases): void {
   const erik = anApproval(humans.erik)
   valid('parameters', 'One human approved exactly these parameters.', approvedBy([dana]))
   valid('quorum', 'Two humans approved.', approvedBy([dana, erik]))
+  const noted = (id: string, what: string, record: Members, notes: readonly string[]) =>
+    all.addNoted(`approved-valid-${id}`, what, record, notes)
+  noted(
+    'not-counted-none',
+    'The persons behind the execution are no approvers.',
+    approvedBeside([], [dana]),
+    [],
+  )
+  noted(
+    'not-counted-others',
+    'The persons behind the execution are approvers by other names, and another one approved.',
+    approvedBeside(['agent-owner', 'erik'], [dana]),
+    [],
+  )
+  noted(
+    'names-unknown',
+    'It is from before decisions said which approvers the caller and the principal are.',
+    approvedBy([dana]),
+    [NAMES_UNKNOWN],
+  )
   const signed = { ...approvedBy([dana, erik]) }
   const { trustRecordHash: _, signature: _1, verifications: _2, receipts: _3, ...body } = signed
   const hybrid = { ...body, requiredAlgorithms: modes.hybrid.map(({ algorithm }) => algorithm) }

@@ -1,5 +1,5 @@
 // Records by approvals that passkeys signed (decisions §12): a case for each check of an assertion.
-import { anApproval, approvedBy } from '../approvals.ts'
+import { anApproval, approvedBeside, approvedBy } from '../approvals.ts'
 import type { Cases } from '../case.ts'
 import { membersAt, put, type Json, type Members } from '../edit.ts'
 import { canonical, humans, sha256, sign } from '../keys.ts'
@@ -36,6 +36,12 @@ export function passkeyApprovals(all: Cases): void {
   valid('low-s', 'S is below half the order.', approvedBy([byPasskey(dana, { highS: false })]))
   valid('request-es256', 'ES256 signed for a request.', carrying(asked, [ofRequest(asked, dana)]))
   valid('request-ed25519', 'Ed25519 signed for a request.', carrying(asked, [ofRequest(asked, erik)]))
+  all.add(
+    'passkey-behind',
+    'A passkey of who asked signed.',
+    approvedBeside(['dana'], [byPasskey(dana)]),
+    FAILING,
+  )
   valid('counter', 'The counter is above zero.', approvedBy([byPasskey(dana, { signCount: 4_294_967_295 })]))
   valid(
     'not-backed-up',

@@ -1,5 +1,13 @@
 // Records by approvals of version 2: each is for the execution that one approval request asked for (decisions §7).
-import { anApproval, approvable, approvedBy, DECIDED, PARAMETERS, verified } from '../approvals.ts'
+import {
+  anApproval,
+  approvable,
+  approvedBeside,
+  approvedBy,
+  DECIDED,
+  PARAMETERS,
+  verified,
+} from '../approvals.ts'
 import type { Cases } from '../case.ts'
 import { at, drop, put, textAt, type Json, type Members } from '../edit.ts'
 import { CALLER, time, uuid } from '../evidence.ts'
@@ -45,6 +53,11 @@ export function requestedApprovals(all: Cases): void {
     all.add(`requested-${id}`, what, record, FAILING)
   const two = { ...asked, quorum: 2 }
   valid('one', 'One human approved the request.', under(asked))
+  fails(
+    'behind',
+    'Of two who approved the request, one is who asked.',
+    approvedBeside(['erik'], [of(two), of(two, humans.erik)], { request: two }),
+  )
   valid('quorum', 'Two humans approved a request for two.', carrying(two, [of(two), of(two, humans.erik)]))
   valid(
     'beside-version-1',

@@ -2,6 +2,7 @@
 import {
   anApproval,
   approvable,
+  approvedBeside,
   approvedBy,
   DECIDED,
   limited,
@@ -24,6 +25,7 @@ export function refusedApprovals(all: Cases): void {
   payloads(add)
   limits(add)
   for (const [id, what, approval] of selfApprovals) add(`by-${id}`, what, [approval])
+  behind(all)
   signatures(add, dana)
   withoutKey(all, dana)
   all.add(
@@ -38,6 +40,28 @@ export function refusedApprovals(all: Cases): void {
     verified({ humanApproved: { value: true, by: 'approval' } }),
     FAILING,
   )
+}
+
+/** Approvals by a person behind the execution, whose approver name is none of its names. */
+function behind(all: Cases): void {
+  const dana = anApproval()
+  const erik = anApproval(humans.erik)
+  const phone = anApproval(humans.danaPhone)
+  const rows: [id: string, what: string, record: Members][] = [
+    ['only', 'The approver is who asked, by another name.', approvedBeside(['dana'], [dana])],
+    ['one-of-two', 'Of two approvers one is who asked.', approvedBeside(['erik'], [dana, erik])],
+    [
+      'both',
+      'Both approvers are who asked: caller and principal.',
+      approvedBeside(['dana', 'erik'], [dana, erik]),
+    ],
+    ['other-key', 'Who asked approved by another key of theirs.', approvedBeside(['dana', 'zoe'], [phone])],
+    ['unsorted', 'The names are not sorted.', approvedBeside(['zoe', 'dana'], [dana])],
+    ['not-counted-null', 'The names are null.', approvedBeside(null, [dana])],
+    ['not-counted-text', 'The names are a text.', approvedBeside('erik', [dana])],
+    ['not-counted-number', 'One of the names is a number.', approvedBeside([1], [dana])],
+  ]
+  for (const [id, what, record] of rows) all.add(`unapproved-behind-${id}`, what, record, FAILING)
 }
 
 const unknown = (change: Members = {}) => anApproval(unpublished.human, change)

@@ -1,0 +1,17 @@
+// Who is whom on this thread, as human authority says it now.
+import type { Persons } from '../src/core/persons.ts'
+
+export interface PersonsInEffect {
+  readonly current: () => Persons
+  replace(persons: Persons): void
+}
+
+export function openPersons(persons: Persons): PersonsInEffect {
+  let newest = persons
+  return {
+    current: () => newest,
+    replace(changed) {
+      newest = changed
+    },
+  }
+}
