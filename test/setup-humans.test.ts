@@ -109,6 +109,9 @@ describe("a trial, by the README's commands", () => {
     for (const command of [start, receive, ask, sign])
       expect(made.out()).toContain(`\n  ${command.replaceAll('8080', ports.connector)}\n`)
     expect(made.out()).toContain('For a trial only')
+    expect(made.out()).toMatch(
+      /^The profiles are for http:\/\/\S+, with the data in \S+ \(.*\)\. Start the service alike\.$/m,
+    )
     service = terminal(start, { cwd, env: { PORT: '0' } })
     const [, origin = ''] = await until(
       () => /"url":"([^"]*)"/.exec(service.out()) ?? undefined,
@@ -246,6 +249,9 @@ describe('setup humans is refused', () => {
       DATA_DIR: dataDir,
     })
     expect(ran.status, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(
+      /^The profiles are for http:\/\/127\.0\.0\.1:3999, .* \(PORT, DATA_DIR of the environment says so\)/m,
+    )
     expect(ran.stdout).toMatch(/^  export SERVICE_API_KEYS=.*\n  PORT=3999 DATA_DIR=\S+ npm start$/m)
     expect(ran.stdout).toContain(`DATA_DIR=${dataDir} npm start`)
     expect(ran.stdout).toContain('--service http://127.0.0.1:3999 ')

@@ -66,14 +66,18 @@ const isProcessed = (eventId: string) =>
   until(async () => (await storedEvents(database, [eventId]))[0]?.processed_at, 'the job')
 
 test('lists what waits, failed or is dead with age and reason; runs one or all dead ones again, once', async () => {
-  expect(await webhooks(['list'])).toEqual({ status: 0, stdout: '', stderr: 'Nothing waits.\n' })
+  expect(await webhooks(['list', '--status', 'waiting'])).toEqual({
+    status: 0,
+    stdout: '',
+    stderr: 'Nothing waits.\n',
+  })
   const { cure } = await poisoned(database)
   const dead = [await aDeadDelivery(), await aDeadDelivery(), await aDeadDelivery()]
   const failing = `poison_${randomUUID()}`
   await deliver(service, aDelivery({ eventId: failing }))
   await until(async () => (await webhooks(['list', '--status', 'failed'])).stdout, 'the failure')
 
-  const listed = await webhooks(['list'])
+  const listed = await webhooks(['list', '--status', 'waiting'])
   expect(listed).toMatchObject({ status: 0, stderr: '4 listed.\n' })
   expect(listed.stdout.trimEnd().split('\n')).toEqual([
     ...dead.map((id) => expect.stringMatching(aLine('dead', id))),
@@ -99,8 +103,40 @@ test('lists what waits, failed or is dead with age and reason; runs one or all d
     await isProcessed(id)
     expect(await auditedDetails(database, 'webhook.processed', id)).toHaveLength(1)
   }
-  expect((await webhooks(['list'])).stdout).toBe('')
+  expect((await webhooks(['list', '--status', 'waiting'])).stdout).toBe('')
   expect(await webhooks(['retry', '--all'])).toMatchObject({ stdout: '0 dead deliveries are run again.\n' })
+})
+
+test('lists the recent deliveries with how they ended, newest first, by provider, a page at a time', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) {
+    const delivery = aDelivery()
+    await deliver(service, delivery)
+    await isProcessed(delivery.eventId)
+    ids.unshift(delivery.eventId)
+  }
+  await database.pool.query(
+    `UPDATE webhook_events SET outcome = NULL, processed_at = NULL WHERE event_id = $1`,
+    [ids[0]],
+  )
+  const idsIn = (text: string) =>
+    Array.from(text.matchAll(/^\S+ {2}\S+Z {2}razorpay {2}(\S+)/gm), ([, id]) => id)
+  const all = await webhooks(['list'])
+  expect(all).toMatchObject({ status: 0, stderr: expect.stringMatching(/^\d+ listed\.\n$/) as string })
+  expect(idsIn(all.stdout).slice(0, 3)).toEqual(ids)
+  const outcomes = all.stdout.split('\n').map((line) => line.split('  ')[0])
+  expect(outcomes.slice(0, 2)).toEqual(['waiting', 'no-match'])
+
+  const first = await webhooks(['list', '--provider', 'razorpay', '--limit', '2'])
+  const [, cursor = ''] = /^2 listed\. Older ones: --cursor (\S+)\n$/.exec(first.stderr) ?? []
+  const rest = await webhooks(['list', '--provider', 'razorpay', '--cursor', cursor])
+  expect([...idsIn(first.stdout), ...idsIn(rest.stdout)]).toEqual(idsIn(all.stdout))
+  expect(await webhooks(['list', '--provider', 'stripe'])).toMatchObject({
+    stdout: '',
+    stderr: '0 listed.\n',
+  })
+  expect(await webhooks(['list', '--cursor', 'x'])).toMatchObject({ status: 1, stdout: '' })
+  expect((await webhooks(['list', '--status', 'dead', '--provider', 'razorpay'])).status).toBeGreaterThan(0)
 })
 
 test('shows a delivery, lists those that ended in a certain way, and has a processed one processed again', async () => {
@@ -152,7 +188,7 @@ test.each([
   [['retry', 'razorpay'], 'Name a provider and an event id, or give --all.'],
   [['retry', 'razorpay', 'evt', '--all'], 'Name a provider and an event id, or give --all.'],
   [['list', '--limit', '0'], 'It must be from 1 to 999999.'],
-  [['list', '--status', 'done'], 'Allowed choices are pending, failed, dead.'],
+  [['list', '--status', 'done'], 'Allowed choices are waiting, pending, failed, dead.'],
 ])('%j is refused', async (args, why) => {
   const { status, stdout, stderr } = await webhooks(args)
   expect([status, stdout]).toEqual([2, ''])
@@ -171,11 +207,16 @@ test('without a database, or where no delivery was ever taken, it says so', asyn
     stderr: expect.stringMatching(/^countersign: The database cannot be opened: connect ECONNREFUSED /),
   })
   const empty = await createDatabase()
-  for (const args of [['list'], ['retry', '--all'], ['retry', 'razorpay', 'evt_1']]) {
+  for (const args of [
+    ['list', '--status', 'waiting'],
+    ['retry', '--all'],
+    ['retry', 'razorpay', 'evt_1'],
+  ]) {
     const { status, stderr } = await webhooks(args, empty.url)
     expect(status).toBe(1)
     expect(stderr).toMatch(/^countersign: No (service on this database has taken deliveries|delivery)/)
   }
+  expect(await webhooks(['list'], empty.url)).toMatchObject({ status: 0, stderr: '0 listed.\n' })
   await empty.drop()
 })
 

@@ -76,6 +76,10 @@ program
   .option('--connector <url>', 'where payments go', 'http://127.0.0.1:8080/')
   .option('--tools <url>', "where calls of a language model's tools go", 'http://127.0.0.1:8081/')
   .option('--own-database', 'also on the database of DATABASE_URL')
+  .addHelpText(
+    'after',
+    '\nHOST, PORT and DATA_DIR of the environment say where the service will be, as they do at its start; the profiles name that address.',
+  )
   .action(async (options: SetupRequest) => {
     const { setupHumans } = await import('./setup-command.ts')
     await setupHumans(process.env, options)

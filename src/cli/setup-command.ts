@@ -67,7 +67,16 @@ export async function setupHumans(
   if (local !== undefined)
     process.stdout.write(firstKeyText({ callerId: LOCAL_CALLER, rawKey: local.rawKey }))
   const isEmbedded = callers.file !== undefined
-  process.stdout.write(nextSteps({ folder, url, connector, isEmbedded, start: startCommand(env) }))
+  process.stdout.write(
+    nextSteps({
+      folder,
+      url,
+      connector,
+      isEmbedded,
+      start: startCommand(env),
+      used: usedText(env, config),
+    }),
+  )
 }
 
 const localCaller = { callerId: LOCAL_CALLER, allowedCapabilities: ['*'] }
@@ -128,10 +137,21 @@ function addressOf({ host, port }: Config): string {
   return `http://${name}:${port === 0 ? 3000 : port}`
 }
 
+/** The variables that say where the service is, as far as the environment has them. */
+function placesOf(env: Env): string[] {
+  return ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
+}
+
+/** Whose address and folder the profiles are for; a sentence. */
+function usedText(env: Env, config: Config): string {
+  const given = placesOf(env).join(', ')
+  const source = given === '' ? 'HOST, PORT and DATA_DIR are not set' : `${given} of the environment says so`
+  return `The profiles are for ${addressOf(config)}, with the data in ${config.dataDir} (${source}). Start the service alike.`
+}
+
 /** With what was set for this command alone: the service must be started alike. */
 function startCommand(env: Env): string {
-  const names = ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
-  return [...names.map((name) => `${name}=${shellWord(env[name] ?? '')}`), 'npm start'].join(' ')
+  return [...placesOf(env).map((name) => `${name}=${shellWord(env[name] ?? '')}`), 'npm start'].join(' ')
 }
 
 function nextSteps(made: {
@@ -141,6 +161,8 @@ function nextSteps(made: {
   readonly isEmbedded: boolean
   /** The command that starts the service. */
   readonly start: string
+  /** A sentence. */
+  readonly used: string
 }): string {
   const folder = relative('', made.folder) || '.'
   const port = new URL(made.connector).port || '80'
@@ -153,6 +175,8 @@ their own keys on their own machine (handbook, "Governing").
   ${folder}/alice.json, bob.json   two humans who decide on changes: one proposes, the other approves
   ${folder}/dana.json              approves payments; alice proposed the key dana:laptop, bob approved it
   ${folder}/agent.json             a program that may submit vendor:pay and llm:call-tool
+
+${made.used}
 
 Next, each in a terminal of its own: the service, the program that pays, an agent, and Dana, who looks and signs.
 

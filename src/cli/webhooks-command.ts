@@ -1,4 +1,4 @@
-// countersign webhooks: the deliveries that are not processed yet, or that ended in a certain way; one of them; and what is processed again
+// countersign webhooks: the recent deliveries, or those that are not processed yet; one of them; and what is processed again
 // (decisions §10). Works on the database, beside running services or without any.
 import { DatabaseError, type Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
@@ -6,7 +6,7 @@ import { joinJobQueue } from '../core/job-queue.ts'
 import { printable } from '../core/printable.ts'
 import { onDatabase, type Env } from './database.ts'
 import type { Page } from '../core/tables/page.ts'
-import type { Position } from '../core/tables/position.ts'
+import { cursorText, readCursor, type Position } from '../core/tables/position.ts'
 import {
   findWebhookEvent,
   listWaitingWebhooks,
@@ -17,17 +17,19 @@ import {
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
 import { DEAD_WEBHOOK_QUEUE, jobsOf, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
+import type { DeliveryOutcome } from '../core/webhooks/outcomes.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
 
 /** Prints a line each, oldest first. */
-export async function listWebhooks({
+export async function listWaiting({
   env,
-  status = null,
+  status,
   limit,
 }: {
   env: Env
-  status?: WebhookStatus | null
+  /** Null: any. */
+  status: WebhookStatus | null
   limit: number
 }): Promise<void> {
   const waiting = await onQueue(env, (pool) =>
@@ -69,35 +71,43 @@ function ageText(ms: number): string {
     .join('')
 }
 
-/** Prints those that ended so, a line each, newest first. */
-export async function listEnded({
+/**
+ * Prints a line each, newest first, and how the list goes on.
+ * @throws Error for a cursor that no list ended with
+ */
+export async function listRecent({
   env,
-  outcome,
+  provider = null,
+  outcome = null,
+  cursor,
   limit,
 }: {
   env: Env
-  outcome: string
+  provider?: string | null
+  outcome?: DeliveryOutcome | null
+  cursor?: string
   limit: number
 }): Promise<void> {
-  const filter = { outcome, provider: null, since: null, until: null }
-  const count = await onQueue(env, async (pool) => {
-    let listed = 0
-    for (let after: Position | null = null; listed < limit;) {
+  const behind = cursor === undefined ? null : readCursor(cursor)?.position
+  if (behind === undefined) throw new Error('--cursor is not what a list ended with.')
+  const filter = { outcome, provider, since: null, until: null }
+  const { count, next } = await onQueue(env, async (pool) => {
+    let [listed, after]: [number, Position | null] = [0, behind]
+    do {
       const range = { limit: Math.min(limit - listed, 100), offset: 0, after }
-      const { rows, next }: Page<ListedDelivery> = await listWebhookEvents(pool, range, filter)
-      for (const row of rows) console.log(printable(endedLine(row)))
-      listed += rows.length
-      if (next === null) break
-      after = next
-    }
-    return listed
+      const page: Page<ListedDelivery> = await listWebhookEvents(pool, range, filter)
+      for (const row of page.rows) console.log(printable(recentLine(row)))
+      listed += page.rows.length
+      after = page.next
+    } while (after !== null && listed < limit)
+    return { count: listed, next: after }
   })
-  console.error(`${count} listed.`)
+  console.error(`${count} listed.${next === null ? '' : ` Older ones: --cursor ${cursorText(next)}`}`)
 }
 
-function endedLine(delivery: ListedDelivery): string {
+function recentLine(delivery: ListedDelivery): string {
   const { outcome, receivedAt, provider, eventId, ruleId, businessTransactionId, detail } = delivery
-  const parts = [outcome, receivedAt, provider, eventId, ruleId, businessTransactionId, detail]
+  const parts = [outcome ?? 'waiting', receivedAt, provider, eventId, ruleId, businessTransactionId, detail]
   return parts.map((part) => (part ?? '-').replaceAll(/\s+/g, ' ')).join('  ')
 }
 

@@ -8,28 +8,35 @@ export function defineWebhooks(webhooks: Command): void {
   webhooks
     .command('list')
     .description(
-      'print those that are not processed, oldest first: status, age, failures, provider, event id, reason',
+      'print recent deliveries, newest first: outcome, time, provider, event id, rule, transaction, reason',
     )
-    .addOption(new Option('--status <status>', 'only these').choices(['pending', 'failed', 'dead']))
+    .option('--provider <name>', 'of this one alone')
+    .addOption(new Option('--outcome <outcome>', 'those that ended so').choices([...deliveryOutcomes]))
     .addOption(
       new Option(
-        '--outcome <outcome>',
-        'those that ended so instead, newest first: outcome, time, provider, event id, rule, transaction, reason',
+        '--status <status>',
+        'those that wait to be processed instead, oldest first: status, age, failures, provider, event id, reason',
       )
-        .choices([...deliveryOutcomes])
-        .conflicts('status'),
+        .choices(['waiting', 'pending', 'failed', 'dead'])
+        .conflicts(['outcome', 'provider', 'cursor']),
     )
+    .option('--cursor <text>', 'older ones: what the list before ended with')
     .addOption(limitOption())
     .action(
-      async (options: {
-        status?: 'pending' | 'failed' | 'dead'
+      async ({
+        status,
+        ...recent
+      }: {
+        status?: 'waiting' | 'pending' | 'failed' | 'dead'
+        provider?: string
         outcome?: DeliveryOutcome
+        cursor?: string
         limit: number
       }) => {
-        const { listEnded, listWebhooks } = await import('./webhooks-command.ts')
-        const { outcome, limit } = options
-        if (outcome !== undefined) return listEnded({ env: process.env, outcome, limit })
-        return listWebhooks({ env: process.env, ...options })
+        const { listRecent, listWaiting } = await import('./webhooks-command.ts')
+        const env = process.env
+        if (status === undefined) return listRecent({ env, ...recent })
+        return listWaiting({ env, status: status === 'waiting' ? null : status, limit: recent.limit })
       },
     )
 
