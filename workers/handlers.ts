@@ -63,6 +63,7 @@ export function openHandlers({
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
     approverPasskeys: config.approverPasskeys,
+    consoleOrigin: config.consoleOrigin,
     production: config.production,
     providers: Object.keys(config.webhookProviders),
     configuredCallers: callers,

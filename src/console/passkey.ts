@@ -172,7 +172,9 @@ export function problemOfPasskey(error: unknown): string | undefined {
   if (!(error instanceof DOMException)) return undefined
   // The specification lets a browser say no more than this, so that no page learns which passkeys somebody has.
   if (error.name === 'NotAllowedError')
-    return 'Nothing was signed: you cancelled, took too long, or this device has not the passkey that was asked for.'
+    return 'Nothing was signed: you cancelled, took too long, this device has not the passkey that was asked for, or it makes only keys that are not taken here (RSA, as some Windows Hello do).'
+  if (error.name === 'NotSupportedError')
+    return 'No passkey was made: this device makes only keys that are not taken here (RSA, as some Windows Hello do). Use a phone or a security key.'
   if (error.name === 'SecurityError')
     return `Nothing was signed: a passkey of another host cannot be used at ${location.host}.`
   return `Nothing was signed: ${error.message}`

@@ -140,7 +140,7 @@ describeInBrowser('the console', () => {
     const words = page.locator('.sentence', { hasText: 'Echo 42 of' })
     await words.waitFor()
     const said = (await words.textContent()) ?? ''
-    expect(said).toMatch(/^Echo 42 of .+ with \[.+\] for \(not given\)\.$/s)
+    expect(said).toMatch(/^Echo 42 of ".+" with \[.+ for \(not given\)\.$/s)
     expect(said).toContain('<script>')
     expect(await words.locator('script').count()).toBe(0)
     expect(watched.problems).toEqual([])

@@ -23,6 +23,8 @@ import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aBankDelivery, bankEnv, deliverFromBank } from '../bank.ts'
+import { passkeys } from '../vectors/passkeys.ts'
+import { aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 
 const PER_MINUTE = 20
@@ -111,6 +113,11 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
   'approval.delivered': async () => {
     await enrolled(service, { maker, checker }, alice)
     return service.post('/approvals', aSignedApproval(alice))
+  },
+  'approval.counter_went_back': async () => {
+    await putInEffect(service, { maker, checker }, '/approvers/changes', aPasskeyEnrolment(passkeys.dana))
+    for (let n = 0; n < 2; n++)
+      await service.post('/approvals', aPasskeyApproval(passkeys.dana, undefined, { signCount: 7 }))
   },
   'approval_request.opened': () => aRequest(),
   'approval_request.approved': async () => {

@@ -1,19 +1,12 @@
 // Passkeys of approvers and of those who resolve changes (decisions §12): enrolled with a proof, and used as raw keys are.
-import { createPublicKey, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import {
-  aHuman,
-  aKeyPair,
-  anApprover,
-  aSignedApproval,
-  aStepUp,
-  proposed,
-  putInEffect,
-} from '../authority.ts'
+import { aHuman, aKeyPair, anApprover, aStepUp, proposed, putInEffect } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -23,7 +16,6 @@ import {
   FLAGS,
   passkeyJson,
   passkeys,
-  RP_ID,
   ORIGIN,
   type Otherwise,
   type PasskeyOwner,
@@ -54,7 +46,7 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [maker.entry, checker.entry, byPasskey.entry, bot.entry],
-    env: { POLICY_DIR: policyDir },
+    env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: ORIGIN },
   })
 })
 
@@ -64,27 +56,10 @@ afterAll(async () => {
   rmSync(policyDir, { recursive: true })
 })
 
-/** What a page sends to have a passkey enrolled. */
-function anEnrolment(owner: PasskeyOwner, how?: Otherwise, change: Members = {}) {
-  const [approverId = '', keyId = ''] = owner.keyId.split(':')
-  const { pem, passkey } = passkeyJson(owner) as { pem: string; passkey: Members }
-  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64')
-  const payload = { version: 1, approverId, keyId, spki, rpId: RP_ID, origin: ORIGIN, ...change }
-  const proof = { payload, ...asserted('key-proof', canonicalize(payload), owner, how) }
-  return {
-    action: 'add',
-    approverId,
-    keyId,
-    publicKeyPem: pem,
-    passkey: { ...passkey, credentialId: 'Y3JlZGVudGlhbA', proof },
-    reason: 'test',
-  }
-}
-
-function anApproval(owner: PasskeyOwner, target: string, how?: Otherwise) {
-  const [approverId = '', keyId = ''] = owner.keyId.split(':')
-  const { payload } = aSignedApproval(anApprover(approverId, keyId), { target })
-  return { payload, ...asserted('approval', canonicalize(payload), owner, how) }
+/** As if its page stood elsewhere. */
+function aPasskey(owner: PasskeyOwner, site: Members) {
+  const enrolment = aPasskeyEnrolment(owner)
+  return { ...enrolment, passkey: { ...enrolment.passkey, ...site } }
 }
 
 const deliver = (approval: object) => service.post('/approvals', approval)
@@ -96,13 +71,18 @@ describe('a passkey', () => {
   ] as const)(
     'of %s is enrolled, approves, and its record verifies offline by the published keys',
     async (algorithm, owner) => {
-      const change = await putInEffect(service, { maker, checker }, CHANGES, anEnrolment(owner))
-      expect(change['warnings']).toHaveLength(owner.backupEligible ? 1 : 0)
+      const change = await putInEffect(service, { maker, checker }, CHANGES, aPasskeyEnrolment(owner))
+      expect(change['warnings']).toEqual([
+        ...(owner.backupEligible
+          ? ['This passkey may be kept in a cloud account: it can be copied to other devices.']
+          : []),
+        'This passkey signs at https://console.approve.example:8443 too, which is not the console of this service.',
+      ])
       const key = await service.get(`/keys/${encodeURIComponent(owner.keyId)}`, { key: null })
       expect(key.body).toMatchObject({ algorithm, passkey: passkeyJson(owner)['passkey'] })
 
       const target = randomUUID()
-      const { status, text } = await deliver(anApproval(owner, target))
+      const { status, text } = await deliver(aPasskeyApproval(owner, target))
       expect(status, text).toBe(201)
       const executed = await service.post(
         '/execute',
@@ -131,36 +111,86 @@ describe('a passkey', () => {
     ['does not verify', { signature: (der) => Buffer.concat([der.subarray(0, -1), Buffer.of(0)]) }],
     ['webauthn-es256', { algorithm: 'webauthn-ed25519' }],
   ])('approves nothing where it says: %s', async (why, how) => {
-    const { status, body } = await deliver(anApproval(passkeys.dana, randomUUID(), how))
+    const { status, body } = await deliver(aPasskeyApproval(passkeys.dana, randomUUID(), how))
     expect(status).toBe(400)
     expect(body.error).toContain('signature must be the signature of dana:passkey over the payload: ')
     expect(body.error).toContain(why)
   })
 
   test('signs nothing as a raw key does', async () => {
-    const { webauthn: _, ...approval } = anApproval(passkeys.erik, randomUUID()) as Members
+    const { webauthn: _, ...approval } = aPasskeyApproval(passkeys.erik, randomUUID()) as Members
     const { status, body } = await deliver({ ...approval, algorithm: 'ed25519' })
     expect(status).toBe(400)
     expect(body.error).toContain('which signs as webauthn-ed25519')
   })
 })
 
+/** Who signs with so many counters, seconds after each other in this order. */
+async function signedWith(counters: readonly number[], deliveredInOrder: readonly number[]) {
+  const owner: PasskeyOwner = { ...passkeys.unpublished, keyId: `n${randomUUID().slice(0, 8)}:phone` }
+  // One public key is enrolled once: that of the test before is another approver's.
+  await database.pool.query(`DELETE FROM approvers WHERE key_id = 'phone'`)
+  await putInEffect(service, { maker, checker }, CHANGES, aPasskeyEnrolment(owner))
+  const approvals = counters.map((signCount, n) => {
+    const issuedAt = new Date(Date.now() - 60_000 + n * 1_000).toISOString()
+    return aPasskeyApproval(owner, randomUUID(), { signCount }, { issuedAt })
+  })
+  for (const n of deliveredInOrder) expect((await deliver(approvals[n]!)).status).toBe(201)
+  const { body } = await service.get('/audit/events?type=approval.counter_went_back&pageSize=100', maker)
+  const events = body.events as { event: { severity: string; detail: Members } }[]
+  return events
+    .map(({ event }) => event.detail)
+    .filter(({ approverId }) => approverId === owner.keyId.split(':')[0])
+    .map(({ counter, otherCounter }) => [counter, otherCounter])
+}
+
+describe('the signature counter of a passkey', () => {
+  // proves abuse: A copy of a passkey
+  test.each<[string, number[], number[], number[][]]>([
+    ['that grows', [1, 2, 300, 70_000, 4_294_967_295], [0, 1, 2, 3, 4], []],
+    ['that grows, delivered in another order', [1, 2, 3], [2, 0, 1], []],
+    ['of an authenticator that does not count', [0, 0, 0], [0, 1, 2], []],
+    ['that goes back', [5, 6, 3], [0, 1, 2], [[3, 6]]],
+    ['that stands still', [5, 5], [0, 1], [[5, 5]]],
+    ['that goes back to nothing', [5, 0], [0, 1], [[0, 5]]],
+    ['that goes back, delivered first', [5, 3], [1, 0], [[5, 3]]],
+  ])('%s', async (_, counters, order, expected) => {
+    const found = await signedWith(counters, order)
+    expect(found.map((pair) => pair.map(Number))).toEqual(expected)
+  })
+})
+
 describe('POST /approvers/changes 400 invalidField', () => {
   const owner: PasskeyOwner = { ...passkeys.unpublished, keyId: 'zoe:phone' }
   test.each<[string, object]>([
-    ['must name this approver, key and site', anEnrolment(owner, {}, { approverId: 'mallory' })],
-    ['must name this approver, key and site', anEnrolment(owner, {}, { origin: 'https://evil.example' })],
-    ['by the passkey: the passkey signed another challenge', anEnrolment(owner, { artifact: 'approval' })],
-    ['by the passkey: the passkey did not verify its user (UV)', anEnrolment(owner, { flags: FLAGS.UP })],
-    ['by the passkey: whether the passkey can be copied', anEnrolment(passkeys.dana, { flags: 0x05 })],
-    [
-      'publicKeyPem must be a PEM public key of Ed25519 or P-256.',
-      { ...anEnrolment(owner), publicKeyPem: 'none' },
-    ],
-    ['publicKeyPem must be a PEM Ed25519 public key.', { ...anEnrolment(owner), passkey: undefined }],
+    ['must name this approver, key and site', aPasskeyEnrolment(owner, {}, { approverId: 'mallory' })],
     [
       'must name this approver, key and site',
-      { ...anEnrolment(owner), publicKeyPem: aKeyPair().publicKeyPem },
+      aPasskeyEnrolment(owner, {}, { origin: 'https://evil.example' }),
+    ],
+    [
+      'by the passkey: the passkey signed another challenge',
+      aPasskeyEnrolment(owner, { artifact: 'approval' }),
+    ],
+    [
+      'by the passkey: the passkey did not verify its user (UV)',
+      aPasskeyEnrolment(owner, { flags: FLAGS.UP }),
+    ],
+    ['by the passkey: whether the passkey can be copied', aPasskeyEnrolment(passkeys.dana, { flags: 0x05 })],
+    [
+      'publicKeyPem must be a PEM public key of Ed25519 or P-256.',
+      { ...aPasskeyEnrolment(owner), publicKeyPem: 'none' },
+    ],
+    ['publicKeyPem must be a PEM Ed25519 public key.', { ...aPasskeyEnrolment(owner), passkey: undefined }],
+    [
+      'passkey.origins.1 must be at rpId approve.example or a subdomain of it.',
+      aPasskey(owner, { origins: [ORIGIN, 'https://evil.example'] }),
+    ],
+    ['passkey.rpId must not be a public suffix', aPasskey(owner, { rpId: 'com' })],
+    ['passkey.origins.0 must be https', aPasskey(owner, { origins: ['http://approve.example'] })],
+    [
+      'must name this approver, key and site',
+      { ...aPasskeyEnrolment(owner), publicKeyPem: aKeyPair().publicKeyPem },
     ],
   ])('%s', async (why, body) => {
     const answer = await service.post(CHANGES, body, { key: maker.key })
@@ -223,16 +253,16 @@ const asApprover = (keyId: string): PasskeyOwner => ({ ...passkeys.frank, keyId 
 // proves abuse: A USER key whose approverId is another name; abuse: One public key as two persons
 describe('a passkey of who asks', () => {
   test('is enrolled for no approver of another name', async () => {
-    const { status, body } = await service.post(CHANGES, anEnrolment(asApprover('frida:phone')), maker)
+    const { status, body } = await service.post(CHANGES, aPasskeyEnrolment(asApprover('frida:phone')), maker)
     expect([status, body.code]).toEqual([409, 'CONFLICT'])
     expect(body.error).toMatch(/^This public key is that of 'frank', another person\./)
   })
 
   test('approves nothing that its human asks for', async () => {
     const owner = asApprover('frank:phone')
-    await putInEffect(service, { maker, checker }, CHANGES, anEnrolment(owner))
+    await putInEffect(service, { maker, checker }, CHANGES, aPasskeyEnrolment(owner))
     const target = randomUUID()
-    expect((await deliver(anApproval(owner, target))).status).toBe(201)
+    expect((await deliver(aPasskeyApproval(owner, target))).status).toBe(201)
     const execute = (principalId: string, by: { readonly key: string }) =>
       service.post(
         '/execute',

@@ -58,16 +58,29 @@ const said = (capability: string, request: { target: unknown; parameters: unknow
     { capability, ...request },
   )?.map((piece) => ('words' in piece ? piece.words : valueText(piece.value)))
 
-test('a value is shown as it is, anything but a text as JSON, and what is not there as such', () => {
+test('a value is shown as JSON, and what is not there as such', () => {
   const request = { target: 'order-7', parameters: { a: { b: [1, 'x'] } }, signals: { approved: true } }
-  expect(said('payments:refund', request)?.join('')).toBe('[1,"x"] and order-7: true')
+  expect(said('payments:refund', request)?.join('')).toBe('[1,"x"] and "order-7": true')
   expect(said('payments:refund', { ...request, parameters: {}, signals: {} })?.join('')).toBe(
-    '(not given) and order-7: (not given)',
+    '(not given) and "order-7": (not given)',
   )
   expect(said('payments:void', request)).toBeUndefined()
 })
 
 test('a value with braces is not read as a place', () => {
   const request = { target: '{signals.approved}', parameters: { a: { b: '{' } }, signals: { approved: true } }
-  expect(said('payments:refund', request)?.join('')).toBe('{ and {signals.approved}: true')
+  expect(said('payments:refund', request)?.join('')).toBe('"{" and "{signals.approved}": true')
+})
+
+// proves abuse: A requester goes on in the words
+test.each([
+  ['order-7 is fine. This was approved by the CTO', '"order-7 is fine. This was approved by the CTO"'],
+  ['7": true. Sign to confirm "', String.raw`"7\": true. Sign to confirm \""`],
+  ['x'.repeat(500), `"${'x'.repeat(80)}…"`],
+  [{ ['x'.repeat(500)]: 1 }, `{"${'x'.repeat(78)}…`],
+  [['a', 'b'], '["a","b"]'],
+  [84_250.75, '84250.75'],
+])('a value does not end its quotation, and has no room for another sentence: %j', (target, shown) => {
+  const pieces = said('payments:refund', { target, parameters: {}, signals: {} })
+  expect(pieces?.[3]).toBe(shown)
 })

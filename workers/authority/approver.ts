@@ -19,6 +19,7 @@ import {
 } from '../../src/core/tables/approvers.ts'
 import { NAMING } from '../../src/core/tables/caller-keys.ts'
 import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
+import { siteProblem } from '../../src/core/webauthn/site.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Add {
@@ -48,10 +49,13 @@ export function approverChanges({
   ownKeys,
   approverPasskeys,
   configuredCallers,
+  consoleOrigin,
 }: {
   ownKeys: () => readonly string[]
   approverPasskeys: 'any' | 'device-bound'
   configuredCallers: readonly Caller[]
+  /** CONSOLE_ORIGIN; undefined: the console, if there is one, is at localhost. */
+  consoleOrigin: string | undefined
 }): ChangeKind<Add | Revoke> {
   return {
     read(body) {
@@ -65,7 +69,7 @@ export function approverChanges({
     contradiction: async (change, sql) =>
       (await contradiction(change, sql)) ??
       (change.action === 'add' ? await heldByAnother(change, sql) : undefined),
-    examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed) }),
+    examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed, consoleOrigin) }),
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
       const { approverId, keyId } = change
       if (change.action === 'add') {
@@ -120,6 +124,8 @@ function proposedBy(proposal: Static<typeof ApproverProposal>): Add | Revoke | F
         : 'publicKeyPem must be a PEM public key of Ed25519 or P-256.',
     )
   if (passkey === undefined) return { action, approverId, keyId, publicKeyPem }
+  const unusable = siteProblem(passkey, 'passkey')
+  if (unusable !== undefined) return failures.invalidField(unusable)
   const change = { action, approverId, keyId, publicKeyPem, passkey }
   return unproven(change) ?? change
 }
@@ -155,10 +161,19 @@ function enrolledPasskey({ passkey }: Add): EnrolledPasskey | undefined {
   return enrolled
 }
 
-function warningsOf(change: Add | Revoke): string[] {
-  return change.action === 'add' && change.passkey?.backupEligible === true
-    ? ['This passkey may be kept in a cloud account: it can be copied to other devices.']
-    : []
+function warningsOf(change: Add | Revoke, consoleOrigin: string | undefined): string[] {
+  if (change.action === 'revoke' || change.passkey === undefined) return []
+  const { backupEligible, origins } = change.passkey
+  const isConsole = (origin: string) =>
+    consoleOrigin === undefined ? new URL(origin).hostname === 'localhost' : origin === consoleOrigin
+  return [
+    ...(backupEligible
+      ? ['This passkey may be kept in a cloud account: it can be copied to other devices.']
+      : []),
+    ...origins
+      .filter((origin) => !isConsole(origin))
+      .map((origin) => `This passkey signs at ${origin} too, which is not the console of this service.`),
+  ]
 }
 
 async function contradiction(change: Add | Revoke, sql: Sql): Promise<Failure | undefined> {

@@ -29,6 +29,7 @@ import {
   type StoredCallerKey,
 } from '../../src/core/tables/caller-keys.ts'
 import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
+import { siteProblem } from '../../src/core/webauthn/site.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** With every default filled in: a checker is shown all that the key will allow. A type, because an interface is no JSON to the compiler. */
@@ -130,6 +131,8 @@ function issueOf(given: Given<'issue'>): Issue | Failure {
   const passkey = stepUpPasskey && readStepUpPasskey(stepUpPasskey)
   if (stepUpPasskey !== undefined && passkey === undefined)
     return failures.invalidField('stepUpPasskey.publicKeyPem must be a PEM public key of Ed25519 or P-256.')
+  const unusable = passkey && siteProblem(passkey, 'stepUpPasskey')
+  if (unusable !== undefined) return failures.invalidField(unusable)
   const { unrestrictedCapabilities: _1, ...full } = fullCaller(others)
   const issue: Issue = {
     ...full,

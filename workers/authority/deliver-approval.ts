@@ -12,7 +12,7 @@ import { approverKeyId, approverKeys } from '../../src/core/signing/approver-key
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { humanSignatureProblem } from '../../src/core/signing/human-key.ts'
-import { insertApproval } from '../../src/core/tables/approvals.ts'
+import { findCounterMisfit, insertApproval, type ApprovalRow } from '../../src/core/tables/approvals.ts'
 import {
   lockApprovalRequest,
   readApprovalRequest,
@@ -81,8 +81,12 @@ export async function deliverApproval(
     }))
     if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
-    const events =
-      request !== undefined && completed ? [delivered, approvedEvent(request, row, key)] : [delivered]
+    const misfit = approval.webauthn === undefined ? undefined : await findCounterMisfit(sql, approvalId)
+    const events = [
+      delivered,
+      ...(misfit === undefined ? [] : [counterEvent(misfit, row, key)]),
+      ...(request !== undefined && completed ? [approvedEvent(request, row, key)] : []),
+    ]
     await sql.run(auditAndLog(events, log))
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
@@ -121,6 +125,31 @@ async function requestOf(
     : failures.conflict(
         `Approver '${approverId}' has approved this request already${given.approverId === approverId ? '' : `, as '${given.approverId}'`}.`,
       )
+}
+
+/** Shown and not refused: authenticators lose their counters too, and the approval is the human's all the same unless they say otherwise. */
+function counterEvent(
+  { approvalId: otherApprovalId, counter, other }: NonNullable<Awaited<ReturnType<typeof findCounterMisfit>>>,
+  row: Pick<
+    ApprovalRow,
+    'approvalId' | 'approverId' | 'keyId' | 'capability' | 'deliveredBy' | 'deliveredAt'
+  >,
+  key: SigningKey,
+): AuditEventRow {
+  const { approvalId, approverId, keyId, capability, deliveredBy, deliveredAt } = row
+  return auditEvent(
+    {
+      type: 'approval.counter_went_back',
+      route: 'POST /approvals',
+      by: deliveredBy,
+      at: deliveredAt,
+      reason: 'The signature counter of the passkey does not grow: there may be a copy of it.',
+      capability,
+      severity: 'WARNING',
+      detail: { approvalId, approverId, keyId, counter, otherApprovalId, otherCounter: other },
+    },
+    key,
+  )
 }
 
 /** In the commit of the approval that completes the quorum. */

@@ -15,6 +15,7 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
 /**
  * @param options.ownKeys PEMs of the keys that this service publishes as its own
  * @param options.approverPasskeys which passkeys may be enrolled
+ * @param options.consoleOrigin CONSOLE_ORIGIN
  * @param options.production refuses an endpoint on the service's own machine
  * @param options.providers those whose deliveries are taken
  * @param options.configuredCallers the entries of SERVICE_API_KEYS
@@ -24,12 +25,14 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
 export function openChangeKinds({
   ownKeys,
   approverPasskeys,
+  consoleOrigin,
   providers,
   configuredCallers,
   ...rule
 }: {
   ownKeys: () => readonly string[]
   approverPasskeys: 'any' | 'device-bound'
+  consoleOrigin: string | undefined
   production: boolean
   providers: readonly string[]
   configuredCallers: readonly Caller[]
@@ -38,7 +41,7 @@ export function openChangeKinds({
 }): ChangeKinds {
   const kinds: Readonly<Record<ChangeKindName, unknown>> = {
     policy: policyChanges,
-    approver: approverChanges({ ownKeys, approverPasskeys, configuredCallers }),
+    approver: approverChanges({ ownKeys, approverPasskeys, configuredCallers, consoleOrigin }),
     'external-connector': externalConnectorChanges(rule),
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),

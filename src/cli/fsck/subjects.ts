@@ -40,7 +40,7 @@ const SUBJECTS: readonly Subject[] = [
     what: 'change',
   },
   {
-    types: ['approval.delivered'],
+    types: ['approval.delivered', 'approval.counter_went_back'],
     member: 'approvalId',
     standing: `SELECT approval_id AS id FROM approvals WHERE approval_id = ANY($1::text[])`,
     what: 'approval',

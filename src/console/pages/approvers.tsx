@@ -3,6 +3,7 @@ import type { Approver } from '../../core/schemas/approver.ts'
 import type { CallerKey } from '../../core/schemas/caller-key.ts'
 import type { PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
+import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed, Table } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
@@ -10,6 +11,7 @@ import type { PageProps } from '../page.ts'
 export function Approvers({ me }: PageProps) {
   const approvers = useLoaded<{ approvers: Approver[] }>('/approvers', 30_000)
   const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
+  const misfits = useCounterMisfits()
   const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
   return (
     <>
@@ -30,7 +32,14 @@ export function Approvers({ me }: PageProps) {
                 { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
                 {
                   title: 'Signs as',
-                  cell: ({ passkey }) => (passkey === undefined ? 'raw key' : 'passkey'),
+                  cell: ({ approverId, keyId, passkey }) => (
+                    <>
+                      {passkey === undefined ? 'raw key' : 'passkey'}
+                      {misfits.some((one) => one.approverId === approverId && one.keyId === keyId) && (
+                        <CounterMisfit />
+                      )}
+                    </>
+                  ),
                 },
                 {
                   title: 'Status',

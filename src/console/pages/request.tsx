@@ -18,6 +18,7 @@ import {
   Said,
   Time,
 } from '../components/basic.tsx'
+import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Decide } from '../components/decide.tsx'
 import { InWords, Judgement, usePolicyOf } from '../components/judgement.tsx'
 import { Similar } from '../components/similar.tsx'
@@ -150,6 +151,7 @@ function DoNotSign({
 
 function Approvals({ of }: { readonly of: ApprovalRequest }) {
   const { approvals, eligible, missing } = of
+  const misfits = useCounterMisfits()
   return (
     <Panel title="Approvals">
       <p>
@@ -160,6 +162,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
         {approvals.map(({ approvalId, approverId, keyId, approvedAt }) => (
           <li key={approvalId}>
             <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />
+            {misfits.some((misfit) => misfit.approvalId === approvalId) && <CounterMisfit />}
           </li>
         ))}
         {isOpen(of) && eligible.length > 0 && (

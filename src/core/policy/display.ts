@@ -1,6 +1,7 @@
 // The sentence in which a policy says what an action does, for the humans who are asked to approve it.
 import type { PolicyDocument } from '../schemas/policy.ts'
 import { memberAt } from '../json/fields.ts'
+import { cut } from '../text.ts'
 
 /** A piece of the sentence: the policy's own words, or what a request has at a place. */
 type DisplayPiece =
@@ -19,10 +20,18 @@ interface Displayed {
   readonly signals: unknown
 }
 
-/** What stands in the sentence for a value: a text as it is, anything else as JSON. */
+/** What the requester writes into one place of the sentence: enough for a name, and no room for a second sentence. */
+const VALUE_MAX = 80
+
+/**
+ * What stands in the sentence for a value: JSON, so that a text has quotation marks around it and none of its own can end it. Else the
+ * requester could go on in the policy's words. The whole value stands with the parameters.
+ */
 export function valueText(value: unknown): string {
   if (value === undefined) return '(not given)'
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string'
+    ? JSON.stringify(cut(value, VALUE_MAX))
+    : cut(JSON.stringify(value), VALUE_MAX)
 }
 
 /** @returns the sentence for a request, piece by piece; undefined where the policy has none for its capability */

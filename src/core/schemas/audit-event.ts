@@ -18,6 +18,7 @@ export const auditTypes = [
   'governance.same_actor_denied',
   'governance.step_up_denied',
   'approval.delivered',
+  'approval.counter_went_back',
   'approval_request.opened',
   'approval_request.approved',
   'approval_request.declined',

@@ -5,7 +5,7 @@ import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
-interface ApprovalRow extends LogPosition {
+export interface ApprovalRow extends LogPosition {
   readonly approvalId: string
   readonly nonce: string
   readonly approverId: string
@@ -53,6 +53,43 @@ export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolea
     ],
   })
   return result.rowCount === 1
+}
+
+/** SQL: the signature counter of an approval's passkey; null for what a raw key signed (Web Authentication Level 3 §6.1, the last four bytes). */
+const COUNTER = `(
+  SELECT get_byte(d, 33) * 16777216::bigint + get_byte(d, 34) * 65536 + get_byte(d, 35) * 256 + get_byte(d, 36)
+  FROM decode(a.body::json #>> '{webauthn,authenticatorData}', 'base64') AS d)`
+
+/** Approvals of a key that a counter is compared with, before and after: enough to notice a copy that is used. */
+const COMPARED_MAX = 200
+
+/**
+ * The approval by the same passkey whose counter does not fit: it was signed earlier with a counter that is as high, or later with one that is
+ * as low. Approvals may be delivered in another order than they were signed in. A passkey that does not count has 0 in all of them.
+ */
+export async function findCounterMisfit(
+  sql: Sql,
+  approvalId: string,
+): Promise<{ readonly approvalId: string; readonly counter: number; readonly other: number } | undefined> {
+  const near = (order: 'ASC' | 'DESC', comparison: '<=' | '>') => `(
+    SELECT a.approval_id, ${COUNTER} AS counter, '${order}' AS side FROM approvals AS a, own
+    WHERE a.approver_id = own.approver_id AND a.key_id = own.key_id AND a.issued_at ${comparison} own.issued_at
+      AND a.approval_id <> own.approval_id ORDER BY a.issued_at ${order} LIMIT ${COMPARED_MAX})`
+  const { rows } = await sql.query<{ approvalId: string; counter: string; other: string }>({
+    name: 'approvals_counter_misfit',
+    text: `
+      WITH own AS MATERIALIZED (
+        SELECT a.approval_id, a.approver_id, a.key_id, a.issued_at, ${COUNTER} AS counter
+        FROM approvals AS a WHERE a.approval_id = $1::text)
+      SELECT near.approval_id AS "approvalId", own.counter, near.counter AS other
+      FROM own, (${near('DESC', '<=')} UNION ALL ${near('ASC', '>')}) AS near
+      WHERE (own.counter > 0 OR near.counter > 0)
+        AND CASE near.side WHEN 'DESC' THEN near.counter >= own.counter ELSE near.counter <= own.counter END
+      LIMIT 1`,
+    values: [approvalId],
+  })
+  const [row] = rows
+  return row && { approvalId: row.approvalId, counter: Number(row.counter), other: Number(row.other) }
 }
 
 export interface UsableApproval {
