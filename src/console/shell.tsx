@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
-import { useStore, useTitle } from './hooks.ts'
+import { useLoaded, useStore, useTitle } from './hooks.ts'
 import { pages } from './pages/index.ts'
 import { fit, navigate, place } from './router.ts'
 import { logIn, logOut } from './session.ts'
@@ -59,6 +59,7 @@ function Frame({ me }: { readonly me: Me }) {
         </div>
       </header>
       <Unreachable />
+      <Warnings />
       <main id="main" ref={main} tabIndex={-1}>
         {found === undefined || Page === undefined ? (
           <>
@@ -121,6 +122,23 @@ function Unreachable() {
       The service has not answered since <Time at={new Date(since).toISOString()} />. What you see may be out
       of date.
     </p>
+  )
+}
+
+/** The same list as in GET /ready and in the log of the start. */
+function Warnings() {
+  const { data } = useLoaded<{ readonly warnings?: readonly string[] }>('/ready', 60_000)
+  const warnings = data?.warnings ?? []
+  if (warnings.length === 0) return null
+  return (
+    <details class="banner" aria-label="Warnings of the service">
+      <summary>{warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} of the service</summary>
+      <ul>
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

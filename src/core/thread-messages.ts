@@ -291,6 +291,8 @@ export interface LogReport {
   readonly frozen: string | null
   /** Another sentence for the operator. */
   readonly problem: string | null
+  /** Whether anything was queued, or under no checkpoint yet, when the tick began. */
+  readonly waiting: boolean
   /** In how many milliseconds the next tick is due. */
   readonly nextTickMs: number
 }

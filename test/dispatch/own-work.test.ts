@@ -43,7 +43,7 @@ test.each(NOT_DONE)('%s: GET /ready and the log say so of the evidence log', asy
   }
   const sequencing = startSequencing({ submit: answering(failure), log })
   await until(() => sequencing.warnings().length > 0, 'a warning')
-  sequencing.close()
+  await sequencing.close()
   expect(sequencing.warnings()).toEqual([SAID[kind]])
   expect(lines).toMatchObject([{ message: 'the evidence log is not written' }])
   expect(lines[0]).toMatchObject(failure.gate === undefined ? {} : { gate: failure.gate })

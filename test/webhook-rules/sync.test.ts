@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readWebhookRules, readWebhookRulesInEffect } from '../../src/core/tables/webhook-rules.ts'
 import { readWebhookRules as readFile } from '../../src/core/webhook-rules/load.ts'
+import { readAuthority } from '../../src/core/authority-state.ts'
+import { unapproved } from '../../src/server/start/unapproved.ts'
 import { syncDocuments } from '../../src/server/start/sync-documents.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aPolicyFolder } from '../policies.ts'
@@ -58,9 +60,10 @@ test('the rules of the very first start are approved by genesis, and in effect',
 test('a first start without rules leaves none to the next one to approve', async () => {
   await start()
   const rulesHash = write('acme')
-  expect(await start('acme')).toMatchObject({
-    warnings: ["Webhook rules of 'acme' are loaded, and not approved: they are not in effect."],
-  })
+  const { shipped } = await start('acme')
+  expect(unapproved(shipped, await readAuthority(database.pool, []))).toEqual([
+    "Webhook rules of 'acme' are loaded, and not approved: they are not in effect.",
+  ])
   expect(await stored()).toEqual([['acme', rulesHash, null]])
   expect(await readWebhookRulesInEffect(database.pool)).toEqual([])
 })

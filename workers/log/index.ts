@@ -37,7 +37,7 @@ const CLOCK_AHEAD =
 const QUEUED_SECONDS_MAX = 30
 const QUEUED_ROWS_MAX = 1_000_000
 
-const IDLE: LogReport = { frozen: null, problem: null, nextTickMs: TICK_EVERY_MS }
+const IDLE: LogReport = { frozen: null, problem: null, waiting: false, nextTickMs: TICK_EVERY_MS }
 
 export interface LogWork {
   /** Never two at once. */
@@ -65,6 +65,7 @@ export function openLogWork({
   readonly runSizes?: RunSizes
 }): LogWork {
   const guard = openGuard(dataDir)
+  const openedAtMs = nowMs()
   const sequencer = openSequencer({ pool, guard, nowMs, ...(runSizes && { runSizes }) })
   /** The size at the last tick. */
   let sizeBefore: number | undefined
@@ -128,10 +129,11 @@ export function openLogWork({
       onLog(status.log)
       if (status.frozen !== null) return { ...IDLE, frozen: status.frozen }
       if (nowMs() - status.databaseNowMs > CLOCK_AHEAD_MS_MAX) return { ...IDLE, problem: CLOCK_AHEAD }
-      const problem = clockProblem(status, nowMs()) ?? queueProblem(status)
+      const problem = clockProblem(status, nowMs()) ?? queueProblem(status, (nowMs() - openedAtMs) / 1_000)
       try {
         const nextTickMs = await advance(status)
-        return { frozen: null, problem: problem ?? runsProblem, nextTickMs }
+        const waiting = status.queued || status.size > status.publishedSize
+        return { frozen: null, problem: problem ?? runsProblem, waiting, nextTickMs }
       } catch (error) {
         if (!(error instanceof DamagedLog)) throw error
         await freezeLog(pool, { log: status.log, why: error.message })
@@ -168,10 +170,11 @@ function clockProblem({ publishedAtMs }: LogStatus, nowMs: number): string | nul
   return 'The last checkpoint of the log is from a clock that is ahead of that of this instance, which publishes none until its own has caught up.'
 }
 
-function queueProblem({ queuedSeconds, queuedAbout }: LogStatus): string | null {
+/** @param runningSeconds since when this instance looks: what waited while no service ran is appended now, and is no sign of trouble */
+function queueProblem({ queuedSeconds, queuedAbout }: LogStatus, runningSeconds: number): string | null {
   if (queuedAbout > QUEUED_ROWS_MAX)
     return 'More than a million commits wait for their place in the evidence log.'
-  if (queuedSeconds <= QUEUED_SECONDS_MAX) return null
+  if (Math.min(queuedSeconds, runningSeconds) <= QUEUED_SECONDS_MAX) return null
   return (
     `Commits wait for their place in the evidence log for more than ${QUEUED_SECONDS_MAX} seconds; ` +
     'receipts promise it within 60.'

@@ -1,11 +1,17 @@
 // Has the evidence log written, a few times a second and on every instance. The work is a thread's: workers/log/index.ts.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LogReport } from '../../core/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
+import { within } from '../../core/within.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const WHEN_FROZEN =
   'To go on in a new log, once the reason is known: countersign log reopen (docs/handbook/log.md).'
+
+/** A stop: enough to append, to wait for the time between two checkpoints, and to sign. */
+const LAST_TICKS_MAX = 4
+const LAST_TICKS_MS = 5_000
 
 /** After a tick that failed. */
 const RETRY_AFTER_MS = 200
@@ -13,8 +19,8 @@ const RETRY_AFTER_MS = 200
 interface Sequencing {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
-  /** Starts no further tick. One under way is its transactions' own matter: what is queued stays queued. */
-  readonly close: () => void
+  /** Appends and signs what waits, since receipts promise it within a minute and nobody may come back by then; no longer than a few seconds. */
+  readonly close: () => Promise<void>
 }
 
 /** @param log called when something is wrong that was not before */
@@ -53,6 +59,23 @@ export function startSequencing({
     return nextTickMs
   }
 
-  void repeat(signal, tick)
-  return { warnings: problems.current, close: () => closing.abort() }
+  const ticking = repeat(signal, tick)
+
+  /** One tick appends what was queued when it began, and one after the next signs it. Under the load of others there is always more. */
+  async function finish(): Promise<void> {
+    await ticking
+    for (let ticks = 0; ticks < LAST_TICKS_MAX; ticks++) {
+      const ticked = await tryOwnWork<LogReport>(submit, 'sequence-log')
+      if (ticked.kind !== 'done' || !ticked.result.waiting) return
+      await delay(ticked.result.nextTickMs)
+    }
+  }
+
+  return {
+    warnings: problems.current,
+    async close() {
+      closing.abort()
+      await within(LAST_TICKS_MS, finish(), undefined)
+    },
+  }
 }

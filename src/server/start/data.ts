@@ -31,7 +31,7 @@ export async function openData(starting: Starting) {
   if (config.databaseUrl !== undefined) await requirePreparedStatements(config.databaseUrl)
   const pools = openPools(opened.database, config.databaseReadUrl)
   stops.push(() => endPools(pools))
-  const { advice, warnings, differences } = await syncDocuments(pools.read, config)
+  const { advice, warnings, differences, shipped } = await syncDocuments(pools.read, config)
   for (const sentence of advice) logger.debug(sentence)
   for (const warning of warnings) logger.warn(warning)
   for (const { message, file } of differences) logger.error({ file }, message)
@@ -49,6 +49,7 @@ export async function openData(starting: Starting) {
     witness,
     notificationWays,
     documentDifferences: differences,
+    shipped,
   }
 }
 

@@ -30,6 +30,7 @@ import { keyWarnings } from './key-warnings.ts'
 import type { Jobs } from './jobs.ts'
 import { logFailure, type Starting } from './starting.ts'
 import type { StartedThreads } from './threads.ts'
+import { unapproved } from './unapproved.ts'
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
 const LIMIT_CONNECTIONS_MAX = 3
@@ -111,7 +112,7 @@ function serviceOf(
   { data, threads, warnings, consoleOrigin }: Started,
   { live, stopping }: { readonly live: LiveCounts; readonly stopping: () => boolean },
 ): Service {
-  const { pools, probe, witness, documentDifferences } = data
+  const { pools, probe, witness, documentDifferences, shipped } = data
   const { dispatcher, authority, callers, storeFault } = threads
   const required = data.witnesses?.required
   const logKeys = publishedLogKeys(config.signingKeyDir)
@@ -154,6 +155,7 @@ function serviceOf(
     openapi: openapiTexts(routes),
     warnings: () => [
       ...documentDifferences.map(({ message }) => message),
+      ...unapproved(shipped, authority.current()),
       ...keyWarnings(config.signingKeyDir, '"$SIGNING_KEY_DIR"'),
       ...callers.warnings(),
       ...warnings(),

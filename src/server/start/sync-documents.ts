@@ -10,6 +10,7 @@ import {
   readWebhookRules,
   type StoredWebhookRules,
 } from '../../core/tables/webhook-rules.ts'
+import type { ShippedDocuments } from './unapproved.ts'
 import { readWebhookRulesFolder, type WebhookRulesFile } from '../../core/webhook-rules/load.ts'
 
 interface DocumentDifference {
@@ -21,10 +22,12 @@ interface DocumentDifference {
 interface DocumentSync {
   /** What the author of a document should look at. */
   readonly advice: readonly string[]
-  /** What an operator should look at: rules that no delivery comes for, or that nobody has approved. */
+  /** What an operator should look at: rules that no delivery comes for. */
   readonly warnings: readonly string[]
   /** Approved documents whose file says something else: what was approved stays in effect. */
   readonly differences: readonly DocumentDifference[]
+  /** For `unapproved`. */
+  readonly shipped: ShippedDocuments
 }
 
 /** @throws DocumentError with every mistake of every file; the database is then untouched */
@@ -63,6 +66,12 @@ export async function syncDocuments(
   return {
     advice,
     warnings: used.flatMap(({ warning }) => warning ?? []),
+    shipped: {
+      policies: policies.map(({ name, version }) => ({ name, version })),
+      ruledProviders: rules
+        .map(({ provider }) => provider)
+        .filter((provider) => Object.hasOwn(config.webhookProviders, provider)),
+    },
     differences: [
       ...differences,
       ...used.flatMap(({ difference, file }) =>
@@ -88,7 +97,5 @@ function useOf(
     return {
       warning: `Webhook rules of '${provider}' are never used: ${provider.toUpperCase()}_WEBHOOK_SECRET is not set.`,
     }
-  if (hasSecret && !known)
-    return { warning: `Webhook rules of '${provider}' are loaded, and not approved: they are not in effect.` }
   return {}
 }

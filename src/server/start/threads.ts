@@ -8,13 +8,14 @@ import { openProblems } from '../jobs/repeat.ts'
 import { whyRefused } from '../usable.ts'
 import type { Data } from './data.ts'
 import { closedAtStop, logFailure, type Starting } from './starting.ts'
+import { unapproved } from './unapproved.ts'
 
 export type StartedThreads = Awaited<ReturnType<typeof startThreads>>
 
 /** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
 export async function startThreads(
   starting: Starting,
-  { database, callers: configuredCallers, callersFile, pools, evidenceLog, notificationWays }: Data,
+  { database, callers: configuredCallers, callersFile, pools, evidenceLog, notificationWays, shipped }: Data,
 ) {
   const { config, logger } = starting
   const authority = await watchAuthority(pools.authority, {
@@ -22,6 +23,7 @@ export async function startThreads(
     onError: logFailure(logger, 'the database cannot be read: policies and keys stay as they were read last'),
     onOver: () => logger.info('the database is read again'),
   })
+  for (const sentence of unapproved(shipped, authority.current())) logger.warn(sentence)
   const callers = openCallers(configuredCallers, authority.current(), {
     source: callersFile === undefined ? undefined : 'callers.json',
   })
