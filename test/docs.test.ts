@@ -61,6 +61,15 @@ test.each(pages)('every relative link of %s leads to a file', (page) => {
 const sections = (page: string) =>
   Array.from(read(ROOT, page).matchAll(/^##+ (.*)$/gm), ([, heading = '']) => headingId(heading))
 
+test('the newest release of the changelog is the version of the package, with notes for an upgrade', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  const releases = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(/^## /m).slice(1)
+  const [newest = ''] = releases.filter((release) => !release.startsWith('Unreleased'))
+  expect(newest).toMatch(new RegExp(`^${RegExp.escape(version)} - \\d{4}-\\d\\d-\\d\\d\n`))
+  expect(newest).toContain('### Upgrade notes')
+  expect(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8')).toContain(`| ${version.replace(/\d+$/, 'x')},`)
+})
+
 test('every link to a section leads to one', () => {
   const links = pages.flatMap((page) =>
     Array.from(read(ROOT, page).matchAll(/\]\(([^)\s:#]*)#([^)\s]+)\)/g), ([, file = '', id = '']) => ({

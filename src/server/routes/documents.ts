@@ -85,7 +85,7 @@ export const documents = [
       200: {
         description: 'Where everything else is.',
         schema: ApiManifest,
-        example: { name: 'countersign', apiVersion: 'v1', buildVersion: '0.1.0', ...manifest },
+        example: { name: 'countersign', apiVersion: 'v1', buildVersion: '0.2.0', ...manifest },
         kept: true,
       },
     },

@@ -76,7 +76,7 @@ export const system = [
       200: {
         description: '`version` identifies a build of a deployment; it is no release number.',
         schema: Version,
-        example: { name: 'countersign', version: '0.1.0', api: 'v1' },
+        example: { name: 'countersign', version: '0.2.0', api: 'v1' },
       },
     },
     failures: [],
