@@ -268,6 +268,9 @@ async function revocationWarnings(
   return warnings
 }
 
+/** Names that are read as they are written, in a sentence and in a page. */
+const PLAIN_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9._:@-]*[A-Za-z0-9_])?$/
+
 function issueWarnings(issue: Issue, { inEffect }: Standing, proposedBy: string): string[] {
   const { callerId, allowedCapabilities, allowedPrincipalIds, credentialHolderType, expiresAt } = issue
   const own = inEffect.filter((one) => one.callerId === callerId)
@@ -296,6 +299,10 @@ function issueWarnings(issue: Issue, { inEffect }: Standing, proposedBy: string)
     )
   if (proposedBy === callerId && widens(issue, own))
     warnings.push(`${callerId} proposes more for themselves than they have.`)
+  if (!PLAIN_NAME.test(callerId))
+    warnings.push(
+      `The name ${JSON.stringify(callerId)} is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.`,
+    )
   if (allowedCapabilities.includes('*')) warnings.push('It may invoke every capability, also later ones.')
   if (issue.readAll && !isHuman) warnings.push('It reads what every caller has submitted, and the audit.')
   const foreign = allowedPrincipalIds.filter((id) => id !== callerId)

@@ -16,8 +16,9 @@ interface CodedAction {
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * The action code of a request: the first 60 bits of SHA-256 of the canonical text of these members. Finding another action with the
- * same code takes 2^60 attempts, which a request that lives a day leaves no time for.
+ * The action code of a request: the first 60 bits of SHA-256 of the canonical text of these members. Finding another action with the code of
+ * a given one takes 2^60 attempts. A requester who chooses both actions finds two with one code in about 2^30, which is little: the code says that
+ * two people look at the same request, and does not replace reading it.
  * @param sha256Hex of the UTF-8 bytes of a text
  * @returns three groups of four of Crockford's base32, such as `7H2K-Q4ZM-9TRW`
  * @throws NotCanonical where the parameters have no canonical form
