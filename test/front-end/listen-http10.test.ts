@@ -23,6 +23,7 @@ const post = (path: string, body: string, ...lines: string[]): string =>
   `POST ${path} HTTP/1.0\r\nContent-Length: ${body.length}\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${body}`
 
 describe('node:http', () => {
+  // proves abuse: A proxy or a health check speaks
   test.for([
     ['GET', 'GET /a HTTP/1.0\r\n\r\n', 'GET /a'],
     ['a Host', 'GET /a HTTP/1.0\r\nHost: x\r\n\r\n', 'GET /a'],
@@ -73,6 +74,7 @@ describe('node:http', () => {
 })
 
 describe.runIf(servers.includes('uWebSockets.js'))('uWebSockets.js', () => {
+  // proves abuse: A proxy or a health check speaks
   test.for([
     ['a GET', 'GET /a HTTP/1.0\r\n\r\n'],
     ['a POST', post('/echo', 'body')],
