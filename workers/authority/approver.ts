@@ -66,17 +66,10 @@ export function approverChanges({
       return { target: approverKeyId(proposed), proposed, reason: proposal.reason }
     },
     check: (change) => Promise.resolve(change.action === 'add' ? unfit(change) : undefined),
-    contradiction: async (change, sql) =>
-      (await contradiction(change, sql)) ??
-      (change.action === 'add' ? await heldByAnother(change, sql) : undefined),
+    contradiction: (change, sql) => contradiction(change, sql, configuredCallers),
     examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed, consoleOrigin) }),
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
       const { approverId, keyId } = change
-      if (change.action === 'add') {
-        await takeLocks(sql, [NAMING])
-        const held = await heldByAnother(change, sql)
-        if (held !== undefined) return held
-      }
       const applied =
         change.action === 'revoke'
           ? await revokeApprover(sql, { approverId, keyId, changeId })
@@ -89,16 +82,6 @@ export function approverChanges({
             })
       return applied ? undefined : failures.conflict(`${approverKeyId(change)} has been changed meanwhile.`)
     },
-  }
-
-  /** The registers of callers know the key under another name than this approver's. */
-  async function heldByAnother(change: Add, sql: Sql): Promise<Failure | undefined> {
-    const holder = otherHolder(await readNamings(sql, configuredCallers), namingOfApprover(change))
-    return holder === undefined
-      ? undefined
-      : failures.conflict(
-          `This public key is that of ${holder}, another person. If it is the same one, the approverId of their caller says so.`,
-        )
   }
 
   function unfit({ publicKeyPem, passkey }: Add): Failure | undefined {
@@ -176,12 +159,18 @@ function warningsOf(change: Add | Revoke, consoleOrigin: string | undefined): st
   ]
 }
 
-async function contradiction(change: Add | Revoke, sql: Sql): Promise<Failure | undefined> {
+async function contradiction(
+  change: Add | Revoke,
+  sql: Sql,
+  configuredCallers: readonly Caller[],
+): Promise<Failure | undefined> {
   const id = approverKeyId(change)
   if (change.action === 'revoke') {
     const enrolled = await readApprover(sql, change)
     return enrolled?.revokedAt === null ? undefined : failures.conflict(`No key ${id} is in effect.`)
   }
+  // Held until the change is applied: of two changes that give one key to two persons, the second finds the first.
+  await takeLocks(sql, [NAMING])
   const { approverId, keyId } = change
   const standing = await readEnrolled(sql, { approverId, keyId, fingerprint: fingerprintOf(change) })
   const taken = standing.find((row) => approverKeyId(row) === id)
@@ -189,7 +178,14 @@ async function contradiction(change: Add | Revoke, sql: Sql): Promise<Failure | 
     return failures.conflict(`${id} is enrolled already${taken.revoked ? ', and revoked' : ''}.`)
   // One key is one person: under a second name it would count twice for a quorum.
   const [same] = standing
-  return same && failures.conflict(`This public key is enrolled already, as ${approverKeyId(same)}.`)
+  if (same !== undefined)
+    return failures.conflict(`This public key is enrolled already, as ${approverKeyId(same)}.`)
+  const holder = otherHolder(await readNamings(sql, configuredCallers), namingOfApprover(change))
+  return holder === undefined
+    ? undefined
+    : failures.conflict(
+        `This public key is that of ${holder}, another person. If it is the same one, the approverId of their caller says so.`,
+      )
 }
 
 /** SHA-256 of the SPKI, hex. */
