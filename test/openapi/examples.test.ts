@@ -64,6 +64,10 @@ MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 const local = aCaller('local-dev', {
   credentialHolderType: 'USER',
   stepUpPublicKey: STEP_UP_KEY,
+})
+/** The approver of the examples: another person than the one who asks. */
+const approver = aCaller('alice', {
+  credentialHolderType: 'USER',
   approverId: approval.approval.payload.approverId,
 })
 const localForRules = aCaller('local-dev', {
@@ -107,7 +111,9 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     signingKeyDir,
-    callers: [local, localForRules, localForEndpoints, localForCallerKeys, auditor].map(({ entry }) => entry),
+    callers: [local, approver, localForRules, localForEndpoints, localForCallerKeys, auditor].map(
+      ({ entry }) => entry,
+    ),
     env: { ...env, ...witnessing },
   })
   for (const change of [
@@ -251,7 +257,8 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
     'event-endpoints': localForEndpoints,
     'caller-keys': localForCallerKeys,
   }
-  const { key } = others[ofWhat as keyof typeof others] ?? local
+  const by = others[ofWhat as keyof typeof others] ?? local
+  const { key } = path.endsWith('/decline') ? approver : by
   const answer = await service.post(examplePath(route), body, { key, headers })
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
