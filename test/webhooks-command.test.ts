@@ -65,6 +65,10 @@ function aLine(status: string, id: string): RegExp {
 const isProcessed = (eventId: string) =>
   until(async () => (await storedEvents(database, [eventId]))[0]?.processed_at, 'the job')
 
+/** The ids of the deliveries that a list shows. */
+const idsIn = (text: string) =>
+  Array.from(text.matchAll(/^\S+ {2}\S+Z {2}razorpay {2}(\S+)/gm), ([, id]) => id)
+
 test('lists what waits, failed or is dead with age and reason; runs one or all dead ones again, once', async () => {
   expect(await webhooks(['list', '--status', 'waiting'])).toEqual({
     status: 0,
@@ -119,8 +123,6 @@ test('lists the recent deliveries with how they ended, newest first, by provider
     `UPDATE webhook_events SET outcome = NULL, processed_at = NULL WHERE event_id = $1`,
     [ids[0]],
   )
-  const idsIn = (text: string) =>
-    Array.from(text.matchAll(/^\S+ {2}\S+Z {2}razorpay {2}(\S+)/gm), ([, id]) => id)
   const all = await webhooks(['list'])
   expect(all).toMatchObject({ status: 0, stderr: expect.stringMatching(/^\d+ listed\.\n$/) as string })
   expect(idsIn(all.stdout).slice(0, 3)).toEqual(ids)
