@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import tls from 'node:tls'
 import autocannon from 'autocannon'
-import { ANSWER_MS_MAX, firstOf, IDLE_MS_MAX, NO_REPLY, secondsOf } from './connection.ts'
+import { ANSWER_MS_MAX, firstOf, IDLE_MS_MAX, NO_REPLY, secondsOf, textOf } from './connection.ts'
 import type { Connection, OpenConnections, Reply } from './connection.ts'
 import type { Message } from './request.ts'
 
@@ -111,7 +111,12 @@ function openConnection(client: Client, isSecure: boolean, answered: Record<stri
           Object.entries(received).find(([key]) => key.toLowerCase() === name)?.[1]
         if (String(header('connection')).toLowerCase() === 'close') drop()
         if (status < 400) return answer({ status, retryAfterSeconds: undefined, text: '' })
-        answer({ status, retryAfterSeconds: secondsOf(header('retry-after')), text: firstOf(text) })
+        answer({
+          status,
+          retryAfterSeconds: secondsOf(header('retry-after')),
+          text: firstOf(text),
+          limit: textOf(header('ratelimit-policy')),
+        })
       }
       client.setRequests([{ ...requestOf(message), onResponse }])
       write()

@@ -14,6 +14,8 @@ export interface Reply {
   readonly retryAfterSeconds: number | undefined
   /** The first part of what an error says. */
   readonly text: string
+  /** What the header RateLimit-Policy of an error says. */
+  readonly limit?: string | undefined
 }
 
 export const NO_REPLY: Reply = { status: 0, retryAfterSeconds: undefined, text: '' }
@@ -82,6 +84,7 @@ async function openConnection(url: string): Promise<Connection & { close: () => 
       let status = 0
       let retryAfterSeconds: number | undefined
       let text = ''
+      let limit: string | undefined
       client.dispatch(
         { method, path, headers: [...headers], ...(body === undefined ? {} : { body }) },
         {
@@ -89,11 +92,12 @@ async function openConnection(url: string): Promise<Connection & { close: () => 
           onResponseStart(_controller, code, received) {
             status = code
             retryAfterSeconds = secondsOf(received['retry-after'])
+            if (status >= 400) limit = textOf(received['ratelimit-policy'])
           },
           onResponseData(_controller, chunk) {
             if (status >= 400) text = firstOf(text + chunk.toString())
           },
-          onResponseEnd: () => onReply({ status, retryAfterSeconds, text }),
+          onResponseEnd: () => onReply({ status, retryAfterSeconds, text, limit }),
           onResponseError: () => onReply(NO_REPLY),
         },
       )
@@ -103,4 +107,9 @@ async function openConnection(url: string): Promise<Connection & { close: () => 
       return client.destroy()
     },
   }
+}
+
+/** Of a header, which may be a list. */
+export function textOf(header: string | string[] | undefined): string | undefined {
+  return header === undefined ? undefined : [header].flat().join(', ')
 }

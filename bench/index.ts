@@ -43,7 +43,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     refuseWithoutUrl(suite)
     const isUsed = key !== undefined && options.url !== undefined
     const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
-    exitCode = await run(openSuite(asked), options)
+    const { work, soFar } = openSuite(asked)
+    exitCode = await run(work, options, soFar)
   })
   suite
     .command('export')
@@ -123,10 +124,14 @@ function suiteOptions(
   }
 }
 
-/** Runs something, prints its report if it has no problem, and returns the exit code. */
+/**
+ * Runs something, prints its report if it has no problem, and returns the exit code.
+ * @param soFar what is finished when a signal stops it
+ */
 async function run(
   work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>,
   { json, html, markdown: file, compare: earlierFile, ...thresholds }: Judged,
+  soFar: () => Report | undefined = () => undefined,
 ): Promise<number> {
   const earlier = earlierFile === undefined ? undefined : readReport(earlierFile)
   const compared = (report: Report) => earlier && compare(earlierFile ?? '', earlier, report)
@@ -140,8 +145,10 @@ async function run(
   let exitCode = 1
   try {
     const ended = await Promise.race([interrupted(), work(stack)])
-    if ('signalled' in ended) exitCode = ended.signalled
-    else if (ended.problems.length === 0) {
+    if ('signalled' in ended) {
+      exitCode = ended.signalled
+      process.stdout.write(incomplete(soFar(), ended.problems.join()))
+    } else if (ended.problems.length === 0) {
       process.stdout.write(markdown(ended.report, compared(ended.report)))
       const misses = missed(ended.report, thresholds)
       ended.problems.push(...writeOutputs(ended.report, outputs))
@@ -164,6 +171,13 @@ async function run(
     }
   }
   return exitCode
+}
+
+/** The finished part of a report; empty where nothing is. */
+function incomplete(report: Report | undefined, why: string): string {
+  if (report === undefined || report.scenarios.length === 0) return ''
+  const left = 'runs that had ended stand here, rows were not counted and nothing was verified offline'
+  return `**INCOMPLETE: ${why}; ${left}.**\n\n${markdown(report)}`
 }
 
 /** A shell's exit code of a process that a signal ended is this and the signal's number. */

@@ -71,6 +71,8 @@ export interface Progress {
   /** So far. */
   readonly errors: number
   readonly limited: number
+  /** What RateLimit-Policy of the first 429 says. */
+  readonly limit: string | undefined
 }
 
 const PERCENTS = [10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.99, 100]
@@ -163,12 +165,14 @@ function openTally(job: LoadJob, startMs: number, lose: () => void) {
   const steps = openSteps(job, startMs)
   const all = openTimes()
   let [count, errors, limited] = [0, 0, 0]
+  let limit: string | undefined
   let last = { atMs: startMs, times: openTimes() }
   let lastMs = startMs
   return {
     add(answer: { kind: RequestKind; id: string; sender: number; reply: Reply; dueMs: number }): void {
       const { kind, id, sender, dueMs } = answer
       const { status, text } = answer.reply
+      if (status === 429) limit ??= answer.reply.limit
       lastMs = performance.now()
       count++
       const counts = (replies[kind.name] ??= {})
@@ -191,7 +195,7 @@ function openTally(job: LoadJob, startMs: number, lose: () => void) {
       const nowMs = performance.now()
       last = { atMs: nowMs, times: openTimes() }
       const perSecond = (times.count() * 1000) / (nowMs - atMs)
-      return { seconds: (nowMs - startMs) / 1000, perSecond, p99Ms: times.ms(99), errors, limited }
+      return { seconds: (nowMs - startMs) / 1000, perSecond, p99Ms: times.ms(99), errors, limited, limit }
     },
     counted: () => ({
       count,

@@ -16,6 +16,7 @@ import { withTimeline } from './timeline.ts'
  * @param deployment undefined: a fresh service of the bench's own
  * @param start starts one
  * @param stack takes what has to be undone, whether or not this ends well
+ * @param interruptible gets what says, at any time from then on, what is finished
  * @throws Error with a sentence at the first reply that is not what it must be
  */
 export async function measureScenario(
@@ -23,30 +24,38 @@ export async function measureScenario(
   options: SuiteOptions,
   service: { deployment: Subject | undefined; start: Start },
   stack: AsyncDisposableStack,
+  interruptible: (soFar: () => ScenarioReport) => void,
 ): Promise<Measured<ScenarioReport>> {
   const { name, description, hasLevels, hasFloor } = scenario
   say(`${name}: starts`)
   const lineup = await openLineup(scenario, options, service, stack)
   const { own } = lineup
-  await warmUp(lineup)
-  const floor = hasFloor === true && own ? await openFloor(own, options.seconds, stack) : undefined
-  const measurements =
-    hasLevels === true && own ? await measureLevels(lineup, own.database) : await measureCounts(lineup, floor)
-  const { checked, problems } = await check(lineup)
-  const report: ScenarioReport = {
+  const cells: Cell[] = []
+  const about = {
     name,
     description,
     ...(own === undefined ? {} : { service: own.service.about }),
     labels: 'connections',
-    measurements,
-    checked,
   }
+  interruptible(() => ({
+    ...about,
+    measurements: cells.filter(isBegun).map((cell) => measurementOf(cell, lineup)),
+    checked: { ...countsOf(lineup), verifiedOffline: 0 },
+  }))
+  await warmUp(lineup)
+  const floor = hasFloor === true && own ? await openFloor(own, options.seconds, stack) : undefined
+  const measurements =
+    hasLevels === true && own
+      ? await measureLevels(lineup, own.database, cells)
+      : await measureCounts(lineup, cells, { floor })
+  const { checked, problems } = await check(lineup)
+  const report: ScenarioReport = { ...about, measurements, checked }
   if (own === undefined) return { report: withTimeline(report), problems }
   return { report: floor === undefined ? report : withFloor(report, floor), problems }
 }
 
 /** Fills the database up to each level of stored records, and measures there. A service beside is warmed up alike. */
-async function measureLevels(lineup: Lineup, database: Client): Promise<Measurement[]> {
+async function measureLevels(lineup: Lineup, database: Client, cells: Cell[]): Promise<Measurement[]> {
   const filling = await openFilling(database)
   const measurements: Measurement[] = []
   let filled = 0
@@ -59,18 +68,33 @@ async function measureLevels(lineup: Lineup, database: Client): Promise<Measurem
         if (subject.own !== undefined) await settle(subject.own.database)
       await warmUp(lineup)
     }
-    const measured = await measureCounts(lineup, undefined, records)
+    const measured = await measureCounts(lineup, cells, { records })
     const sizes = figuresOf([await storedSizes(database)])
     measurements.push(...measured.map((one) => ({ ...one, figures: { ...one.figures, ...sizes } })))
   }
   return measurements
 }
 
-/** @param records stored before, where they are part of what is measured */
-async function measureCounts(lineup: Lineup, floor?: Floor, records?: number): Promise<Measurement[]> {
+/** What is measured at one connection count, and at one level of stored records. */
+interface Cell {
+  readonly connections: number
+  /** Stored before, where they are part of what is measured. */
+  readonly records: number | undefined
+  readonly rounds: Round[]
+  /** Runs of the newest round; that one is not among `rounds` until all cells have had it. */
+  last: Pair[]
+}
+
+/** @param cells takes those that are measured here */
+async function measureCounts(
+  lineup: Lineup,
+  cells: Cell[],
+  { floor, records }: { floor?: Floor | undefined; records?: number },
+): Promise<Measurement[]> {
   const { scenario, options, sessions } = lineup
   const counts = connectionCounts(scenario, options)
-  const measured = counts.map((connections) => ({ connections, rounds: [] as Round[], last: [] as Pair[] }))
+  const measured = counts.map((connections): Cell => ({ connections, records, rounds: [], last: [] }))
+  cells.push(...measured)
   const measureRounds = async () => {
     for (let round = 0; round < options.rounds; round++) {
       say(`${scenario.name}:${records === undefined ? '' : ` ${records} records,`} round ${round + 1}`)
@@ -81,19 +105,27 @@ async function measureCounts(lineup: Lineup, floor?: Floor, records?: number): P
   }
   // Each database must grow by what its service answers.
   await sessions.reduce((work, session) => () => session.counted(work), measureRounds)()
-  return measured.map(({ connections, rounds, last: [last] }) => ({
+  return measured.map((cell) => measurementOf(cell, lineup))
+}
+
+const isBegun = ({ last }: Cell) => last.length > 0
+
+/** Of the rounds that are whole; before there is one, of the runs of the first. */
+function measurementOf({ connections, records, rounds, last }: Cell, lineup: Lineup): Measurement {
+  const [mine] = last
+  return {
     label: `${connections}${records === undefined ? '' : ` · ${records.toLocaleString('en-US')} records`}`,
     connections,
     ...(records === undefined ? {} : { records }),
-    figures: figuresOf(rounds),
-    ...(last && {
+    figures: figuresOf(rounds.length > 0 ? rounds : [roundOf(last, lineup)]),
+    ...(mine && {
       lastRound: {
-        ...(last.open && { open: last.open.load.overTime }),
-        paced: last.paced.load.overTime,
-        latency: last.paced.load.latency,
+        ...(mine.open && { open: mine.open.load.overTime }),
+        paced: mine.paced.load.overTime,
+        latency: mine.paced.load.latency,
       },
     }),
-  }))
+  }
 }
 
 type CountName = Exclude<keyof Counts, 'errorsBy'>
@@ -154,6 +186,11 @@ async function check({ options, own, sessions, otherName }: Lineup) {
     const of = i === 0 ? '' : `the ${otherName} one: `
     problems.push(...[...session.problems, ...sample.problems].map((problem) => of + problem))
   }
+  return { checked: { ...countsOf({ own, sessions }), verifiedOffline }, problems }
+}
+
+/** Of all runs that have ended. */
+function countsOf({ own, sessions }: Pick<Lineup, 'own' | 'sessions'>) {
   const counts = sessions.flatMap(({ runs }) => runs.map((run) => run.counts))
   const count = (of: CountName) => sum(counts.map((by) => by[of]))
   const [replies, errors, limited] = [count('right'), count('errors'), count('limited')]
@@ -162,7 +199,7 @@ async function check({ options, own, sessions, otherName }: Lineup) {
     errorsBy[what] = (errorsBy[what] ?? 0) + n
   const stores = sessions[0]?.requests.kinds.flatMap((kind) => Object.keys(kind.stores ?? {}))
   const rows = own === undefined ? {} : { rows: [...new Set(stores)] }
-  return { checked: { replies, errors, limited, errorsBy, ...rows, verifiedOffline }, problems }
+  return { replies, errors, limited, errorsBy, ...rows }
 }
 
 /** Ids of what was answered, picked at random from all runs. */

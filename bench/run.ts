@@ -6,7 +6,7 @@ import { sum, text, type Round } from './figures.ts'
 import type { Generator, LoadJob, LoadResult, Progress } from './load.ts'
 import type { Stage } from './pace.ts'
 import { openProgram } from './program.ts'
-import { sayProgress, type Requests, type Scenario, type Subject } from './scenario.ts'
+import { say, sayProgress, type Requests, type Scenario, type Subject } from './scenario.ts'
 
 export interface Run {
   readonly load: LoadResult
@@ -69,6 +69,7 @@ export function openSession(
   const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
+  let isLimitSaid = false
   return {
     subject,
     requests,
@@ -83,8 +84,11 @@ export function openSession(
       const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
       const load = await program.run(job, {
         withinMs: wholeSeconds * 1000 + GRACE_MS,
-        onProgress: (progress) =>
-          sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections)),
+        onProgress: (progress) => {
+          if (progress.limited > 0 && !isLimitSaid) say(limitText(progress.limit))
+          isLimitSaid ||= progress.limited > 0
+          sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections))
+        },
       })
       sayProgress()
       const counts = countsOf(requests, load, limits, `at ${connections} connections`)
@@ -191,6 +195,16 @@ function countsOf(
   })
   const much = `${text(share * 100)} % errors, more than --max-error-percent ${text(errorShareMax * 100)}: `
   throw new Error(`${errorShareMax > 0 ? much : ''}${sentences.join('; ')} (${where})`)
+}
+
+/** @param policy of the header RateLimit-Policy, as `"execute";q=600;w=60` */
+export function limitText(policy: string | undefined): string {
+  const limits = Array.from(
+    (policy ?? '').matchAll(/"([^"]+)";q=(\d+);w=(\d+)/g),
+    ([, name, quota, window]) => `${quota} in ${window} s (${name})`,
+  )
+  const known = limits.length === 0 ? '' : `, which is ${limits.join(' and ')} for a caller`
+  return `429: this measures the rate limit of the deployment${known}: raise it for the measurement, send with more keys, or at a lower --rate`
 }
 
 function progressText(

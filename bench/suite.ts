@@ -16,15 +16,26 @@ import { startSubject, type OwnSubject } from './subject.ts'
 import { ownTransaction, type TransactionOptions } from './transaction.ts'
 
 /**
- * @returns what measures, as `runSuite`
+ * @returns what measures, as `runSuite`, and says what is finished
  * @throws Error with a sentence where the options do not fit the scenarios, or each other
  */
-export function openSuite(options: SuiteOptions): (stack: AsyncDisposableStack) => Promise<Measured<Report>> {
+export function openSuite(options: SuiteOptions): Interruptible {
   if (options.url !== undefined && options.key === undefined)
     throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
   const chosen = choose(options)
   const time = openTime(chosen, options)
-  return (stack) => runSuite({ options, chosen, time }, stack)
+  let soFar: (() => Report) | undefined
+  return {
+    work: (stack) => runSuite({ options, chosen, time }, stack, (report) => (soFar = report)),
+    soFar: () => soFar?.(),
+  }
+}
+
+/** Work that can be asked, while it goes on, for what is finished. */
+export interface Interruptible {
+  readonly work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>
+  /** Undefined before anything could be. */
+  readonly soFar: () => Report | undefined
 }
 
 interface Suite {
@@ -41,13 +52,25 @@ interface Suite {
 async function runSuite(
   { options, chosen, time }: Suite,
   stack: AsyncDisposableStack,
+  interruptible: (soFar: () => Report) => void,
 ): Promise<Measured<Report>> {
   const reported = startReport()
   const { quick, command } = options
-  if (quick === true) say(`takes at most ${(time.saidSeconds / 60).toFixed(1)} min`)
+  say(
+    `takes ${quick === true ? 'at most' : 'about'} ${(time.saidSeconds / 60).toFixed(1)} min: ${time.runCount} runs of ${options.seconds} s, and what is between them`,
+  )
   const deployment = options.url === undefined ? undefined : await askDeployment(options.url, options)
   const measured: ScenarioReport[] = []
   const problems: string[] = []
+  const reportOf = (of: readonly ScenarioReport[]) =>
+    reported({
+      subject:
+        deployment === undefined ? FRESH : `${deployment.url}, version ${deployment.version ?? 'unknown'}`,
+      command,
+      ...(quick === true && { saidSeconds: time.saidSeconds }),
+      constants: constantsOf(options, deployment),
+      scenarios: of.filter(({ measurements }) => measurements.length > 0),
+    })
   const pool = openPool(options, stack)
   for (const [i, scenario] of chosen.entries()) {
     // What only this scenario needs is gone before the next.
@@ -56,22 +79,20 @@ async function runSuite(
     const { report, problems: found } =
       'measure' in scenario
         ? await scenario.measure(options, own)
-        : await measureScenario(scenario, { ...options, seconds }, { deployment, start: pool.start }, own)
+        : await measureScenario(
+            scenario,
+            { ...options, seconds },
+            { deployment, start: pool.start },
+            own,
+            (current) => interruptible(() => reportOf([...measured, current()])),
+          )
     if (quick !== true) found.push(...(await pool.stop()))
     await own.disposeAsync()
     measured.push(report)
     problems.push(...found.map((problem) => `${scenario.name}: ${problem}`))
   }
   problems.push(...(await pool.stop()))
-  const report = reported({
-    subject:
-      deployment === undefined ? FRESH : `${deployment.url}, version ${deployment.version ?? 'unknown'}`,
-    command,
-    ...(quick === true && { saidSeconds: time.saidSeconds }),
-    constants: constantsOf(options, deployment),
-    scenarios: measured,
-  })
-  return { report, problems }
+  return { report: reportOf(measured), problems }
 }
 
 function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Report['constants'] {
@@ -106,6 +127,7 @@ function openTime(chosen: readonly (Scenario | SelfMeasured)[], options: SuiteOp
   const deadlineMs = performance.now() + saidSeconds * 1000
   return {
     saidSeconds,
+    runCount: sum(runs),
     /** @returns the length of a run of this scenario */
     secondsFrom(index: number): number {
       const kept = (chosen.length - index) * SCENARIO_SECONDS * KEPT_SHARE

@@ -1,11 +1,12 @@
 // countersign bench --url: what a tester of a deployment needs besides figures. A speed is never a test.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { main } from '../../bench/index.ts'
 import type { Report } from '../../bench/report.ts'
@@ -74,6 +75,56 @@ describe('a service', () => {
       expect(ratio).toHaveLength(generator === 'both' ? 2 : 0)
       for (const value of ratio) expect(value).toBeGreaterThan(0)
       expect(table).toContain(`generator ${generator}`)
+    },
+  )
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'stopped by %s it prints what is finished, and says that it is not all',
+    async (signal, expected) => {
+      const load = [
+        'execute',
+        '--rounds',
+        '99',
+        '--seconds',
+        '0.2',
+        '--connections',
+        '1,2',
+        '--generator',
+        'own',
+      ]
+      const child = spawn(
+        process.execPath,
+        [
+          'bin/countersign.js',
+          'bench',
+          '--url',
+          service.url,
+          '--key',
+          service.key,
+          ...load,
+          '--json',
+          `${json}.not`,
+        ],
+        { env: bundledEnvironment, stdio: ['ignore', 'pipe', 'pipe'] },
+      )
+      const printed = textOf(child.stdout)
+      let output = ''
+      for await (const chunk of child.stderr.setEncoding('utf8') as AsyncIterable<string>) {
+        output += chunk
+        if (output.includes('round 2') && !child.killed) child.kill(signal)
+      }
+      if (child.exitCode === null) await once(child, 'close')
+      expect(child.exitCode, output).toBe(expected)
+      // The warm-up, and two runs at each of two connection counts in each round.
+      expect(output).toMatch(/^bench: takes about \d+\.\d min: 397 runs of 0\.2 s, /)
+      expect(output).toContain(`bench: stopped by ${signal}\n`)
+      const table = await printed
+      expect(table).toMatch(new RegExp(`^\\*\\*INCOMPLETE: stopped by ${signal}; `))
+      expect(table).toMatch(/^\| 1 +\|.*\n\| 2 +\|/m)
+      expect(existsSync(`${json}.not`)).toBe(false)
     },
   )
 
@@ -162,6 +213,9 @@ describe('a service with a rate limit', () => {
     expect(limited).toBeGreaterThan(0)
     // Four connections that do not wait would be refused a thousand times and more.
     expect(limited).toBeLessThan(100)
+    expect(output).toMatch(
+      /^bench: 429: this measures the rate limit of the deployment, which is \d+ in 60 s \(execute\) for a caller: raise it/m,
+    )
     expect(table).toContain(`${limited} × 429`)
   })
 })
