@@ -211,7 +211,8 @@ function described({ artifact, subject, verdict, checks, keys, notes }: Report):
 }
 
 function problemLine(check: Report['checks'][number]): string {
-  return `  ${isOpen(check) ? 'NO KEY' : 'FAILED'}  ${check.name}: ${check.problem}`
+  const outcome = check.unknownMembers !== undefined ? 'UNKNOWN' : isOpen(check) ? 'NO KEY' : 'FAILED'
+  return `  ${outcome.padEnd(6)}  ${check.name}: ${check.problem}`
 }
 
 /** The verdict first: no name that follows can write over it. */

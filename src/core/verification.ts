@@ -5,6 +5,7 @@ import { sealedText, type Sealed } from './sealed.ts'
 import { sha256Hex } from './signing/sha256.ts'
 import type { StoredEvidence } from './tables/trust-records.ts'
 import { canonicalText, type Crypto } from './verifier/evidence.ts'
+import { VERIFIED_MESSAGE } from './verifier/known-members.ts'
 import { checkTrustRecord } from './verifier/trust-record.ts'
 
 export interface Verification {
@@ -93,7 +94,7 @@ function describe(
   const status = problems.length === 0 ? 'VERIFIED' : 'FAILED'
   const text = canonicalize({
     businessTransactionId,
-    message: problems.length === 0 ? 'Execution Trust Record verified successfully.' : problems.join('; '),
+    message: problems.length === 0 ? VERIFIED_MESSAGE : problems.join('; '),
     status,
     trustRecordHash,
     verificationId,

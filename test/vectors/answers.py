@@ -48,7 +48,9 @@ def said(report):
 
 
 def outcome(check):
-    return "holds" if check.problem is None else list(check.missing_keys) or ([check.missing_log] if check.is_open else "fails")
+    if check.problem is None:
+        return "holds"
+    return list(check.missing_keys or check.unknown_members) or ([check.missing_log] if check.is_open else "fails")
 
 
 for line in sys.stdin:

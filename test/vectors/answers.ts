@@ -30,7 +30,7 @@ export interface Said {
   readonly artifact: string
   readonly subject: string
   readonly verdict: string
-  /** Each by its name; in place of an outcome the ids of the keys that are not given, or the origin of the log whose keys are not. */
+  /** Each by its name; in place of an outcome the ids of the keys that are not given, the origin of the log whose keys are not, or unknown members. */
   readonly checks: readonly (readonly [name: string, outcome: Outcome])[]
   readonly notes: readonly string[]
 }
@@ -102,9 +102,11 @@ function said({ artifact, subject, verdict, checks, notes }: Report): Said {
     artifact,
     subject,
     verdict,
-    checks: checks.map(({ name, problem, missingKeys, missingLog }) => [
+    checks: checks.map(({ name, problem, missingKeys, missingLog, unknownMembers }) => [
       name,
-      problem === undefined ? 'holds' : (missingKeys ?? (missingLog === undefined ? 'fails' : [missingLog])),
+      problem === undefined
+        ? 'holds'
+        : (missingKeys ?? unknownMembers ?? (missingLog === undefined ? 'fails' : [missingLog])),
     ]),
     notes,
   }

@@ -3,8 +3,9 @@ import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from './edit.ts'
 import { CALLER, time, uuid } from './evidence.ts'
-import { canonical, humans, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, humans, keys, sha256, sign, type Forgery, type Key, revokedKey } from './keys.ts'
 import { asked } from './trust-records/requested.ts'
+import { addRevoked } from './revoked.ts'
 
 const HASH = 'request hash'
 const SIGNATURE = 'request signature'
@@ -75,7 +76,7 @@ function ended(closed: Members): Members {
 }
 
 const NOTE =
-  'Nothing signs how it stands (status, missing, eligible, approvals): the service says so when it is asked. Its end is signed where it was declined or withdrawn.'
+  'Nothing signs how it stands (status, missing, eligible, approvals, intervalSeconds, url): the service says so when it is asked. Its end is signed where it was declined or withdrawn.'
 
 export function approvalRequestCases(): Case[] {
   const all = new Cases('approval-request')
@@ -95,12 +96,24 @@ export function approvalRequestCases(): Case[] {
   const rotated = { due: keys.oldEd25519 }
   all.add('valid-rotated-key', 'Signed by a key that was rotated out.', answered(asked, rotated))
   all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
-  all.addNoted(
-    'valid-more',
-    'A member stands beside it that nothing signs.',
-    { ...whole, approvedBy: 'zoe' },
-    [NOTE, 'Nothing signs its member "approvedBy".'],
+  addRevoked(
+    all,
+    { signedAs: 'approval-request', time: 'createdAt', notes: [NOTE] },
+    (when) => answered({ ...asked, createdAt: when }, { due: revokedKey }),
+    ['request signature'],
   )
+  const unsigned = (id: string, what: string, path: string, value: Json) =>
+    all.addUnsigned(id, what, whole, path, value)
+  unsigned('member', 'A member stands beside it that nothing signs.', 'approvedBy', 'zoe')
+  unsigned('url', 'Its url is an object.', 'url', { approvedBy: 'zoe' })
+  unsigned('status', 'Its status is none that the service knows.', 'status', 'SIGNED BY ZOE')
+  unsigned('missing', 'What is missing is a text.', 'missing', 'nothing, zoe approved it')
+  unsigned('interval', 'Its interval is a list.', 'intervalSeconds', [])
+  unsigned('eligible', 'Who could sign is no list.', 'eligible', { approvedBy: 'zoe' })
+  unsigned('eligible-entry', 'Who could sign is an object.', 'eligible', [{ approvedBy: 'zoe' }])
+  unsigned('approvals', 'Its approvals are an object.', 'approvals', { approvedBy: 'zoe' })
+  unsigned('approval', 'An approval beside it has another member.', 'approvals', [{ ...approval, note: 'x' }])
+  unsigned('approval-text', 'An approval beside it is a text.', 'approvals', ['zoe'])
   changedRequests(all, whole)
   wrongRequests(all)
   wrongBeside(all, whole)
@@ -267,6 +280,18 @@ export function approvalRequestCloseCases(): Case[] {
   all.add('valid-declined', 'A human declined the request.', whole)
   all.add('valid-withdrawn', 'Its caller took the request back.', aClose(WITHDRAWN))
   all.add('valid-rotated-key', 'Signed by a key that was rotated out.', aClose({}, keys.oldEd25519))
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    whole,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'approval-request-close', time: 'closedAt' },
+    (when) => aClose({ closedAt: when }, revokedKey),
+    [CLOSE_SIGNATURE],
+  )
   const { signature: _, ...members } = whole
   for (const name of Object.keys(members)) {
     const fails = [CLOSE_SIGNATURE, CLOSE]

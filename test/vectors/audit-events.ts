@@ -3,7 +3,8 @@ import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json } from './edit.ts'
 import { anEvent, signEvent, time, uuid } from './evidence.ts'
-import { canonical, keys, sign } from './keys.ts'
+import { canonical, keys, sign, revokedKey } from './keys.ts'
+import { addRevoked } from './revoked.ts'
 
 const FAILING = ['event signature']
 
@@ -29,6 +30,18 @@ export function auditCases(): Case[] {
     'valid-signed-at',
     'signature.signedAt is informative and not proven: a change of it is not seen.',
     put(signed, 'signature.signedAt', time(999)),
+  )
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    signed,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'audit-event', time: 'occurredAt' },
+    (when) => signEvent({ ...event, occurredAt: when }, revokedKey),
+    ['event signature'],
   )
   for (const member of Object.keys(event)) {
     all.add(

@@ -1,5 +1,5 @@
 // One published case, and what several artifacts have in common: the list of what a forger does to a signature.
-import type { Json } from './edit.ts'
+import { put, type Json, type Members } from './edit.ts'
 import { canonical, humans, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
 
 type ArtifactName =
@@ -62,6 +62,11 @@ export class Cases {
     failing: readonly string[] = [],
   ): void {
     this.#push({ id, what, evidence, failing, unchecked })
+  }
+
+  /** What nothing signs is put in place: nobody can say what it means, and nothing else is wrong. */
+  addUnsigned(id: string, what: string, evidence: Members, path: string, value: Json = 'CEO'): void {
+    this.addUnchecked(`unsigned-${id}`, what, put(evidence, path, value), ['members'])
   }
 
   /** A valid one with something that a reader should know. */

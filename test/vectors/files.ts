@@ -1,9 +1,9 @@
 // Files as people save them: one piece of evidence or a page of them, what a verifier says of each, and how its command exits.
 import { answered } from './approval-requests.ts'
-import { anEvent, aReceipt, aRecord, aVerification, receiptOf, signEvent } from './evidence.ts'
-import { put, type Json, type Members } from './edit.ts'
+import { anEvent, aReceipt, aRecord, aVerification, receiptOf, signEvent, time } from './evidence.ts'
+import { drop, put, type Json, type Members } from './edit.ts'
 import { governanceCases } from './governance-changes.ts'
-import { keys, modes, unpublished } from './keys.ts'
+import { keys, modes, publicKeyJson, unpublished } from './keys.ts'
 import { aConfirmation } from './provider-confirmations.ts'
 import { asked } from './trust-records/requested.ts'
 
@@ -62,6 +62,13 @@ export function fileCases(): FileCase[] {
     'unchecked',
     'invalid',
   )
+  add(
+    'page-hides-nothing',
+    'What stands beside a list hides no changed record.',
+    { refusals: [changed], decidedBy: 'the board' },
+    'invalid',
+    'unchecked',
+  )
   const { receiptId = null, receiptHash = null } = receiptOf(record, aVerification(record))
   const followed = {
     eventId: 'e',
@@ -111,7 +118,53 @@ export function fileCases(): FileCase[] {
     { ...changed, events: [event] },
     'invalid',
   )
-  add('events-and-changes', 'Of two lists one would go unread.', { events: [event], changes: [change] })
+  const beside = (id: string, what: string, page: Members) => add(id, what, page, 'valid', 'unchecked')
+  beside('events-and-changes', 'Of two lists one would go unread.', { events: [event], changes: [change] })
+  add(
+    'page-members',
+    'A page has the members that the service pages by.',
+    {
+      changes: [change],
+      next: 'x',
+      completeUntil: time(0),
+      verificationCount: 1,
+      receiptCount: 1,
+      publicKeys: [publicKeyJson(keys.ed25519)],
+    },
+    'valid',
+  )
+  add('page-of-no-more', 'The last page of a list.', { changes: [change], next: null }, 'valid')
+  for (const [name, value] of Object.entries({
+    decidedBy: 'the board',
+    next: { decidedBy: 'the board' },
+    completeUntil: 'the board',
+    verificationCount: 'the board',
+    receiptCount: [],
+    publicKeys: [{ ...publicKeyJson(keys.ed25519), decidedBy: 'the board' }],
+  }) as [string, Json][])
+    beside(`page-beside-${name}`, `A page has a member ${name} that is no part of one.`, {
+      changes: [change],
+      [name]: value,
+    })
+  const forged = put(record, 'transaction.intent.target', 'attacker')
+  beside('record-without-id', 'A forged record without its id, beside a list that is genuine.', {
+    ...drop(forged, 'trustRecordId'),
+    changes: [change],
+  })
+  beside('bundle-without-mark', 'A forged bundle that does not say that it is one.', {
+    record: forged,
+    policy: '{}',
+    approverKeys: [],
+    changes: [change],
+    proofs: [],
+  })
+  beside('receipt-without-id', 'A receipt without its id, beside a list that is genuine.', {
+    ...drop(receiptOf(record, aVerification(record)), 'receiptId'),
+    events: [event],
+  })
+  beside('page-in-a-page', 'A page within a page.', { events: [event], page: { changes: [change] } })
+  add('bundle-without-mark-alone', 'A bundle that does not say that it is one.', { record, policy: '{}' })
+  add('wrapped', 'A record within an object.', { record })
   add('events-object', 'The events are no list.', { events: {} })
   add('empty', 'An empty page: no evidence is not valid evidence.', [])
   add('empty-events', 'An empty page of events.', { events: [] })
@@ -120,14 +173,14 @@ export function fileCases(): FileCase[] {
   add('nothing', 'It is empty.', '')
   const nested = (depth: number) =>
     JSON.stringify(record).replace('{', `{"x":${'['.repeat(depth)}${']'.repeat(depth)},`)
-  add('depth-80', 'A member is nested 80 deep, the record included.', nested(DEPTH_MAX - 1), 'valid')
+  add('depth-80', 'A member is nested 80 deep, the record included.', nested(DEPTH_MAX - 1), 'unchecked')
   add('depth-81', 'A member is nested 81 deep, the record included.', nested(DEPTH_MAX))
   add('depth-100', 'A member is nested 100 deep.', nested(100))
   add('depth-10000', 'A member is nested ten thousand deep.', nested(10_000))
   add(
     'brackets-in-a-text',
     'Brackets in a text are no depth.',
-    JSON.stringify({ ...record, x: `${'['.repeat(200)}"\\` }),
+    put(request, 'url', `${'['.repeat(200)}"\\`),
     'valid',
   )
   return cases

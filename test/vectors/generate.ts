@@ -11,7 +11,7 @@ import { fileCases } from './files.ts'
 import { governanceCases } from './governance-changes.ts'
 import { transitionCases } from './intent-transitions.ts'
 import { keySetCases } from './key-sets.ts'
-import { humanKeysJson, keys, keySetEntry } from './keys.ts'
+import { humanKeysJson, keys, keySetEntry, REVOKED_AT, revokedKey } from './keys.ts'
 import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
 import { summaryCases } from './summaries.ts'
@@ -69,7 +69,9 @@ export function vectorFiles(): Record<string, object> {
   const { oldEd25519, ed25519, oldMlDsa65, mlDsa65 } = keys
   const published = [oldEd25519, ed25519, oldMlDsa65, mlDsa65]
   const files: Record<string, object> = {
-    'keys.json': { keys: published.map(keySetEntry) },
+    'keys.json': {
+      keys: [...published.map(keySetEntry), { ...keySetEntry(revokedKey), revokedAt: REVOKED_AT }],
+    },
     'approver-keys.json': [...humanKeysJson(), ...passkeysJson()],
     'log.json': description,
   }

@@ -3,8 +3,19 @@ import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, humans, keys, sha256, sign, unpublished, type Forgery, type Key } from './keys.ts'
+import {
+  canonical,
+  humans,
+  keys,
+  sha256,
+  sign,
+  unpublished,
+  type Forgery,
+  type Key,
+  revokedKey,
+} from './keys.ts'
 import { asserted, passkeys, rawKeyOf, type Otherwise, type PasskeyOwner } from './passkeys.ts'
+import { addRevoked } from './revoked.ts'
 
 const HASH = 'change hash'
 const SIGNATURE = 'change signature'
@@ -153,6 +164,21 @@ export function governanceCases(): Case[] {
   const otherScope = put(key, 'proposed.allowedCapabilities', ['*'])
   all.add('caller-key-other-scope', 'The key allows more than was approved.', otherScope, [HASH, SIGNATURE])
   all.add('valid-no-reason', 'A rejection without a reason.', signed(drop(rejected, 'rejectionReason')))
+  addRevoked(
+    all,
+    { signedAs: 'governance-change', time: 'proposedAt' },
+    (when) => {
+      const { changeId, kind, target, proposed, reason, proposedBy } = pending
+      const shown = { changeId, kind, target, proposed, reason, proposedBy, proposedAt: when } as Members
+      const change = { ...shown, changeHash: sha256(canonical(shown)), status: 'PENDING_APPROVAL' }
+      return { ...change, signature: sign('governance-change', canonical(change), revokedKey) }
+    },
+    ['change signature'],
+  )
+  all.addNoted('valid-advised', 'Its warnings and its difference are advice.', approved, [
+    'Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.',
+  ])
+  all.addUnsigned('warnings', 'Its warnings are an object.', approved, 'warnings', { approvedBy: 'CEO' })
   all.add('valid-no-advice', 'Warnings and difference are not signed.', drop(approved, 'warnings'))
   all.add('valid-other-advice', 'A change of the warnings is not seen.', put(approved, 'warnings', []))
   all.add(

@@ -2,8 +2,9 @@
 import { Cases, type Case } from './case.ts'
 import { put, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, keys, sha256, sign, type Forgery, type Key, revokedKey } from './keys.ts'
 import { addMembers, addShapesAndSignatures } from './signed-artifact.ts'
+import { addRevoked } from './revoked.ts'
 
 const TRANSITION = 'transition'
 
@@ -63,6 +64,18 @@ export function transitionCases(): Case[] {
   for (const [id, what, change] of valid) all.add(`valid-${id}`, what, signed(aTransition(change)))
   all.add('valid-rotated-key', 'Signed by a key that was rotated out.', signed(resolved, keys.oldEd25519))
   all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    whole,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'intent-transition', time: 'at' },
+    (when) => signed({ ...resolved, at: when }, revokedKey),
+    ['transition signature'],
+  )
 
   const illegal: [id: string, what: string, change: Members][] = [
     ['back', 'It goes back.', { from: 'FINALIZED', to: 'RELEASED' }],

@@ -47,6 +47,9 @@ export const keys = {
   mlDsa65: key('ml-dsa-65', '20261101T000000Z'),
 }
 
+/** In the key set too. */
+export const revokedKey = key('ed25519', '20260801T000000Z')
+
 /** Those of humans, `{approverId}:{keyId}`: each published by itself. */
 export const humans = {
   dana: human('dana:laptop'),
@@ -64,8 +67,8 @@ export const humans = {
   mlDsa65: named('ml-dsa-65', 'quinn:laptop'),
 }
 
-/** When the revoked one was revoked. */
-const REVOKED_AT = '2026-11-21T01:01:00.000Z'
+/** When the revoked ones were revoked. */
+export const REVOKED_AT = '2026-11-21T01:01:00.000Z'
 
 /** As GET /keys/{approverId}:{keyId} answers each. */
 export function humanKeysJson(): Json[] {

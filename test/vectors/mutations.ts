@@ -104,6 +104,10 @@ const NAMES = [
   'signatures',
   'requiredAlgorithms',
   'verificationCount',
+  'publicKeys',
+  'completeUntil',
+  'signedAt',
+  'url',
   'receiptCount',
   'receiptId',
   'event',
@@ -340,7 +344,7 @@ const SHARES: readonly string[] = [
 
 const bases = new Map([...new Set(SHARES)].map((file) => [file, basesOf(file)]))
 
-function aMutant(chance: Chance): { readonly artifact: Case['artifact']; readonly evidence: Json } {
+function aMutant(chance: Chance): { readonly artifact: Case['artifact']; readonly evidence: Members } {
   const base = chance.one(bases.get(chance.one(SHARES)) ?? [])
   const evidence = structuredClone((base as unknown as { evidence: Members }).evidence)
   const isResigned = chance.of(0.45)
@@ -372,6 +376,9 @@ function aFile(chance: Chance): string {
       { changes: entries },
       { requests: entries },
       { events: entries, changes: [] },
+      { changes: entries, next: 'x', [chance.one(NAMES)]: chance.one(VALUES) },
+      { refusals: entries, ...aMutant(chance).evidence },
+      { record: aMutant(chance).evidence, confirmations: entries },
     ]),
   )
 }

@@ -2,8 +2,9 @@
 import { Cases, type Case } from './case.ts'
 import { put, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, keys, sha256, sign, type Forgery, type Key, revokedKey } from './keys.ts'
 import { addMembers, addShapesAndSignatures } from './signed-artifact.ts'
+import { addRevoked } from './revoked.ts'
 
 const CONFIRMATION = 'confirmation'
 const EXPRESSION = 'payload.amount == transaction.intent.parameters.amount'
@@ -49,6 +50,18 @@ export function confirmationCases(): Case[] {
   all.addNoted('valid-differs', 'What it says differs.', signed(members(DIFFERS)), [DIFFERS_NOTE])
   all.add('valid-rotated-key', 'Signed by a key that was rotated out.', signed(executed, keys.oldEd25519))
   all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    whole,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'provider-confirmation', time: 'receivedAt' },
+    (when) => aConfirmation({ receivedAt: when }, revokedKey),
+    ['confirmation signature'],
+  )
 
   const wrong: [id: string, what: string, change: Members][] = [
     ['says-unknown', 'It says what no provider can.', { says: 'maybe' }],

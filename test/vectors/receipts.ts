@@ -17,7 +17,8 @@ import {
   uuid,
 } from './evidence.ts'
 import { hybridTampering } from './hybrid.ts'
-import { keys, modes, sha256, sign, canonical, type Mode, type Signature } from './keys.ts'
+import { keys, modes, sha256, sign, canonical, type Mode, type Signature, revokedKey } from './keys.ts'
+import { addRevoked } from './revoked.ts'
 
 const HASH = 'receipt hash'
 const SIGNATURE = 'receipt signature'
@@ -32,6 +33,18 @@ export function receiptCases(): Case[] {
 
   for (const mode of Object.keys(modes) as Mode[])
     all.add(`valid-${mode}`, `A receipt as the server issues it, ${mode}.`, aReceipt(content, modes[mode]))
+  all.addUnsigned(
+    'in-signatures',
+    'One of its signatures has a member that nothing signs.',
+    hybrid,
+    'signatures.0.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'receipt', time: 'issuedAt' },
+    (when) => aReceipt({ ...content, issuedAt: when }, [revokedKey]),
+    ['receipt signature'],
+  )
   const turned = [keys.mlDsa65, keys.ed25519]
   all.add(
     'valid-hybrid-ml-dsa-65-first',

@@ -4,7 +4,8 @@ import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
 import { aRecord, aRefusalBody, sealRefusal, time, uuid } from './evidence.ts'
-import { canonical, humans, keys, modes, sha256, sign, unpublished } from './keys.ts'
+import { canonical, humans, keys, modes, sha256, sign, unpublished, revokedKey } from './keys.ts'
+import { addRevoked } from './revoked.ts'
 
 const HASH = 'refusal hash'
 const SIGNATURE = 'refusal signature'
@@ -54,6 +55,18 @@ export function refusalCases(): Case[] {
     'valid-signed-at',
     'signature.signedAt is informative and not proven: a change of it is not seen.',
     put(refusal, 'signature.signedAt', time(999)),
+  )
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    refusal,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'refusal-record', time: 'createdAt' },
+    (when) => sealRefusal({ ...body, createdAt: when }, revokedKey),
+    ['refusal signature'],
   )
   all.addText(
     'text-notation',

@@ -174,6 +174,31 @@ export function summaryCases(): SummaryCase[] {
       lines: ['0 pieces of evidence in 1 file: 0 valid, 0 INVALID, 0 cannot be checked'],
     },
     {
+      id: 'summary/end-with-more',
+      what: 'The last line of an export holds a member that the service does not write there.',
+      sources: [
+        {
+          name: 'all.ndjson',
+          text: lines(record, { exportEnd: { kind: 'trust-record', count: 1, record: changed } }),
+        },
+      ],
+      exitCode: 2,
+      summary: {
+        files: 1,
+        pieces: 2,
+        ...counts(1, 0, 1),
+        kinds: { 'trust-record': counts(1), unknown: counts(0, 0, 1) },
+        ...none,
+        cutShort: ['all.ndjson'],
+      },
+      lines: [
+        '2 pieces of evidence in 1 file: 1 valid, 0 INVALID, 1 cannot be checked',
+        '  trust-record: 1 valid, 0 INVALID, 0 cannot be checked',
+        '  unknown: 0 valid, 0 INVALID, 1 cannot be checked',
+        'Without the last line of a whole export: all.ndjson. Something may be missing.',
+      ],
+    },
+    {
       id: 'summary/two-exports',
       what: 'Two exports in one file, each whole, with blank lines; one line is garbage.',
       sources: [

@@ -42,7 +42,7 @@ test('a valid record exits 0, with a line for each check and what a pass does no
   const lines = stdout.split('\n')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(lines[0]).toBe(`trust-record ${source.record.trustRecordId}`)
-  expect(lines.filter((line) => line.startsWith('  ok      '))).toHaveLength(8)
+  expect(lines.filter((line) => line.startsWith('  ok      '))).toHaveLength(9)
   expect(lines).toContain('valid')
   expect(lines.indexOf('A pass does not prove:')).toBeGreaterThan(lines.indexOf('valid'))
   for (const { public: key } of source.keys.receipt) expect(stdout).toContain(`key     ${key.keyId} SHA-256`)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, List, Optional
 
 from .canonical import NotCanonical, parse
-from .evidence import Unreadable
+from .evidence import Check, Unreadable
 from .key_set import UnusableKeySet, read_key_set
 from .kinds import NOT_PROVEN, NOT_PROVEN_BY_A_LOG, evidence_in
 from .many import Summary, find_files, holds_lines, reports_in
@@ -107,7 +107,7 @@ def _print_short(report: Report, place: str) -> None:
     _print(f"{_VERDICTS[report.verdict]:<17}  {report.artifact} {report.subject}  {place}")
     for check in report.checks:
         if check.problem is not None:
-            _print(f"  {'NOKEY' if check.is_open else 'FAIL '} {check.name}: {check.problem}")
+            _print(f"  {_outcome(check)} {check.name}: {check.problem}")
     if report.artifact == "unknown":
         for note in report.notes:
             _print(f"  note  {note}")
@@ -120,9 +120,13 @@ def _print_report(report: Report) -> None:
         if check.problem is None:
             _print(f"  ok    {check.name}")
         else:
-            _print(f"  {'NOKEY' if check.is_open else 'FAIL '} {check.name}: {check.problem}")
+            _print(f"  {_outcome(check)} {check.name}: {check.problem}")
     for note in report.notes:
         _print(f"  note  {note}")
+
+
+def _outcome(check: Check) -> str:
+    return "UNKNOWN" if check.unknown_members else "NOKEY" if check.is_open else "FAIL "
 
 
 def _print(line: str) -> None:

@@ -196,6 +196,7 @@ class _Change:
 def _problems_of(change: Any, given: Given) -> List[str]:
     checks = check_governance_change(change, given.keys)
     given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
+    given.notes.extend(note for check in checks for note in check.notes)
     return [check.problem for check in checks if check.problem is not None and not check.missing_keys]
 
 

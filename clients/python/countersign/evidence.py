@@ -15,6 +15,7 @@ from .key_set import SIGNATURE_BYTES, PublicKey
 from .p256 import read_der
 from .passkey import ALGORITHMS as PASSKEY_ALGORITHMS
 from .passkey import asserted_bytes
+from .revoked import judge_revoked
 
 Keys = Mapping[str, PublicKey]
 
@@ -28,11 +29,15 @@ class Check:
     missing_keys: Tuple[str, ...] = ()
     #: As ``missing_keys``: the origin of the log whose keys are not given.
     missing_log: Optional[str] = None
+    #: As ``missing_keys``: paths of members that no signature covers and this verifier does not know.
+    unknown_members: Tuple[str, ...] = ()
+    #: Of one that holds: what a reader should know of how.
+    notes: Tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be checked once more keys are given."""
-        return bool(self.missing_keys) or self.missing_log is not None
+        """Whether it cannot be made: with more keys, or by a newer verifier, it may hold or fail."""
+        return bool(self.missing_keys) or self.missing_log is not None or bool(self.unknown_members)
 
 
 @dataclass
@@ -41,6 +46,8 @@ class Given:
 
     keys: Keys
     missing: List[str] = field(default_factory=list)
+    #: What a reader should know of the keys of signatures that hold.
+    notes: List[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,10 @@ def checked_signed(name: str, problem: str, keys: Keys, holds: Callable[[Given],
     still looked at, and whatever fails makes it fail."""
     given = Given(keys)
     made = checked(name, problem, lambda: holds(given))
-    if made.problem is not None or not given.missing:
+    if made.problem is not None:
         return made
+    if not given.missing:
+        return replace(made, notes=tuple(dict.fromkeys(given.notes)))
     missing = tuple(dict.fromkeys(given.missing))
     return Check(name, f"It cannot be checked: key {', '.join(map(json_string, missing))} is not given.", missing)
 
@@ -175,6 +184,11 @@ def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) ->
         raise Unreadable(f"key '{carried.key_id}' is not an {family} key")
     if key.passkey is not None:
         raise Unreadable(f"key '{carried.key_id}' is a passkey, and signs as one only")
+    if key.revoked_at is not None and ":" not in carried.key_id:
+        counts, sentence = judge_revoked(artifact, canonical, carried.key_id, key.revoked_at)
+        if not counts:
+            raise Unreadable(sentence)
+        given.notes.append(sentence)
     return key.verifies(message, signature)
 
 

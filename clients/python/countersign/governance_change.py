@@ -96,9 +96,10 @@ def missing_step_up_key(change: Any, keys: Keys) -> Optional[str]:
 def notes_on_change(change: Any, keys: Keys) -> List[str]:
     """What no check fails on and a reader should know."""
     due = missing_step_up_key(change, keys)
-    if due is None:
-        return []
-    return [f"The signature of the step-up authorization was not checked: no key {json_string(due)} is given."]
+    notes = [] if due is None else [f"The signature of the step-up authorization was not checked: no key {json_string(due)} is given."]
+    if change.get("warnings", []) != [] or "diff" in change:
+        notes.append("Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.")
+    return notes
 
 
 def _is_resolved(change: Mapping[str, Any]) -> bool:

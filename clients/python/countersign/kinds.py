@@ -11,6 +11,7 @@ from .bundle import inspect_bundle
 from .evidence import Check, Keys, Unreadable
 from .governance_change import check_governance_change, notes_on_change
 from .intent_transition import check_intent_transition
+from .known_members import check_members, page_list, problem_of_page
 from .log.trust import LogTrust, read_log_trust
 from .notes import notes_on_approvals, notes_on_confirmation, notes_on_receipt, notes_on_record
 from .provider_confirmation import check_provider_confirmation
@@ -132,7 +133,12 @@ def check_evidence(evidence: Any, keys: Keys, log: Any = None) -> Tuple[str, Lis
     Raises Unreadable for what is no evidence of any kind, or claims to be of two.
     """
     kind = kind_of(evidence)
-    return kind.title, kind.inspect(evidence, keys, None if log is None else read_log_trust(log))[0]
+    return kind.title, inspect_evidence(kind, evidence, keys, None if log is None else read_log_trust(log))[0]
+
+
+def inspect_evidence(kind: Kind, evidence: Mapping[str, Any], keys: Keys, log: Optional[LogTrust]) -> Inspection:
+    checks, notes = kind.inspect(evidence, keys, log)
+    return [*checks, check_members(kind.artifact, evidence)], notes
 
 
 def evidence_in(value: Any) -> List[Any]:
@@ -141,10 +147,20 @@ def evidence_in(value: Any) -> List[Any]:
 
     Raises Unreadable for an empty list: no evidence is not valid evidence.
     """
-    pages = [value[name] for name in ("events", "changes", "confirmations", "requests", "refusals") if name in value] if isinstance(value, dict) else []
-    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
-    # Of two lists, one would go unread.
-    entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]
-    if not isinstance(entries, list) or not entries:
+    name = _list_in(value)
+    entries = value if isinstance(value, list) else [value] if name is None else value[name]
+    if not entries:
         raise Unreadable("there is no evidence in it")
     return entries
+
+
+def problem_of_file(value: Any) -> Optional[str]:
+    """What stands beside the list of a page and is no part of one, as a sentence. None: nothing does."""
+    name = _list_in(value)
+    return None if name is None else problem_of_page(value, name)
+
+
+def _list_in(value: Any) -> Optional[str]:
+    """The name of the list of a page. None for what is evidence itself, whatever list it carries besides."""
+    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
+    return page_list(value) if isinstance(value, dict) and not is_evidence else None

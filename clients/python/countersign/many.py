@@ -9,12 +9,14 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 from .canonical import NotCanonical
 from .evidence import Keys, Unreadable
 from .printable import printable
-from .report import INVALID, UNCHECKED, VALID, Report, verify_text
+from .report import INVALID, UNCHECKED, VALID, Report, no_evidence, verify_text
 
 #: A stranger's file may name as many keys as it likes.
 _NAMED_MAX = 20
 _LINES_FILE = (".ndjson", ".jsonl")
 _EVIDENCE_FILE = (".json", *_LINES_FILE)
+#: What an export is of, and from when until when.
+_RANGE = {"kind", "callerId", "since", "until"}
 
 
 class Summary:
@@ -160,15 +162,22 @@ def _export_end(line: bytes) -> Optional[int]:
         end = json.loads(line)
     except ValueError:
         return None
-    count = end["exportEnd"].get("count") if set(end) == {"exportEnd"} and isinstance(end["exportEnd"], dict) else None
-    return count if isinstance(count, (int, float)) and not isinstance(count, bool) else None
+    return _count_of(end["exportEnd"]) if set(end) == {"exportEnd"} and isinstance(end["exportEnd"], dict) else None
+
+
+def _count_of(end: Dict[str, Any]) -> Optional[int]:
+    """None where it holds anything else than what the service writes there."""
+    values = {name: end[name] for name in end if name != "count"}
+    is_range = set(values) <= _RANGE and all(value is None or isinstance(value, str) for value in values.values())
+    count = end.get("count")
+    return count if is_range and isinstance(count, (int, float)) and not isinstance(count, bool) else None
 
 
 def _reports_on(text: bytes, keys: Keys, log: Any) -> List[Report]:
     try:
         return verify_text(text, keys, log=log)
     except (NotCanonical, Unreadable) as error:
-        return [Report("unknown", "no evidence", "(no id)", UNCHECKED, (), (str(error),))]
+        return [no_evidence(str(error))]
 
 
 def find_files(paths: Sequence[str]) -> List[Path]:

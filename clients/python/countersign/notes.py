@@ -27,6 +27,8 @@ def notes_on_record(record: Mapping[str, Any], *, promise: bool = True) -> List[
     notes = [] if isinstance(receipts, list) and receipts else ["The record carries no receipt."]
     if isinstance(latest, dict) and latest.get("status") == "FAILED":
         notes.append("The latest verification that was stored with it is FAILED.")
+    if isinstance(verifications, list) and any(isinstance(one, dict) and one.get("status") == "FAILED" for one in verifications):
+        notes.append("Nothing signs what a verification says that is FAILED.")
     counted = (("verifications", "verificationCount"), ("receipts", "receiptCount"), ("confirmations", "confirmationCount"))
     for name, count_name in counted:
         held, count = record.get(name), record.get(count_name)

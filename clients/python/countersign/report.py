@@ -9,15 +9,15 @@ from .canonical import parse
 from .evidence import Check, Keys, Unreadable
 from .governance_change import missing_step_up_key
 from .key_set import read_key_set
-from .kinds import Kind, evidence_in, kind_of
+from .kinds import Kind, evidence_in, inspect_evidence, kind_of, problem_of_file
 from .log.trust import LogTrust, read_log_trust
-from .unsigned import notes_on_unsigned
 
 #: Every check holds, and there was at least one.
 VALID = "valid"
 #: A check fails, whatever cannot be checked beside it.
 INVALID = "invalid"
-#: No check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, or an entry of a file is no evidence.
+#: No check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, an entry of a file is
+#: no evidence, or something stands beside it that no signature covers and this verifier does not know.
 UNCHECKED = "unchecked"
 
 
@@ -56,7 +56,8 @@ def verify_evidence(text: Union[str, bytes], key_set: Any, *, log: Any = None) -
 
 def verify_text(text: Union[str, bytes], keys: Keys, *, log: Any = None) -> List[Report]:
     """A report on each piece of evidence in a file, in their order; never empty. An entry that is no evidence is one that cannot
-    be checked, and hides no other. ``log`` as in ``verify_evidence``.
+    be checked, and hides no other; so is, behind them, what stands beside a list and is no part of a page. ``log`` as in
+    ``verify_evidence``.
 
     Raises NotCanonical for what is not JSON with exactly one reading, LogError for a ``log`` and Unreadable for what is no evidence at
     all.
@@ -66,7 +67,9 @@ def verify_text(text: Union[str, bytes], keys: Keys, *, log: Any = None) -> List
     entries = evidence_in(value)
     if len(entries) == 1 and entries[0] is value:
         return [_report_on(value, keys, trust, "This")]
-    return [_report_on_entry(entry, keys, trust, f"Entry {number}") for number, entry in enumerate(entries, 1)]
+    reports = [_report_on_entry(entry, keys, trust, f"Entry {number}") for number, entry in enumerate(entries, 1)]
+    problem = problem_of_file(value)
+    return reports if problem is None else [*reports, no_evidence(problem)]
 
 
 def _read(text: Union[str, bytes]) -> Any:
@@ -93,20 +96,24 @@ def _report_on_entry(entry: Any, keys: Keys, log: Optional[LogTrust], which: str
     try:
         return _report_on(entry, keys, log, which)
     except Unreadable as error:
-        return Report("unknown", "no evidence", "(no id)", UNCHECKED, (), (str(error),))
+        return no_evidence(str(error))
+
+
+def no_evidence(note: str) -> Report:
+    """The report on what is no evidence."""
+    return Report("unknown", "no evidence", "(no id)", UNCHECKED, (), (note,))
 
 
 def _report_on(evidence: Any, keys: Keys, log: Optional[LogTrust], which: str) -> Report:
     kind = kind_of(evidence, which)
-    checks, notes = kind.inspect(evidence, keys, log)
-    unsigned = notes_on_unsigned(kind.artifact, evidence)
+    checks, notes = inspect_evidence(kind, evidence, keys, log)
     return Report(
         kind.artifact,
         kind.title,
         _subject(kind, evidence),
         _verdict(checks),
         tuple(checks),
-        (*notes, *unsigned),
+        tuple(dict.fromkeys([*notes, *(note for check in checks for note in check.notes)])),
         _missing_step_up_keys(kind.artifact, evidence, keys),
     )
 

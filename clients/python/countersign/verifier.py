@@ -265,6 +265,7 @@ def _require(checks: List[Check], given: Given) -> None:
     if problems:
         raise Unreadable("; ".join(problems))
     given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
+    given.notes.extend(note for check in checks for note in check.notes)
 
 
 def _left_out(record: Mapping[str, Any], name: str, count_name: str) -> int:

@@ -13,6 +13,7 @@ import { base64, toBase64 } from './base64.ts'
 import { mayVerify, type CarriedSignature, type Crypto, type SignedArtifact } from './evidence.ts'
 import { ed25519Point, uncompressed, type KeySet, type VerifyingKey } from './keys.ts'
 import { preAuthEncoding } from './pre-auth-encoding.ts'
+import { judgeRevoked } from './revoked.ts'
 import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
 
 /**
@@ -45,10 +46,24 @@ export function cryptoOf(
       if (key === undefined) return undefined
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
       if (key.passkey !== undefined) throw new Error(`key '${keyId}' is a passkey, and signs as one only`)
+      const judged = judgedRevoked(artifact, canonicalText, key)
+      if (judged?.counts === false) throw new Error(judged.sentence)
       return isSignedBy(key, message, signature, { onUsed, by })
+    },
+    noteOn(artifact, canonicalText, keyId) {
+      const judged = judgedRevoked(artifact, canonicalText, keys.get(keyId))
+      return judged?.counts === true ? judged.sentence : undefined
     },
     humanKey: (keyId) => (keyId.includes(':') ? keys.get(keyId) : undefined),
   }
+}
+
+/** Undefined for a key that was not revoked, and for one of a human. */
+function judgedRevoked(artifact: SignedArtifact, canonicalText: string, key: VerifyingKey | undefined) {
+  const { keyId = '', revokedAt = null } = key ?? {}
+  return revokedAt === null || keyId.includes(':')
+    ? undefined
+    : judgeRevoked(artifact, canonicalText, { keyId, revokedAt })
 }
 
 interface Checking {

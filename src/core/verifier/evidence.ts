@@ -10,6 +10,10 @@ export interface Check {
   readonly missingKeys?: readonly string[]
   /** As `missingKeys`: the origin of the log whose keys are not given. */
   readonly missingLog?: string
+  /** As `missingKeys`: paths of members that no signature covers and this verifier does not know. */
+  readonly unknownMembers?: readonly string[]
+  /** Of one that holds: what a reader should know of how. */
+  readonly notes?: readonly string[]
 }
 
 /** @throws Error with the problems of the checks */
@@ -19,9 +23,9 @@ export function mustHold(checks: readonly Check[]): true {
   return true
 }
 
-/** Whether it can be checked once more keys are given. */
-export function isOpen({ missingKeys, missingLog }: Check): boolean {
-  return missingKeys !== undefined || missingLog !== undefined
+/** Whether it cannot be made: with more keys, or by a newer verifier, it may hold or fail. */
+export function isOpen({ missingKeys, missingLog, unknownMembers }: Check): boolean {
+  return [missingKeys, missingLog, unknownMembers].some((lacking) => lacking !== undefined)
 }
 
 /** One signature as the artifacts carry it. */
@@ -70,6 +74,8 @@ export interface Crypto {
     canonicalText: string,
     signature: CarriedSignature,
   ) => boolean | undefined
+  /** Of a signature that holds: what a reader should know of its key, a sentence. */
+  readonly noteOn?: (artifact: SignedArtifact, canonicalText: string, keyId: string) => string | undefined
   /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
   readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
 }
@@ -105,13 +111,17 @@ export function checkSigned(
   holds: (crypto: CheckCrypto) => boolean,
 ): Check {
   const missing = new Set<string>()
+  const notes = new Set<string>()
   const verifySignature: CheckCrypto['verifySignature'] = (artifact, text, signature) => {
     const verdict = crypto.verifySignature(artifact, text, signature)
     if (verdict === undefined) missing.add(signature.keyId)
+    const note = crypto.noteOn?.(artifact, text, signature.keyId)
+    if (note !== undefined) notes.add(note)
     return verdict !== false
   }
   const made = check(name, problem, () => holds({ ...crypto, verifySignature }))
-  if (made.problem !== undefined || missing.size === 0) return made
+  if (made.problem !== undefined) return made
+  if (missing.size === 0) return notes.size === 0 ? made : { ...made, notes: [...notes] }
   const missingKeys = [...missing]
   const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(', ')
   return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys }

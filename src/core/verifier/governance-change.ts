@@ -140,8 +140,16 @@ export function missingStepUpKey(change: Members, crypto: Pick<Crypto, 'humanKey
 /** What no check fails on and a reader should know. */
 export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
   const due = missingStepUpKey(change, crypto)
-  if (due === undefined) return []
+  const { warnings = [] } = change
+  const isAdvised = 'diff' in change || !(Array.isArray(warnings) && warnings.length === 0)
   return [
-    `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`,
+    ...(due === undefined
+      ? []
+      : [
+          `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`,
+        ]),
+    ...(isAdvised
+      ? ['Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.']
+      : []),
   ]
 }

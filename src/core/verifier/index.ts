@@ -14,6 +14,7 @@ import { isMembers, isOpen, itemsOf, type Check, type Crypto, type Members } fro
 import { checkGovernanceChange, missingStepUpKey, notesOnChange } from './governance-change.ts'
 import { checkIntentTransition } from './intent-transition.ts'
 import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import { checkMembers, pageList, problemOfPage } from './known-members.ts'
 import { readLogTrust, type LogTrust } from './log-trust.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
 import { noteCrypto } from './note-crypto.ts'
@@ -21,7 +22,6 @@ import { parseEvidence } from './parse.ts'
 import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkRefusalRecord } from './refusal-record.ts'
-import { notesOnUnsigned } from './unsigned.ts'
 import { Unusable } from './unusable.ts'
 import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
 
@@ -31,8 +31,8 @@ export type { Check, EvidenceKind, LogTrust }
 /**
  * valid      every check holds, and there was at least one
  * invalid    a check fails, whatever cannot be checked beside it
- * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, or an
- *            entry of a file is no evidence
+ * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, an entry
+ *            of a file is no evidence, or something stands beside it that no signature covers and this verifier does not know
  */
 export type Verdict = 'valid' | 'invalid' | 'unchecked'
 
@@ -87,7 +87,7 @@ export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {})
  * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
  * `{confirmations: [...]}`, `{requests: [...]}` or `{refusals: [...]}`.
  * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
- *   hides no other
+ *   hides no other; so is, behind them, what stands beside a list and is no part of a page
  * @throws Unusable for an empty file too: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
@@ -113,10 +113,11 @@ export function readTrusted(keySet: unknown, trust: Trust = {}): Trusted {
 /** As `verifyFile`, by what was read before. */
 export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   const evidence = parseEvidence(text, 'The evidence')
-  const entries = bulkEntries(evidence)
-  if (entries === undefined) return [reportOn(evidence, trusted, 'This')]
-  if (entries.length === 0) throw new Unusable('The file is an empty list: there is no evidence to verify.')
-  return entries.map((entry, i) => {
+  const page = pageOf(evidence)
+  if (page === undefined) return [reportOn(evidence, trusted, 'This')]
+  if (page.entries.length === 0)
+    throw new Unusable('The file is an empty list: there is no evidence to verify.')
+  const reports = page.entries.map((entry, i) => {
     try {
       return reportOn(entry, trusted, `Entry ${i + 1}`)
     } catch (error) {
@@ -124,6 +125,7 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
       throw error
     }
   })
+  return page.problem === undefined ? reports : [...reports, noEvidence(page.problem)]
 }
 
 /** The report on what is no evidence. */
@@ -159,14 +161,21 @@ export function artifactOf(evidence: Members): EvidenceKind | undefined {
 
 /** The entries of a list or a page. Undefined for what is evidence itself, whatever list it carries besides. */
 export function bulkEntries(evidence: Json): readonly Json[] | undefined {
-  const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
-  if (!isPage) return Array.isArray(evidence) ? (evidence as readonly Json[]) : undefined
-  const lists = ['events', 'changes', 'confirmations', 'requests', 'refusals']
-    .map((name) => evidence[name])
-    .filter((entries) => entries !== undefined)
-  // Of two lists, one would go unread.
-  const [entries] = lists.length === 1 ? lists : []
-  return Array.isArray(entries) ? (entries as readonly Json[]) : undefined
+  return pageOf(evidence)?.entries
+}
+
+interface Page {
+  readonly entries: readonly Json[]
+  /** What stands beside them that is no part of a page. */
+  readonly problem?: string | undefined
+}
+
+function pageOf(evidence: Json): Page | undefined {
+  if (Array.isArray(evidence)) return { entries: evidence as readonly Json[] }
+  if (!isMembers(evidence) || kindsOf(evidence).length > 0) return undefined
+  const list = pageList(evidence)
+  if (list === undefined) return undefined
+  return { entries: itemsOf(evidence[list]), problem: problemOfPage(evidence, list) }
 }
 
 function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
@@ -174,7 +183,8 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
   const artifact = kindOf(members, which)
   const used = new Map<string, UsedKey>()
   const { idOf, inspect } = KINDS[artifact]
-  const { checks, notes } = inspect(members, { ...trusted, onUsed: (key) => used.set(key.keyId, key) })
+  const inspected = inspect(members, { ...trusted, onUsed: (key) => used.set(key.keyId, key) })
+  const checks = [...inspected.checks, checkMembers(artifact, members)]
   const id = idOf(members)
   const verdict = verdictOf(checks)
   return {
@@ -189,7 +199,7 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
       fingerprint,
     })),
     missingStepUpKeys: missingStepUpKeysIn(artifact, members, trusted.keys),
-    notes: [...notes, ...notesOnUnsigned(artifact, members)],
+    notes: [...new Set([...inspected.notes, ...checks.flatMap(({ notes = [] }) => notes)])],
     notProven: notProven(artifact),
   }
 }

@@ -47,7 +47,7 @@ export interface VerifyingKey extends Material {
   readonly point: EdwardsPoint | undefined
   /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
   readonly fingerprint: string
-  /** RFC 3339: what it signed for later executions counts for nothing. Null: in effect, when the key was saved. */
+  /** RFC 3339: what it signed from then on counts for nothing. Null: in effect, when the key was saved. */
   readonly revokedAt: string | null
   /** A key with it verifies `webauthn-*` only, and one without it never does. */
   readonly passkey: Passkey | undefined

@@ -1,6 +1,6 @@
 // Evidence as lines of JSON, as GET /trust-records and GET /refusals export it: one piece a line, and a last line that says how many there
 // are. Browser-safe; clients/python has the same.
-import { isMembers } from './evidence.ts'
+import { isMembers, type Members } from './evidence.ts'
 import type { Json } from '../json/canonical.ts'
 
 /** Of an export that was cut after its first line only the name says that there were to be more. */
@@ -51,13 +51,23 @@ export function countLines(): LineCount {
   }
 }
 
+/** What an export is of, and from when until when. */
+const RANGE = ['kind', 'callerId', 'since', 'until']
+
+/** The count of the end of an export; undefined where it holds anything else than what the service writes there. */
+function countOf({ count, ...range }: Members): number | undefined {
+  const isRange = Object.entries(range).every(
+    ([name, value]) => RANGE.includes(name) && (value === null || typeof value === 'string'),
+  )
+  return isRange && typeof count === 'number' ? count : undefined
+}
+
 /** How many lines the end of an export says that stand before it; undefined for any other line. */
 function exportEnd(line: string): number | undefined {
   if (!line.startsWith('{"exportEnd"')) return undefined
   try {
     const { exportEnd: end = null, ...others } = JSON.parse(line) as { readonly [name: string]: Json }
-    const count = isMembers(end) ? end['count'] : undefined
-    return typeof count === 'number' && Object.keys(others).length === 0 ? count : undefined
+    return Object.keys(others).length === 0 && isMembers(end) ? countOf(end) : undefined
   } catch {
     return undefined
   }

@@ -118,6 +118,9 @@ export function notesOnRecord(
     ...(isMembers(latest) && latest['status'] === 'FAILED'
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
+    ...(itemsOf(verifications).some((one) => isMembers(one) && one['status'] === 'FAILED')
+      ? ['Nothing signs what a verification says that is FAILED.']
+      : []),
     ...(['verifications', 'receipts', 'confirmations'] as const).flatMap((name) => cutNote(record, name)),
     ...(promise && isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
     ...notesOnConfirmations(record),

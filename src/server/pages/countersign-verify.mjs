@@ -33,9 +33,9 @@ var __commonJS = (cb, mod2) => function __require2() {
     throw mod2 = 0, e;
   }
 };
-var __export = (target, all) => {
-  for (var name in all)
-    __defProp(target, name, { get: all[name], enumerable: true });
+var __export = (target, all2) => {
+  for (var name in all2)
+    __defProp(target, name, { get: all2[name], enumerable: true });
 };
 var __copyProps = (to, from, except, desc) => {
   if (from && typeof from === "object" || typeof from === "function") {
@@ -64,8 +64,8 @@ var require_error = __commonJS({
        * @param {string} code an id string representing the error
        * @param {string} message human-readable description of the error
        */
-      constructor(exitCode, code, message) {
-        super(message);
+      constructor(exitCode, code, message2) {
+        super(message2);
         Error.captureStackTrace(this, this.constructor);
         this.name = this.constructor.name;
         this.code = code;
@@ -78,8 +78,8 @@ var require_error = __commonJS({
        * Constructs the InvalidArgumentError class
        * @param {string} [message] explanation of why argument is invalid
        */
-      constructor(message) {
-        super(1, "commander.invalidArgument", message);
+      constructor(message2) {
+        super(1, "commander.invalidArgument", message2);
         Error.captureStackTrace(this, this.constructor);
         this.name = this.constructor.name;
       }
@@ -1669,9 +1669,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @return never
        * @private
        */
-      _exit(exitCode, code, message) {
+      _exit(exitCode, code, message2) {
         if (this._exitCallback) {
-          this._exitCallback(new CommanderError2(exitCode, code, message));
+          this._exitCallback(new CommanderError2(exitCode, code, message2));
         }
         process2.exit(exitCode);
       }
@@ -1731,8 +1731,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
           return target.parseArg(value, previous);
         } catch (err) {
           if (err.code === "commander.invalidArgument") {
-            const message = `${invalidArgumentMessage} ${err.message}`;
-            this.error(message, { exitCode: err.exitCode, code: err.code });
+            const message2 = `${invalidArgumentMessage} ${err.message}`;
+            this.error(message2, { exitCode: err.exitCode, code: err.code });
           }
           throw err;
         }
@@ -2350,7 +2350,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
       /**
        * @private
        */
-      _dispatchSubcommand(commandName, operands, unknown2) {
+      _dispatchSubcommand(commandName, operands, unknown) {
         const subCommand = this._findCommand(commandName);
         if (!subCommand) this.help({ error: true });
         subCommand._prepareForParse();
@@ -2362,9 +2362,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
         );
         promiseChain = this._chainOrCall(promiseChain, () => {
           if (subCommand._executableHandler) {
-            this._executeSubCommand(subCommand, operands.concat(unknown2));
+            this._executeSubCommand(subCommand, operands.concat(unknown));
           } else {
-            return subCommand._parseCommand(operands, unknown2);
+            return subCommand._parseCommand(operands, unknown);
           }
         });
         return promiseChain;
@@ -2515,25 +2515,25 @@ Expecting one of '${allowedValues.join("', '")}'`);
        *
        * @private
        */
-      _parseCommand(operands, unknown2) {
-        const parsed = this.parseOptions(unknown2);
+      _parseCommand(operands, unknown) {
+        const parsed = this.parseOptions(unknown);
         this._parseOptionsEnv();
         this._parseOptionsImplied();
         operands = operands.concat(parsed.operands);
-        unknown2 = parsed.unknown;
-        this.args = operands.concat(unknown2);
+        unknown = parsed.unknown;
+        this.args = operands.concat(unknown);
         if (operands && this._findCommand(operands[0])) {
-          return this._dispatchSubcommand(operands[0], operands.slice(1), unknown2);
+          return this._dispatchSubcommand(operands[0], operands.slice(1), unknown);
         }
         if (this._getHelpCommand() && operands[0] === this._getHelpCommand().name()) {
           return this._dispatchHelpCommand(operands[1]);
         }
         if (this._defaultCommandName) {
-          this._outputHelpIfRequested(unknown2);
+          this._outputHelpIfRequested(unknown);
           return this._dispatchSubcommand(
             this._defaultCommandName,
             operands,
-            unknown2
+            unknown
           );
         }
         if (this.commands.length && this.args.length === 0 && !this._actionHandler && !this._defaultCommandName) {
@@ -2559,7 +2559,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           );
           if (this.parent) {
             promiseChain = this._chainOrCall(promiseChain, () => {
-              this.parent.emit(commandEvent, operands, unknown2);
+              this.parent.emit(commandEvent, operands, unknown);
             });
           }
           promiseChain = this._chainOrCallHooks(promiseChain, "postAction");
@@ -2568,13 +2568,13 @@ Expecting one of '${allowedValues.join("', '")}'`);
         if (this.parent?.listenerCount(commandEvent)) {
           checkForUnknownOptions();
           this._processArguments();
-          this.parent.emit(commandEvent, operands, unknown2);
+          this.parent.emit(commandEvent, operands, unknown);
         } else if (operands.length) {
           if (this._findCommand("*")) {
-            return this._dispatchSubcommand("*", operands, unknown2);
+            return this._dispatchSubcommand("*", operands, unknown);
           }
           if (this.listenerCount("command:*")) {
-            this.emit("command:*", operands, unknown2);
+            this.emit("command:*", operands, unknown);
           } else if (this.commands.length) {
             this.unknownCommand();
           } else {
@@ -2681,7 +2681,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
        */
       parseOptions(args) {
         const operands = [];
-        const unknown2 = [];
+        const unknown = [];
         let dest = operands;
         function maybeOption(arg) {
           return arg.length > 1 && arg[0] === "-";
@@ -2699,7 +2699,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           const arg = activeGroup ?? args[i++];
           activeGroup = null;
           if (arg === "--") {
-            if (dest === unknown2) dest.push(arg);
+            if (dest === unknown) dest.push(arg);
             dest.push(...args.slice(i));
             break;
           }
@@ -2749,18 +2749,18 @@ Expecting one of '${allowedValues.join("', '")}'`);
             }
           }
           if (dest === operands && maybeOption(arg) && !(this.commands.length === 0 && negativeNumberArg(arg))) {
-            dest = unknown2;
+            dest = unknown;
           }
-          if ((this._enablePositionalOptions || this._passThroughOptions) && operands.length === 0 && unknown2.length === 0) {
+          if ((this._enablePositionalOptions || this._passThroughOptions) && operands.length === 0 && unknown.length === 0) {
             if (this._findCommand(arg)) {
               operands.push(arg);
-              unknown2.push(...args.slice(i));
+              unknown.push(...args.slice(i));
               break;
             } else if (this._getHelpCommand() && arg === this._getHelpCommand().name()) {
               operands.push(arg, ...args.slice(i));
               break;
             } else if (this._defaultCommandName) {
-              unknown2.push(arg, ...args.slice(i));
+              unknown.push(arg, ...args.slice(i));
               break;
             }
           }
@@ -2770,7 +2770,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           }
           dest.push(arg);
         }
-        return { operands, unknown: unknown2 };
+        return { operands, unknown };
       }
       /**
        * Return an object containing local option values as key-value pairs.
@@ -2808,9 +2808,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @param {string} [errorOptions.code] - an id string representing the error
        * @param {number} [errorOptions.exitCode] - used with process.exit
        */
-      error(message, errorOptions) {
+      error(message2, errorOptions) {
         this._outputConfiguration.outputError(
-          `${message}
+          `${message2}
 `,
           this._outputConfiguration.writeErr
         );
@@ -2824,7 +2824,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
         const config = errorOptions || {};
         const exitCode = config.exitCode || 1;
         const code = config.code || "commander.error";
-        this._exit(exitCode, code, message);
+        this._exit(exitCode, code, message2);
       }
       /**
        * Apply any option related environment variables, if option does
@@ -2880,8 +2880,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @private
        */
       missingArgument(name) {
-        const message = `error: missing required argument '${name}'`;
-        this.error(message, { code: "commander.missingArgument" });
+        const message2 = `error: missing required argument '${name}'`;
+        this.error(message2, { code: "commander.missingArgument" });
       }
       /**
        * `Option` is missing an argument.
@@ -2890,8 +2890,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @private
        */
       optionMissingArgument(option) {
-        const message = `error: option '${option.flags}' argument missing`;
-        this.error(message, { code: "commander.optionMissingArgument" });
+        const message2 = `error: option '${option.flags}' argument missing`;
+        this.error(message2, { code: "commander.optionMissingArgument" });
       }
       /**
        * `Option` does not have a value, and is a mandatory option.
@@ -2900,8 +2900,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @private
        */
       missingMandatoryOptionValue(option) {
-        const message = `error: required option '${option.flags}' not specified`;
-        this.error(message, { code: "commander.missingMandatoryOptionValue" });
+        const message2 = `error: required option '${option.flags}' not specified`;
+        this.error(message2, { code: "commander.missingMandatoryOptionValue" });
       }
       /**
        * `Option` conflicts with another option.
@@ -2934,8 +2934,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
           }
           return `option '${bestOption.flags}'`;
         };
-        const message = `error: ${getErrorMessage(option)} cannot be used with ${getErrorMessage(conflictingOption)}`;
-        this.error(message, { code: "commander.conflictingOption" });
+        const message2 = `error: ${getErrorMessage(option)} cannot be used with ${getErrorMessage(conflictingOption)}`;
+        this.error(message2, { code: "commander.conflictingOption" });
       }
       /**
        * Unknown option `flag`.
@@ -2956,8 +2956,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
           } while (command && !command._enablePositionalOptions);
           suggestion = suggestSimilar(flag, candidateFlags);
         }
-        const message = `error: unknown option '${flag}'${suggestion}`;
-        this.error(message, { code: "commander.unknownOption" });
+        const message2 = `error: unknown option '${flag}'${suggestion}`;
+        this.error(message2, { code: "commander.unknownOption" });
       }
       /**
        * Excess arguments, more than expected.
@@ -2970,8 +2970,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
         const expected = this.registeredArguments.length;
         const s = expected === 1 ? "" : "s";
         const forSubcommand = this.parent ? ` for '${this.name()}'` : "";
-        const message = `error: too many arguments${forSubcommand}. Expected ${expected} argument${s} but got ${receivedArgs.length}.`;
-        this.error(message, { code: "commander.excessArguments" });
+        const message2 = `error: too many arguments${forSubcommand}. Expected ${expected} argument${s} but got ${receivedArgs.length}.`;
+        this.error(message2, { code: "commander.excessArguments" });
       }
       /**
        * Unknown command.
@@ -2989,8 +2989,8 @@ Expecting one of '${allowedValues.join("', '")}'`);
           });
           suggestion = suggestSimilar(unknownName, candidateNames);
         }
-        const message = `error: unknown command '${unknownName}'${suggestion}`;
-        this.error(message, { code: "commander.unknownCommand" });
+        const message2 = `error: unknown command '${unknownName}'${suggestion}`;
+        this.error(message2, { code: "commander.unknownCommand" });
       }
       /**
        * Get or set the program version.
@@ -3226,9 +3226,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
           helpWidth: context.helpWidth,
           outputHasColors: context.hasColors
         });
-        const text2 = helper.formatHelp(this, helper);
-        if (context.hasColors) return text2;
-        return this._outputConfiguration.stripColor(text2);
+        const text3 = helper.formatHelp(this, helper);
+        if (context.hasColors) return text3;
+        return this._outputConfiguration.stripColor(text3);
       }
       /**
        * @typedef HelpContext
@@ -3388,7 +3388,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @param {(string | Function)} text - string to add, or a function returning a string
        * @return {Command} `this` command for chaining
        */
-      addHelpText(position, text2) {
+      addHelpText(position, text3) {
         const allowedValues = ["beforeAll", "before", "after", "afterAll"];
         if (!allowedValues.includes(position)) {
           throw new Error(`Unexpected value for position to addHelpText.
@@ -3397,10 +3397,10 @@ Expecting one of '${allowedValues.join("', '")}'`);
         const helpEvent = `${position}Help`;
         this.on(helpEvent, (context) => {
           let helpStr;
-          if (typeof text2 === "function") {
-            helpStr = text2({ error: context.error, command: context.command });
+          if (typeof text3 === "function") {
+            helpStr = text3({ error: context.error, command: context.command });
           } else {
-            helpStr = text2;
+            helpStr = text3;
           }
           if (helpStr) {
             context.write(`${helpStr}
@@ -3502,8 +3502,8 @@ var init_error_text = __esm({
 function printable(line) {
   return line.replaceAll(NOT_PRINTABLE, "�");
 }
-function printableJson(text2) {
-  return text2.replaceAll(
+function printableJson(text3) {
+  return text3.replaceAll(
     NOT_PRINTABLE,
     (character) => character === "\n" ? character : character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   );
@@ -3538,15 +3538,15 @@ function isInOrder(value) {
 function write(value) {
   if (isScalar(value)) return JSON.stringify(value);
   if (value instanceof Canonical) return value.text;
-  let text2 = "";
+  let text3 = "";
   if (isList(value)) {
-    for (let i = 0; i < value.length; i++) text2 += `${i === 0 ? "" : ","}${write(value[i])}`;
-    return `[${text2}]`;
+    for (let i = 0; i < value.length; i++) text3 += `${i === 0 ? "" : ","}${write(value[i])}`;
+    return `[${text3}]`;
   }
   const keys = keysOf(value);
   for (const key of areSorted(keys) ? keys : keys.toSorted())
-    text2 += `${text2 === "" ? "" : ","}${memberName(key)}${write(value[key])}`;
-  return `{${text2}}`;
+    text3 += `${text3 === "" ? "" : ","}${memberName(key)}${write(value[key])}`;
+  return `{${text3}}`;
 }
 function areSorted(keys) {
   for (let i = 1; i < keys.length; i++) if (keys[i] < keys[i - 1]) return false;
@@ -3594,8 +3594,8 @@ var init_canonical = __esm({
     "use strict";
     Canonical = class {
       text;
-      constructor(text2) {
-        this.text = text2;
+      constructor(text3) {
+        this.text = text3;
       }
     };
     NotCanonical = class extends Error {
@@ -3648,8 +3648,8 @@ function mustHold(checks) {
   if (problems.length > 0) throw new Error(problems.join("; "));
   return true;
 }
-function isOpen({ missingKeys, missingLog }) {
-  return missingKeys !== void 0 || missingLog !== void 0;
+function isOpen({ missingKeys, missingLog, unknownMembers }) {
+  return [missingKeys, missingLog, unknownMembers].some((lacking) => lacking !== void 0);
 }
 function mayVerify(artifact, keyId) {
   return keyId.includes(":") === (artifact === "approval" || artifact === "step-up");
@@ -3663,13 +3663,17 @@ function check(name, problem, holds2) {
 }
 function checkSigned(name, problem, crypto, holds2) {
   const missing = /* @__PURE__ */ new Set();
-  const verifySignature = (artifact, text2, signature) => {
-    const verdict = crypto.verifySignature(artifact, text2, signature);
+  const notes = /* @__PURE__ */ new Set();
+  const verifySignature = (artifact, text3, signature) => {
+    const verdict = crypto.verifySignature(artifact, text3, signature);
     if (verdict === void 0) missing.add(signature.keyId);
+    const note2 = crypto.noteOn?.(artifact, text3, signature.keyId);
+    if (note2 !== void 0) notes.add(note2);
     return verdict !== false;
   };
   const made = check(name, problem, () => holds2({ ...crypto, verifySignature }));
-  if (made.problem !== void 0 || missing.size === 0) return made;
+  if (made.problem !== void 0) return made;
+  if (missing.size === 0) return notes.size === 0 ? made : { ...made, notes: [...notes] };
   const missingKeys = [...missing];
   const named2 = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
   return { name, problem: `It cannot be checked: key ${named2} is not given.`, missingKeys };
@@ -3707,11 +3711,11 @@ var init_evidence = __esm({
 });
 
 // src/core/verifier/instant.ts
-function instantMs(text2) {
-  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text2) ?? [];
+function instantMs(text3) {
+  const [, date = "", time2 = "", fraction = "", offset = ""] = TIMESTAMP.exec(text3) ?? [];
   const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
-  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
+  return Date.parse(`${date}T${time2}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
 }
 var TIMESTAMP;
 var init_instant = __esm({
@@ -3781,8 +3785,8 @@ ${root}
 }
 function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64: toBase642 }) {
   const { origin, size, index, path } = readPosition(batch);
-  const hashes = path.map((text2) => {
-    const hash = fromBase64(text2);
+  const hashes = path.map((text3) => {
+    const hash = fromBase64(text3);
     if (hash?.length !== 32) throw new Error("a hash in the path of the batch is not 32 bytes of base64");
     return hash;
   });
@@ -3830,24 +3834,24 @@ var init_batch_head = __esm({
 });
 
 // src/core/json/text.ts
-function parseJsonText(text2, depthMax) {
-  const members2 = scan(text2, depthMax);
+function parseJsonText(text3, depthMax) {
+  const members2 = scan(text3, depthMax);
   let value;
   try {
-    value = JSON.parse(text2);
+    value = JSON.parse(text3);
   } catch (error) {
     throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
   }
   if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
   return value;
 }
-function scan(text2, depthMax) {
+function scan(text3, depthMax) {
   let members2 = 0;
   let depth = 0;
-  for (let i = 0; i < text2.length; i++) {
-    switch (text2.charCodeAt(i)) {
+  for (let i = 0; i < text3.length; i++) {
+    switch (text3.charCodeAt(i)) {
       case 34:
-        i = endOfString(text2, i);
+        i = endOfString(text3, i);
         break;
       case 58:
         members2++;
@@ -3863,36 +3867,36 @@ function scan(text2, depthMax) {
         depth--;
         break;
       case 46:
-        if (text2.startsWith(SMALL, i + 1)) i = endOfNumber(text2, i) - 1;
+        if (text3.startsWith(SMALL, i + 1)) i = endOfNumber(text3, i) - 1;
         break;
       case 69:
       // E
       case 101:
-        if (text2.charCodeAt(i + 1) === 45) i = endOfNumber(text2, i) - 1;
+        if (text3.charCodeAt(i + 1) === 45) i = endOfNumber(text3, i) - 1;
         break;
     }
   }
   return members2;
 }
-function endOfNumber(text2, at2) {
+function endOfNumber(text3, at2) {
   let start = at2;
-  while (isOfNumber(text2.charCodeAt(start - 1))) start--;
+  while (isOfNumber(text3.charCodeAt(start - 1))) start--;
   let end = at2 + 1;
-  while (isOfNumber(text2.charCodeAt(end))) end++;
-  const number = text2.slice(start, end);
+  while (isOfNumber(text3.charCodeAt(end))) end++;
+  const number = text3.slice(start, end);
   if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
   return end;
 }
 function isOfNumber(code) {
   return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
 }
-function endOfString(text2, start) {
-  for (let i = start + 1; i < text2.length; i++) {
-    const code = text2.charCodeAt(i);
+function endOfString(text3, start) {
+  for (let i = start + 1; i < text3.length; i++) {
+    const code = text3.charCodeAt(i);
     if (code === 34) return i;
     if (code === 92) i++;
   }
-  return text2.length;
+  return text3.length;
 }
 function inspect(value) {
   if (typeof value === "string") {
@@ -3928,22 +3932,22 @@ var init_text = __esm({
 });
 
 // src/core/verifier/base64.ts
-function base64(text2) {
+function base64(text3) {
   let binary;
   try {
-    binary = atob(text2);
+    binary = atob(text3);
   } catch {
     return void 0;
   }
-  if (btoa(binary) !== text2) return void 0;
+  if (btoa(binary) !== text3) return void 0;
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
 }
-function base64url(text2) {
-  if (!/^[\w-]*$/.test(text2)) return void 0;
-  const padding = "=".repeat((4 - text2.length % 4) % 4);
-  return base64(text2.replaceAll("-", "+").replaceAll("_", "/") + padding);
+function base64url(text3) {
+  if (!/^[\w-]*$/.test(text3)) return void 0;
+  const padding = "=".repeat((4 - text3.length % 4) % 4);
+  return base64(text3.replaceAll("-", "+").replaceAll("_", "/") + padding);
 }
 function toBase64(bytes) {
   let binary = "";
@@ -3973,23 +3977,23 @@ function readPasskey(value) {
   if (typeof backupEligible !== "boolean") throw new Error("passkey.backupEligible is not true or false");
   return { rpId, origins: names2, backupEligible };
 }
-function assertedBytes(webauthn, { message, passkey, sha256: sha2562 }) {
+function assertedBytes(webauthn, { message: message2, passkey, sha256: sha2562 }) {
   if (!isMembers(webauthn)) throw new Error("webauthn is missing");
   const authenticatorData = bytesOf(webauthn, "authenticatorData");
   const clientDataJSON = bytesOf(webauthn, "clientDataJSON");
-  requireClientData(clientData(clientDataJSON), challengeOf(message, sha2562), passkey);
+  requireClientData(clientData(clientDataJSON), challengeOf(message2, sha2562), passkey);
   requireAuthenticatorData(authenticatorData, passkey, sha2562);
-  const signed = new Uint8Array(AUTHENTICATOR_DATA_BYTES + 32);
-  signed.set(authenticatorData);
-  signed.set(sha2562(clientDataJSON), AUTHENTICATOR_DATA_BYTES);
-  return signed;
+  const signed2 = new Uint8Array(AUTHENTICATOR_DATA_BYTES + 32);
+  signed2.set(authenticatorData);
+  signed2.set(sha2562(clientDataJSON), AUTHENTICATOR_DATA_BYTES);
+  return signed2;
 }
-function challengeOf(message, sha2562) {
-  return toBase64(sha2562(message)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+function challengeOf(message2, sha2562) {
+  return toBase64(sha2562(message2)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 function bytesOf(webauthn, name) {
-  const text2 = webauthn[name];
-  const bytes = typeof text2 === "string" ? base64(text2) : void 0;
+  const text3 = webauthn[name];
+  const bytes = typeof text3 === "string" ? base64(text3) : void 0;
   if (bytes === void 0) throw new Error(`webauthn.${name} is not canonical base64`);
   return bytes;
 }
@@ -4073,12 +4077,12 @@ function isAuthorizationSigned({ payload = null, signature = null, ...by2 }, cry
   requireEd25519(carried.algorithm, ["ed25519", "ed25519-batch"]);
   return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
 }
-function checkEd25519(name, problem, given, signed) {
-  const { artifact, text: text2, signature } = signed;
+function checkEd25519(name, problem, given, signed2) {
+  const { artifact, text: text3, signature } = signed2;
   return checkSigned(name, problem, given, (crypto) => {
     const carried = carriedSignature(signature);
     requireEd25519(carried.algorithm);
-    return text2 !== void 0 && crypto.verifySignature(artifact, text2, carried);
+    return text3 !== void 0 && crypto.verifySignature(artifact, text3, carried);
   });
 }
 function textOf(signature) {
@@ -4112,34 +4116,34 @@ var init_signatures = __esm({
 // src/core/verifier/approval-request.ts
 function checkApprovalRequest(evidence, given) {
   const asked = isMembers(evidence) ? evidence : {};
-  const { request, requestHash: requestHash2, signature, closed } = asked;
-  const text2 = isMembers(request) ? canonicalText(request) : void 0;
+  const { request, requestHash: requestHash2, signature, closed: closed2 } = asked;
+  const text3 = isMembers(request) ? canonicalText(request) : void 0;
   return [
     check("request hash", "The requestHash is not that of the request", () => {
-      return text2 !== void 0 && given.sha256Hex(text2) === requestHash2;
+      return text3 !== void 0 && given.sha256Hex(text3) === requestHash2;
     }),
     checkEd25519("request signature", "The signature of the request is not valid", given, {
       artifact: "approval-request",
-      text: text2,
+      text: text3,
       signature
     }),
     check("request", "The request is not one that the service makes", () => isWhole(members(request))),
     check("action code", "The actionCode is not that of the action", () => {
       return actionCode(codedAction(members(request)), given.sha256Hex) === asked["actionCode"];
     }),
-    ...closed === void 0 ? [] : checkApprovalRequestClose(closed, given),
+    ...closed2 === void 0 ? [] : checkApprovalRequestClose(closed2, given),
     check("standing", "What it says beside the request is not what was signed", () => isAsSigned(asked))
   ];
 }
 function checkApprovalRequestClose(evidence, given) {
-  const { signature, ...closed } = isMembers(evidence) ? evidence : {};
+  const { signature, ...closed2 } = isMembers(evidence) ? evidence : {};
   return [
     checkEd25519("close signature", "The signature of its end is not valid", given, {
       artifact: "approval-request-close",
-      text: canonicalText(closed),
+      text: canonicalText(closed2),
       signature
     }),
-    check("close", "Its end is not one that a request can have", () => isClose(closed))
+    check("close", "Its end is not one that a request can have", () => isClose(closed2))
   ];
 }
 function isWhole(request) {
@@ -4151,16 +4155,16 @@ function isWhole(request) {
     (key) => isText(request[key])
   ) && isText(name) && isText(version) && HASH.test(string(contentHash)) && typeof quorum === "number" && Number.isInteger(quorum) && quorum >= 1 && typeof note2 === "string" && instantMs(string(createdAt)) < instantMs(string(expiresAt));
 }
-function isClose({ closeId, requestId, requestHash: requestHash2, status, by: by2, reason, closedAt }) {
-  const isReasoned = status === "DECLINED" ? isText(reason) : status === "WITHDRAWN" && reason === "";
+function isClose({ closeId, requestId, requestHash: requestHash2, status: status2, by: by2, reason, closedAt }) {
+  const isReasoned = status2 === "DECLINED" ? isText(reason) : status2 === "WITHDRAWN" && reason === "";
   return isReasoned && [closeId, requestId, by2].every(isText) && HASH.test(string(requestHash2)) && !Number.isNaN(instantMs(string(closedAt)));
 }
-function isAsSigned({ request, requestHash: requestHash2, status, expiresAt, closed }) {
+function isAsSigned({ request, requestHash: requestHash2, status: status2, expiresAt, closed: closed2 }) {
   const { requestId, requestedBy, createdAt, expiresAt: until } = members(request);
   if (string(expiresAt) !== until) return false;
-  if (closed === void 0) return !CLOSED.includes(string(status));
-  const end = members(closed);
-  return string(end["status"]) === status && string(end["requestId"]) === requestId && string(end["requestHash"]) === requestHash2 && (status !== "WITHDRAWN" || string(end["by"]) === requestedBy) && instantMs(string(createdAt)) <= instantMs(string(end["closedAt"]));
+  if (closed2 === void 0) return !CLOSED.includes(string(status2));
+  const end = members(closed2);
+  return string(end["status"]) === status2 && string(end["requestId"]) === requestId && string(end["requestHash"]) === requestHash2 && (status2 !== "WITHDRAWN" || string(end["by"]) === requestedBy) && instantMs(string(createdAt)) <= instantMs(string(end["closedAt"]));
 }
 function isText(value) {
   return typeof value === "string" && value !== "";
@@ -4193,7 +4197,7 @@ var init_approval_request = __esm({
     init_signatures();
     HASH = /^[0-9a-f]{64}$/;
     CLOSED = ["DECLINED", "WITHDRAWN"];
-    STANDING = ["status", "missing", "eligible", "approvals"];
+    STANDING = ["status", "missing", "eligible", "approvals", "intervalSeconds", "url"];
   }
 });
 
@@ -4234,8 +4238,8 @@ function hasSignals(asked, { signals, verified: verified2 }) {
   return Object.keys(asked).every((name) => Object.hasOwn(signals, name) && isSame(asked[name], signals[name])) && Object.keys(signals).every((name) => Object.hasOwn(asked, name) || verified2.includes(name));
 }
 function isSame(one, other) {
-  const text2 = canonicalText(one);
-  return text2 !== void 0 && text2 === canonicalText(other);
+  const text3 = canonicalText(one);
+  return text3 !== void 0 && text3 === canonicalText(other);
 }
 var init_request_problem = __esm({
   "src/core/approval-requests/request-problem.ts"() {
@@ -4249,8 +4253,8 @@ var init_request_problem = __esm({
 function scopeCovers(scope, parameters, sha256Hex) {
   if (!isMembers(scope) || !isMembers(parameters)) return false;
   if (hasExactly(scope, ["parametersHash"])) {
-    const text2 = canonicalText(parameters);
-    return text2 !== void 0 && sha256Hex(text2) === scope["parametersHash"];
+    const text3 = canonicalText(parameters);
+    return text3 !== void 0 && sha256Hex(text3) === scope["parametersHash"];
   }
   if (!hasExactly(scope, ["limits"])) return false;
   const { limits } = scope;
@@ -4403,8 +4407,8 @@ function requireRequest(request, approvals, named2, { decision, approved }) {
     }
   });
   if (problem !== void 0) throw new Error(`${named2}: the approval ${problem}`);
-  const count = Object.values(verifiedSignals).flatMap((one) => approvalsOf(members(one))).length;
-  if (typeof request["quorum"] !== "number" || !(count >= request["quorum"]))
+  const count2 = Object.values(verifiedSignals).flatMap((one) => approvalsOf(members(one))).length;
+  if (typeof request["quorum"] !== "number" || !(count2 >= request["quorum"]))
     throw new Error(`${named2} has fewer approvals than its request asked for`);
 }
 function requireSignature({ payload, algorithm, signature, webauthn }, crypto) {
@@ -4554,9 +4558,9 @@ function readExecution(record, { sha256Hex }) {
 function readApprovals(record, sha256Hex) {
   const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
-  return Array.from(payloads, ([text2, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
+  return Array.from(payloads, ([text3, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
     requestHash: requestHash2,
-    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text2, sha256Hex) },
+    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text3, sha256Hex) },
     keyId: `${string(approverId)}:${string(keyId)}`
   }));
 }
@@ -4564,11 +4568,11 @@ function readRequests(record, sha256Hex) {
   const requests = verifiedSignalsOf(record).flatMap(
     ({ request }) => request === void 0 ? [] : [members(request)]
   );
-  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
-  return Array.from(texts, ([text2, { requestId }]) => ({
+  const texts2 = new Map(requests.map((request) => [canonicalize(request), request]));
+  return Array.from(texts2, ([text3, { requestId }]) => ({
     kind: "approval-request",
     id: string(requestId),
-    entry: artifactEntry.approvalRequest(text2, sha256Hex)
+    entry: artifactEntry.approvalRequest(text3, sha256Hex)
   }));
 }
 function verifiedSignalsOf(record) {
@@ -4646,16 +4650,16 @@ function cosignedMessage(tree) {
   );
 }
 function ed25519CosignedMessage(timeSeconds, checkpointText) {
-  const time = wholeNumber(timeSeconds, "time");
+  const time2 = wholeNumber(timeSeconds, "time");
   return new TextEncoder().encode(`cosignature/v1
-time ${time}
+time ${time2}
 ${checkpointText}`);
 }
 function readTimestampedSignature(bytes) {
   if (bytes.length < 8) throw new Error("the cosignature is shorter than its time");
-  const time = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
-  if (time > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("the time of the cosignature is too great");
-  return { timeSeconds: Number(time), signature: bytes.subarray(8) };
+  const time2 = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
+  if (time2 > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("the time of the cosignature is too great");
+  return { timeSeconds: Number(time2), signature: bytes.subarray(8) };
 }
 function lengthAndName(name, what) {
   const bytes = new TextEncoder().encode(name);
@@ -4696,10 +4700,10 @@ function parseNote(note2) {
   return { text: whole.slice(0, blank + 1), lines: lines.map(parseLine) };
 }
 function wellFormedText(input, what) {
-  const text2 = typeof input === "string" ? input : decoded(input, what);
-  if (!text2.isWellFormed()) throw new Error(`${what} is not valid UTF-8`);
-  if (/[\u0000-\u0009\u000b-\u001f]/.test(text2)) throw new Error(`${what} holds a control character`);
-  return text2;
+  const text3 = typeof input === "string" ? input : decoded(input, what);
+  if (!text3.isWellFormed()) throw new Error(`${what} is not valid UTF-8`);
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(text3)) throw new Error(`${what} holds a control character`);
+  return text3;
 }
 function decoded(bytes, what) {
   try {
@@ -4710,9 +4714,9 @@ function decoded(bytes, what) {
 }
 function parseLine(line, index) {
   const which = `signature line ${index + 1}`;
-  const [, name = "", text2 = ""] = LINE.exec(line) ?? [];
+  const [, name = "", text3 = ""] = LINE.exec(line) ?? [];
   if (!NAME.test(name)) throw new Error(`${which} is not an em dash, a key name and a signature`);
-  const bytes = base64(text2);
+  const bytes = base64(text3);
   if (bytes === void 0) throw new Error(`${which} is not canonical base64`);
   if (bytes.length < 5) throw new Error(`${which} holds no more than a key id`);
   return { name, keyId: toHex(bytes.subarray(0, 4)), signature: bytes.slice(4) };
@@ -4727,8 +4731,8 @@ function verifierKey({ name, type, publicKey }, sha2562) {
 `), typedKey({ type, publicKey })));
   return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey };
 }
-function parseVkey(text2, sha2562) {
-  const [, name = "", keyId = "", encoded = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text2) ?? [];
+function parseVkey(text3, sha2562) {
+  const [, name = "", keyId = "", encoded = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text3) ?? [];
   if (!NAME.test(name) || !/^[0-9a-f]{8}$/.test(keyId))
     throw new Error("a verifier key is a name, 8 hex digits and base64, with a plus sign between them");
   const bytes = base64(encoded);
@@ -4786,9 +4790,9 @@ var init_note = __esm({
 });
 
 // src/core/log/checkpoint.ts
-function parseCheckpoint(text2) {
-  if (!text2.endsWith("\n")) throw new Error("the checkpoint does not end with a newline");
-  const lines = text2.slice(0, -1).split("\n");
+function parseCheckpoint(text3) {
+  if (!text3.endsWith("\n")) throw new Error("the checkpoint does not end with a newline");
+  const lines = text3.slice(0, -1).split("\n");
   const [origin = "", size = "", encoded = ""] = lines;
   if (lines.length < 3 || lines.includes(""))
     throw new Error("the checkpoint has no three lines, or an empty one");
@@ -4798,15 +4802,15 @@ function parseCheckpoint(text2) {
 function readCheckpoint(note2) {
   return parseCheckpoint(parseNote(note2).text);
 }
-function parseInteger(text2, what) {
-  if (!/^(0|[1-9][0-9]*)$/.test(text2))
+function parseInteger(text3, what) {
+  if (!/^(0|[1-9][0-9]*)$/.test(text3))
     throw new Error(`${what} is not a decimal number without leading zeros`);
-  const value = Number(text2);
+  const value = Number(text3);
   if (!Number.isSafeInteger(value)) throw new Error(`${what} is above 2^53 - 1`);
   return value;
 }
-function parseHash(text2, what) {
-  const hash = base64(text2);
+function parseHash(text3, what) {
+  const hash = base64(text3);
   if (hash?.length !== 32) throw new Error(`${what} is not 32 bytes of base64`);
   return hash;
 }
@@ -4823,8 +4827,8 @@ function signersOf(note2, checkpoint, keys, crypto) {
   const messageOf = (key, { signature }) => {
     if (key.type === "ed25519") return { message: new TextEncoder().encode(note2.text), signature };
     const { timeSeconds, signature: timed } = readTimestampedSignature(signature);
-    const message = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note2.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
-    return { message, signature: timed };
+    const message2 = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note2.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
+    return { message: message2, signature: timed };
   };
   return verifiedLines(note2, keys, messageOf, crypto).map(
     ({ key, line }) => key.type === "ed25519" ? { key } : { key, timeSeconds: readTimestampedSignature(line.signature).timeSeconds }
@@ -4846,8 +4850,8 @@ var init_checkpoint = __esm({
 });
 
 // src/core/log/entry.ts
-function parseEntry(text2) {
-  const [version, kind = "", hash = "", ...rest] = text2.split(" ");
+function parseEntry(text3) {
+  const [version, kind = "", hash = "", ...rest] = text3.split(" ");
   if (version !== "countersign/1") throw new Error("the entry does not begin with countersign/1");
   if (!KIND.test(kind)) throw new Error("the kind of the entry is not in lowercase letters");
   if (!HASH2.test(hash)) throw new Error("the hash of the entry is not 64 lowercase hex digits");
@@ -4857,8 +4861,8 @@ function parseEntry(text2) {
     throw new Error("the streams of the entry are not each once and in order");
   return { kind, hash, streams };
 }
-function parseStream(text2) {
-  const [, name = "", tag = "", digits = ""] = STREAM.exec(text2) ?? [];
+function parseStream(text3) {
+  const [, name = "", tag = "", digits = ""] = STREAM.exec(text3) ?? [];
   const stream = streamNames.find((known) => known === name);
   const n = Number(digits);
   if (stream === void 0 || !Number.isSafeInteger(n))
@@ -4890,10 +4894,10 @@ var init_origin = __esm({
 
 // src/core/log/proof.ts
 function parseProof(file) {
-  const text2 = wellFormedText(file, "the proof");
-  const blank = text2.indexOf("\n\n");
+  const text3 = wellFormedText(file, "the proof");
+  const blank = text3.indexOf("\n\n");
   if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
-  const [header, ...lines] = text2.slice(0, blank).split("\n");
+  const [header, ...lines] = text3.slice(0, blank).split("\n");
   if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
   const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
   const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
@@ -4903,7 +4907,7 @@ function parseProof(file) {
   return {
     index: parseInteger(index, "the index of the proof"),
     path: lines.map((line, height) => parseHash(line, `path hash ${height} of the proof`)),
-    checkpoint: text2.slice(blank + 2),
+    checkpoint: text3.slice(blank + 2),
     ...extra && { extra }
   };
 }
@@ -4966,8 +4970,8 @@ function parsePolicy(file, sha2562) {
       const key = keyOf(vkey, WITNESS_TYPES, witnesses);
       witnesses.push(define(name, { name: utf8(name), key, ...urlOf(url) }));
     },
-    group([name, count, ...names2]) {
-      if (name === void 0 || count === void 0 || names2.length === 0)
+    group([name, count2, ...names2]) {
+      if (name === void 0 || count2 === void 0 || names2.length === 0)
         throw new Error("a group has a name, all, any or a number, and members");
       const members2 = names2.map((member) => {
         const found = lookUp(member);
@@ -4975,7 +4979,7 @@ function parsePolicy(file, sha2562) {
         inGroups.add(member);
         return found;
       });
-      define(name, { name: utf8(name), threshold: thresholdOf(utf8(count), members2.length), members: members2 });
+      define(name, { name: utf8(name), threshold: thresholdOf(utf8(count2), members2.length), members: members2 });
     },
     quorum([name, ...others]) {
       if (name === void 0 || others.length > 0) throw new Error("a quorum is one name");
@@ -4997,9 +5001,9 @@ function parsePolicy(file, sha2562) {
   if (quorum === void 0) throw new Error("the policy has no quorum line");
   return { logs, witnesses, quorum };
 }
-function thresholdOf(count, members2) {
-  if (count === "all") return members2;
-  const threshold = count === "any" ? 1 : parseInteger(count, "the number of members");
+function thresholdOf(count2, members2) {
+  if (count2 === "all") return members2;
+  const threshold = count2 === "any" ? 1 : parseInteger(count2, "the number of members");
   if (threshold < 1 || threshold > members2)
     throw new Error(`the number of members must be from 1 to ${members2}, and is ${threshold}`);
   return threshold;
@@ -5057,8 +5061,8 @@ var init_unusable = __esm({
   "src/core/verifier/unusable.ts"() {
     "use strict";
     Unusable = class extends Error {
-      constructor(message) {
-        super(message);
+      constructor(message2) {
+        super(message2);
         this.name = "Unusable";
       }
     };
@@ -5066,13 +5070,13 @@ var init_unusable = __esm({
 });
 
 // src/core/verifier/parse.ts
-function parseEvidence(text2, what) {
-  if (text2.startsWith("c2sp.org/tlog-proof@"))
+function parseEvidence(text3, what) {
+  if (text3.startsWith("c2sp.org/tlog-proof@"))
     throw new Unusable(
       `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`
     );
   try {
-    return parseJsonText(text2, DEPTH_MAX2);
+    return parseJsonText(text3, DEPTH_MAX2);
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
     throw new Unusable(
@@ -5130,8 +5134,8 @@ function keysOfLog(log, which, sha2562) {
   });
 }
 function openTrusted(note2, trust, crypto) {
-  const { text: text2, lines } = parseNote(note2);
-  const { origin } = parseCheckpoint(text2);
+  const { text: text3, lines } = parseNote(note2);
+  const { origin } = parseCheckpoint(text3);
   const named2 = JSON.stringify(origin);
   if (trust === void 0) throw new LogKeyNotGiven(origin, `no description of the log ${named2} is given`);
   const { policy, everyType } = trust;
@@ -5161,8 +5165,8 @@ var init_log_trust = __esm({
     init_unusable();
     LogKeyNotGiven = class extends Error {
       origin;
-      constructor(origin, message) {
-        super(message);
+      constructor(origin, message2) {
+        super(message2);
         this.origin = origin;
       }
     };
@@ -5331,20 +5335,20 @@ function shownOf(change) {
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
 }
 function signedMembersOf(change) {
-  const { signature: _, warnings: _1, diff: _2, ...signed } = change;
-  return signed;
+  const { signature: _, warnings: _1, diff: _2, ...signed2 } = change;
+  return signed2;
 }
 function checkGovernanceChange(evidence, given) {
   const change = isMembers(evidence) ? evidence : {};
   const { signature } = change;
-  const signed = canonicalText(signedMembersOf(change));
+  const signed2 = canonicalText(signedMembersOf(change));
   return [
     check("change hash", "The change hash does not match what was proposed", () => {
       return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
     }),
     checkEd25519("change signature", "The signature of the change is not valid", given, {
       artifact: "governance-change",
-      text: signed,
+      text: signed2,
       signature
     }),
     check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
@@ -5371,19 +5375,19 @@ function impactChecks(change, { sha256Hex }) {
   ];
 }
 function isResolved(change) {
-  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
-  if (status === "PENDING_APPROVAL")
+  const { status: status2, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
+  if (status2 === "PENDING_APPROVAL")
     return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === void 0);
-  return ACTIONS.has(status) && // Nobody checks what he made.
-  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status === "REJECTED" && typeof rejectionReason === "string");
+  return ACTIONS.has(status2) && // Nobody checks what he made.
+  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status2 === "REJECTED" && typeof rejectionReason === "string");
 }
 function isSteppedUp(change, crypto) {
-  const { status, stepUpAuthorization } = change;
-  if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
+  const { status: status2, stepUpAuthorization } = change;
+  if (status2 === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
   const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization);
   const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
   const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
-  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
+  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status2) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
   const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn };
   if (!isBound) return false;
   requireHumanAlgorithm(carried.algorithm);
@@ -5408,9 +5412,13 @@ function missingStepUpKey(change, crypto) {
 }
 function notesOnChange(change, crypto) {
   const due = missingStepUpKey(change, crypto);
-  if (due === void 0) return [];
+  const { warnings = [] } = change;
+  const isAdvised = "diff" in change || !(Array.isArray(warnings) && warnings.length === 0);
   return [
-    `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`
+    ...due === void 0 ? [] : [
+      `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`
+    ],
+    ...isAdvised ? ["Nothing signs the warnings and the diff of a change: they are advice of when it was proposed."] : []
   ];
 }
 var STEP_UP_LIFETIME_MAX_MS, ACTIONS;
@@ -5501,10 +5509,10 @@ function abytes(value, length, title = "") {
   const bytes = isBytes(value);
   const ofLen = length !== void 0 ? ` of length ${length}` : "";
   const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
-  const message = atitle(title) + "expected Uint8Array" + ofLen + ", got " + got;
+  const message2 = atitle(title) + "expected Uint8Array" + ofLen + ", got " + got;
   if (!bytes)
-    throw new TypeError(message);
-  throw new RangeError(message);
+    throw new TypeError(message2);
+  throw new RangeError(message2);
 }
 function ahash(h) {
   if (typeof h !== "function" || typeof h.create !== "function")
@@ -7991,7 +7999,7 @@ var init_hmac = __esm({
       }
     };
     hmac = /* @__PURE__ */ (() => {
-      const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
+      const hmac_ = ((hash, key, message2) => new _HMAC(hash, key).update(message2).digest());
       hmac_.create = (hash, key) => new _HMAC(hash, key);
       return hmac_;
     })();
@@ -8847,14 +8855,14 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
     aInRange("num < 2^" + fnBits, num, _0n6, ORDER_MASK);
     return Fn.toBytes(num);
   }
-  function validateMsgAndHash(message, prehash) {
-    abytes2(message, void 0, "message");
-    return prehash ? abytes2(hash_(message), void 0, "prehashed message") : message;
+  function validateMsgAndHash(message2, prehash) {
+    abytes2(message2, void 0, "message");
+    return prehash ? abytes2(hash_(message2), void 0, "prehashed message") : message2;
   }
-  function prepSig(message, secretKey, opts2) {
+  function prepSig(message2, secretKey, opts2) {
     const { lowS, prehash, extraEntropy } = validateSigOpts(opts2, defaultSigOpts);
-    message = validateMsgAndHash(message, prehash);
-    const h1int = bits2int_modN(message);
+    message2 = validateMsgAndHash(message2, prehash);
+    const h1int = bits2int_modN(message2);
     const d = Fn.fromBytes(secretKey);
     if (!Fn.isValidNot0(d))
       throw new Error("invalid private key");
@@ -8896,16 +8904,16 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
     }
     return { seed, k2sig };
   }
-  function sign(message, secretKey, opts2 = {}) {
-    const { seed, k2sig } = prepSig(message, secretKey, opts2);
+  function sign(message2, secretKey, opts2 = {}) {
+    const { seed, k2sig } = prepSig(message2, secretKey, opts2);
     const drbg = createHmacDrbg(hash_.outputLen, Fn.BYTES, hmac2);
     const sig = drbg(seed, k2sig);
     return sig.toBytes(opts2.format);
   }
-  function verify2(signature, message, publicKey, opts2 = {}) {
+  function verify2(signature, message2, publicKey, opts2 = {}) {
     const { lowS, prehash, format } = validateSigOpts(opts2, defaultSigOpts);
     publicKey = abytes2(publicKey, void 0, "publicKey");
-    message = validateMsgAndHash(message, prehash);
+    message2 = validateMsgAndHash(message2, prehash);
     if (!isBytes2(signature)) {
       const end = signature instanceof Signature ? ", use sig.toBytes()" : "";
       throw new Error("verify expects Uint8Array signature" + end);
@@ -8919,7 +8927,7 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
       if (lowS && sig.hasHighS())
         return false;
       const { r, s } = sig;
-      const h = bits2int_modN(message);
+      const h = bits2int_modN(message2);
       const is = Fn.inv(s);
       const u1 = Fn.create(h * is);
       const u2 = Fn.create(r * is);
@@ -8937,10 +8945,10 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
       return false;
     }
   }
-  function recoverPublicKey(signature, message, opts2 = {}) {
+  function recoverPublicKey(signature, message2, opts2 = {}) {
     const { prehash } = validateSigOpts(opts2, defaultSigOpts);
-    message = validateMsgAndHash(message, prehash);
-    return Signature.fromBytes(signature, "recovered").recoverPublicKey(message).toBytes();
+    message2 = validateMsgAndHash(message2, prehash);
+    return Signature.fromBytes(signature, "recovered").recoverPublicKey(message2).toBytes();
   }
   return Object.freeze({
     keygen,
@@ -9163,8 +9171,8 @@ function refusePrivate(part, which) {
       `${which} holds a private key: treat it as compromised, and save the public keys only.`
     );
 }
-function bytesOf2(text2, which) {
-  const bytes = typeof text2 === "string" ? base64url(text2) : void 0;
+function bytesOf2(text3, which) {
+  const bytes = typeof text3 === "string" ? base64url(text3) : void 0;
   if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
   return bytes;
 }
@@ -10401,11 +10409,44 @@ var init_pre_auth_encoding = __esm({
   }
 });
 
+// src/core/verifier/revoked.ts
+function judgeRevoked(artifact, canonicalText2, { keyId, revokedAt }) {
+  const members2 = JSON.parse(canonicalText2);
+  const names2 = artifact === "approval" || artifact === "step-up" ? [] : TIMES[artifact];
+  const name = names2.find((one) => one in members2) ?? names2[0] ?? "time";
+  const at2 = members2[name];
+  const revoked = `key ${JSON.stringify(keyId)} was revoked at ${revokedAt}`;
+  const counts = typeof at2 === "string" && instantMs(at2) < instantMs(revokedAt);
+  return {
+    counts,
+    sentence: counts ? `The ${revoked}: its signature of the ${artifact} counts by its ${name} ${at2}, which nothing but that key says.` : `${revoked}, and the ${name} of the ${artifact} is not before that`
+  };
+}
+var TIMES;
+var init_revoked = __esm({
+  "src/core/verifier/revoked.ts"() {
+    "use strict";
+    init_instant();
+    TIMES = {
+      "trust-record": ["createdAt"],
+      "execution-authorization": ["authorizedAt"],
+      receipt: ["issuedAt"],
+      "refusal-record": ["createdAt"],
+      "audit-event": ["occurredAt"],
+      "governance-change": ["resolvedAt", "proposedAt"],
+      "intent-transition": ["at"],
+      "provider-confirmation": ["receivedAt"],
+      "approval-request": ["createdAt"],
+      "approval-request-close": ["closedAt"]
+    };
+  }
+});
+
 // src/core/verifier/crypto.ts
 function cryptoOf(keys, onUsed = () => void 0, ed25519By = verifiers.ed25519) {
   const by2 = { ...verifiers, ed25519: ed25519By };
   return {
-    sha256Hex: (text2) => bytesToHex(sha256(utf8ToBytes(text2))),
+    sha256Hex: (text3) => bytesToHex(sha256(utf8ToBytes(text3))),
     verifySignature: (artifact, canonicalText2, carried) => {
       const { keyId, value } = carried;
       if (keyId.includes(":") && isPasskeyAlgorithm(carried.algorithm))
@@ -10417,15 +10458,25 @@ function cryptoOf(keys, onUsed = () => void 0, ed25519By = verifiers.ed25519) {
       const length = SIGNATURE_BYTES[algorithm];
       if (signature.length !== length)
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`);
-      const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText2), carried, HASHING);
+      const message2 = signedMessage(artifact, preAuthEncoding(artifact, canonicalText2), carried, HASHING);
       const key = keys.get(keyId);
       if (key === void 0) return void 0;
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
       if (key.passkey !== void 0) throw new Error(`key '${keyId}' is a passkey, and signs as one only`);
-      return isSignedBy(key, message, signature, { onUsed, by: by2 });
+      const judged = judgedRevoked(artifact, canonicalText2, key);
+      if (judged?.counts === false) throw new Error(judged.sentence);
+      return isSignedBy(key, message2, signature, { onUsed, by: by2 });
+    },
+    noteOn(artifact, canonicalText2, keyId) {
+      const judged = judgedRevoked(artifact, canonicalText2, keys.get(keyId));
+      return judged?.counts === true ? judged.sentence : void 0;
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
+}
+function judgedRevoked(artifact, canonicalText2, key) {
+  const { keyId = "", revokedAt = null } = key ?? {};
+  return revokedAt === null || keyId.includes(":") ? void 0 : judgeRevoked(artifact, canonicalText2, { keyId, revokedAt });
 }
 function requireMayVerify(artifact, keyId) {
   if (!mayVerify(artifact, keyId)) throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
@@ -10442,13 +10493,13 @@ function isAsserted(artifact, canonicalText2, { algorithm, keyId, value, webauth
   const key = keys.get(keyId);
   if (key !== void 0 && key.passkey === void 0) throw new Error(`key '${keyId}' is no passkey`);
   if (key !== void 0 && key.algorithm !== kind) throw new Error(`key '${keyId}' is not an ${kind} key`);
-  const message = preAuthEncoding(artifact, canonicalText2);
-  const asserted = assertedBytes(webauthn, { message, passkey: key?.passkey, sha256 });
+  const message2 = preAuthEncoding(artifact, canonicalText2);
+  const asserted = assertedBytes(webauthn, { message: message2, passkey: key?.passkey, sha256 });
   return key && isSignedBy(key, asserted, signature, checking);
 }
-function isSignedBy(key, message, signature, { onUsed, by: by2 }) {
+function isSignedBy(key, message2, signature, { onUsed, by: by2 }) {
   const { algorithm, bytes: publicKey, point } = key;
-  const isSigned = by2[algorithm]({ message, signature, publicKey, point });
+  const isSigned = by2[algorithm]({ message: message2, signature, publicKey, point });
   if (isSigned) onUsed(key);
   return isSigned;
 }
@@ -10460,14 +10511,14 @@ function isDer(signature) {
     return false;
   }
 }
-function holds({ message, signature, publicKey, point }) {
+function holds({ message: message2, signature, publicKey, point }) {
   const { Point } = ed25519;
   const encodedR = signature.subarray(0, 32);
   const S = bytesToNumberLE(signature.subarray(32));
   if (S >= Point.Fn.ORDER) return false;
   const [R, A] = [ed25519Point(encodedR), point ?? ed25519Point(publicKey)];
   if (R === void 0 || A === void 0 || R.isSmallOrder() || A.isSmallOrder()) return false;
-  const k = bytesToNumberLE(sha512(concatBytes2(encodedR, publicKey, message))) % Point.Fn.ORDER;
+  const k = bytesToNumberLE(sha512(concatBytes2(encodedR, publicKey, message2))) % Point.Fn.ORDER;
   return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R);
 }
 var HASHING, verifiers;
@@ -10486,6 +10537,7 @@ var init_crypto = __esm({
     init_evidence();
     init_keys();
     init_pre_auth_encoding();
+    init_revoked();
     init_signatures();
     HASHING = {
       sha256,
@@ -10493,11 +10545,11 @@ var init_crypto = __esm({
       toBase64
     };
     verifiers = {
-      ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed),
+      ed25519: (signed2) => signed2.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed2),
       // FIPS 204, pure, empty context.
-      "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message, publicKey),
+      "ml-dsa-65": ({ message: message2, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message2, publicKey),
       // FIPS 186-5 §6.4.2, of SHA-256. Passkeys make an S above half the order every second time, which noble refuses unless it is told not to.
-      es256: ({ message, signature, publicKey }) => isDer(signature) && p256.verify(signature, message, uncompressed(publicKey), { format: "der", lowS: false })
+      es256: ({ message: message2, signature, publicKey }) => isDer(signature) && p256.verify(signature, message2, uncompressed(publicKey), { format: "der", lowS: false })
     };
   }
 });
@@ -10514,7 +10566,7 @@ var init_note_crypto = __esm({
       sha256,
       verifies: {
         ed25519: verifiers.ed25519,
-        "ml-dsa-44": ({ message, signature, publicKey }) => signature.length === 2420 && ml_dsa44.verify(signature, message, publicKey)
+        "ml-dsa-44": ({ message: message2, signature, publicKey }) => signature.length === 2420 && ml_dsa44.verify(signature, message2, publicKey)
       }
     };
   }
@@ -10539,14 +10591,14 @@ function isWhole2(value) {
 function isComparison({ expression, holds: holds2 }) {
   return string(expression) !== "" && typeof holds2 === "boolean";
 }
-function notesOnConfirmation(confirmation, status) {
+function notesOnConfirmation(confirmation, status2) {
   if (!isMembers(confirmation)) return [];
   const { provider, says, comparisons } = confirmation;
   if (typeof provider !== "string" || typeof says !== "string") return [];
   const named2 = JSON.stringify(provider);
-  const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
+  const contradicts = status2 === "COMPLETED" && says === "not_executed" || status2 === "FAILED" && says === "executed";
   return [
-    ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status}.`] : [],
+    ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status2}.`] : [],
     ...itemsOf(comparisons).flatMap(
       (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
         `A comparison of the confirmation by ${named2} does not hold: ${JSON.stringify(one["expression"])}.`
@@ -10572,16 +10624,16 @@ function checkReceipt(evidence, given) {
   const { signature, signatures: _, ...signedMembers2 } = receipt;
   const { receiptHash, ...hashedMembers } = signedMembers2;
   const hashed2 = canonicalText(hashedMembers);
-  const signed = canonicalText(signedMembers2);
+  const signed2 = canonicalText(signedMembers2);
   return [
     check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
       return hashed2 !== void 0 && given.sha256Hex(hashed2) === receiptHash;
     }),
     checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
+      if (signed2 === void 0) return false;
       const { algorithm, keyId } = receipt;
       const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed2, one));
     })
   ];
 }
@@ -10606,15 +10658,15 @@ var init_receipt = __esm({
 // src/core/verifier/trust-record.ts
 function checkTrustRecord(evidence, given) {
   const record = isMembers(evidence) ? evidence : {};
-  const signed = canonicalText(signedMembers(record));
+  const signed2 = canonicalText(signedMembers(record));
   return [
     check("canonical hash", "The trust record hash does not match the canonical record", () => {
-      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
+      return signed2 !== void 0 && given.sha256Hex(signed2) === record["trustRecordHash"];
     }),
     checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
+      if (signed2 === void 0) return false;
       const carried = requiredSignatures(record, carriedSignature(record["signature"]));
-      return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
+      return carried.every((one) => crypto.verifySignature("trust-record", signed2, one));
     }),
     checkSigned(
       "authorization signature",
@@ -10710,22 +10762,22 @@ function checkWholeRecord(evidence, given) {
 function isOf(record, appended) {
   return string(appended["businessTransactionId"]) === record["businessTransactionId"] && string(appended["trustRecordHash"]) === record["trustRecordHash"];
 }
-function isVerification({ verificationId, status, message, verifiedAt }) {
-  return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
+function isVerification({ verificationId, status: status2, message: message2, verifiedAt }) {
+  return [verificationId, message2, verifiedAt].every((member) => typeof member === "string") && (status2 === "VERIFIED" || status2 === "FAILED");
 }
 function leftOut(record, name) {
   const held = list(record[name]).length;
-  const { [COUNTED[name]]: count = held } = record;
-  if (!Number.isSafeInteger(count) || count < held)
+  const { [COUNTED[name]]: count2 = held } = record;
+  if (!Number.isSafeInteger(count2) || count2 < held)
     throw new Error(`${COUNTED[name]} is not the number of ${name}`);
-  return count - held;
+  return count2 - held;
 }
 function isReceipted(record, receipt, crypto) {
   mustHold(checkReceipt(receipt, crypto));
   const verificationId = string(receipt["verificationId"]);
   const named2 = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
   if (named2.length === 0) return leftOut(record, "verifications") > 0;
-  return named2.some(({ status }) => status === "VERIFIED");
+  return named2.some(({ status: status2 }) => status2 === "VERIFIED");
 }
 function isConfirmed(record, confirmation, crypto) {
   mustHold(checkProviderConfirmation(confirmation, crypto));
@@ -10733,8 +10785,8 @@ function isConfirmed(record, confirmation, crypto) {
   return named2 === string(record["businessTransactionId"]);
 }
 function cutNote(record, name) {
-  const [held, count] = [record[name], record[COUNTED[name]]];
-  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
+  const [held, count2] = [record[name], record[COUNTED[name]]];
+  return Array.isArray(held) && typeof count2 === "number" && count2 > held.length ? [`It holds ${held.length} of the ${count2} ${name} that it says the record has.`] : [];
 }
 function notesOnRecord(record, { promise }) {
   const { verifications, receipts } = record;
@@ -10742,6 +10794,7 @@ function notesOnRecord(record, { promise }) {
   return [
     ...itemsOf(receipts).length > 0 ? [] : ["The record carries no receipt."],
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
+    ...itemsOf(verifications).some((one) => isMembers(one) && one["status"] === "FAILED") ? ["Nothing signs what a verification says that is FAILED."] : [],
     ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
     ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
     ...notesOnConfirmations(record),
@@ -10752,9 +10805,9 @@ function notesOnRecord(record, { promise }) {
 }
 function notesOnConfirmations({ confirmations, executions }) {
   const [execution] = itemsOf(executions);
-  const status = isMembers(execution) ? execution["status"] : void 0;
+  const status2 = isMembers(execution) ? execution["status"] : void 0;
   return itemsOf(confirmations).flatMap(
-    (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status) : []
+    (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status2) : []
   );
 }
 var COUNTED;
@@ -10850,18 +10903,18 @@ function readable(read) {
   }
 }
 function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
-  const { changeId, kind, target, status, proposed } = change;
+  const { changeId, kind, target, status: status2, proposed } = change;
   const named2 = string(target);
-  const text2 = canonicalize(signedMembersOf(change));
+  const text3 = canonicalize(signedMembersOf(change));
   const read = {
     part: {
       kind: "change",
       id: string(changeId),
-      entry: artifactEntry.governanceChange(text2, sha256Hex)
+      entry: artifactEntry.governanceChange(text3, sha256Hex)
     },
     target: named2
   };
-  if (status !== "APPROVED") return read;
+  if (status2 !== "APPROVED") return read;
   if (kind === "policy") {
     const { retires: _, ...document } = members(proposed);
     const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash;
@@ -11015,11 +11068,145 @@ var init_intent_transition = __esm({
   }
 });
 
+// src/core/verifier/known-members.ts
+function pageList(page) {
+  return PAGE_LISTS.find((name) => Array.isArray(page[name]));
+}
+function checkMembers(kind, evidence) {
+  const unknown = [...unknownIn(evidence, OF_KIND[kind])].toSorted();
+  if (unknown.length === 0) return { name: "members", problem: void 0 };
+  return { name: "members", problem: `It cannot be checked: ${sentenceOn(unknown)}`, unknownMembers: unknown };
+}
+function problemOfPage(page, list2) {
+  const unknown = [...unknownIn(page, closed({ ...PAGE, [list2]: checked }))].toSorted();
+  return unknown.length === 0 ? void 0 : `This is a page of ${list2}: ${sentenceOn(unknown)}`;
+}
+function sentenceOn(unknown) {
+  const named2 = unknown.slice(0, NAMED_MAX).map((path) => JSON.stringify(path));
+  const more = unknown.length > NAMED_MAX ? ` and ${unknown.length - NAMED_MAX} more` : "";
+  return `no signature covers ${named2.join(", ")}${more}, and this verifier does not know what is there. It was added, or takes a newer verifier.`;
+}
+function* unknownIn(value, { known, othersSigned }, prefix = "") {
+  for (const [name, member] of Object.entries(value)) {
+    const [shape, path] = [Object.hasOwn(known, name) ? known[name] : void 0, prefix + name];
+    if (shape === void 0) {
+      if (!othersSigned) yield path;
+    } else if (typeof shape === "function") {
+      if (!shape(member, value)) yield path;
+    } else if ("known" in shape) {
+      if (isMembers(member)) yield* unknownIn(member, shape, `${path}.`);
+    } else {
+      for (const [i, one] of itemsOf(member).entries())
+        if (isMembers(one)) yield* unknownIn(one, shape[0], `${path}.${i}.`);
+    }
+  }
+}
+var checked, advice, text, textOrNull, count, time, VERIFIED_MESSAGE, message, STATUSES, status, listOf, texts, closed, signed, all, SIGNATURE, VERIFICATION, RECEIPT, CONFIRMATION, RECORD, CHANGE, CLOSE, REQUEST, JWK, KEY, OF_KIND, PAGE, PAGE_LISTS, NAMED_MAX;
+var init_known_members = __esm({
+  "src/core/verifier/known-members.ts"() {
+    "use strict";
+    init_evidence();
+    init_instant();
+    checked = () => true;
+    advice = () => true;
+    text = (value) => typeof value === "string";
+    textOrNull = (value) => value === null || text(value);
+    count = (value) => typeof value === "number";
+    time = (value) => typeof value === "string" && !Number.isNaN(instantMs(value));
+    VERIFIED_MESSAGE = "Execution Trust Record verified successfully.";
+    message = (value, { status: status2 }) => status2 !== "VERIFIED" || value === VERIFIED_MESSAGE;
+    STATUSES = ["PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN"];
+    status = (value) => typeof value !== "string" || STATUSES.includes(value);
+    listOf = (shape) => (value) => Array.isArray(value) && value.every((one) => isMembers(one) && unknownIn(one, shape).next().done === true);
+    texts = (value) => Array.isArray(value) && value.every(text);
+    closed = (known) => ({ known, othersSigned: false });
+    signed = (known) => ({ known, othersSigned: true });
+    all = (shape, names2) => Object.fromEntries(names2.map((name) => [name, shape]));
+    SIGNATURE = closed({ ...all(checked, ["algorithm", "keyId", "value", "batch"]), signedAt: time });
+    VERIFICATION = closed({
+      ...all(checked, ["businessTransactionId", "status", "trustRecordHash"]),
+      verificationId: text,
+      message,
+      verifiedAt: time
+    });
+    RECEIPT = signed({ signatures: [SIGNATURE] });
+    CONFIRMATION = closed({ confirmation: checked, signature: SIGNATURE });
+    RECORD = closed({
+      ...all(checked, [
+        "trustRecordId",
+        "businessTransactionId",
+        "transaction",
+        "authorization",
+        "executions",
+        "overrides",
+        "createdAt",
+        "requiredAlgorithms",
+        "trustRecordHash",
+        "verificationCount",
+        "receiptCount",
+        "confirmationCount"
+      ]),
+      signature: SIGNATURE,
+      signatures: [SIGNATURE],
+      verifications: [VERIFICATION],
+      receipts: [RECEIPT],
+      confirmations: [CONFIRMATION]
+    });
+    CHANGE = signed({ signature: SIGNATURE, warnings: texts, diff: advice });
+    CLOSE = signed({ signature: SIGNATURE });
+    REQUEST = closed({
+      ...all(checked, ["request", "requestHash", "actionCode", "expiresAt"]),
+      status,
+      missing: count,
+      intervalSeconds: count,
+      url: text,
+      eligible: texts,
+      approvals: listOf(closed({ ...all(text, ["approvalId", "approverId", "keyId"]), approvedAt: time })),
+      closed: CLOSE,
+      signature: SIGNATURE
+    });
+    JWK = all(checked, ["kty", "crv", "x", "y", "pub", "alg", "kid", "use"]);
+    KEY = closed({
+      ...JWK,
+      ...all(checked, ["keyId", "algorithm", "pem", "revokedAt"]),
+      jwk: closed(JWK),
+      passkey: closed(all(checked, ["rpId", "origins", "backupEligible"]))
+    });
+    OF_KIND = {
+      "trust-record": RECORD,
+      receipt: RECEIPT,
+      "refusal-record": signed({ signature: SIGNATURE }),
+      "audit-event": closed({ event: checked, signature: SIGNATURE }),
+      "governance-change": CHANGE,
+      "intent-transition": closed({ transition: checked, signature: SIGNATURE }),
+      "provider-confirmation": CONFIRMATION,
+      "approval-request": REQUEST,
+      "approval-request-close": CLOSE,
+      bundle: closed({
+        ...all(checked, ["bundle", "policy"]),
+        record: RECORD,
+        approverKeys: [KEY],
+        changes: [CHANGE],
+        proofs: [closed(all(checked, ["kind", "id", "proof"]))]
+      })
+    };
+    PAGE = {
+      next: textOrNull,
+      completeUntil: time,
+      verificationCount: count,
+      receiptCount: count,
+      publicKeys: listOf(KEY)
+    };
+    PAGE_LISTS = ["events", "changes", "confirmations", "requests", "refusals"];
+    NAMED_MAX = 20;
+  }
+});
+
 // src/core/verifier/not-proven.ts
 function notProven(kind) {
-  return [...OF_KIND[kind], ...ALWAYS];
+  return [...OF_KIND2[kind], ...ALWAYS];
 }
-var ALWAYS, OF_KIND;
+var ALWAYS, OF_KIND2;
 var init_not_proven = __esm({
   "src/core/verifier/not-proven.ts"() {
     "use strict";
@@ -11029,7 +11216,7 @@ var init_not_proven = __esm({
       "When it was signed: the times are those of the clock of the signer, and `signedAt` is not signed at all.",
       "That nothing is missing: other records, refusals and events may exist that are not in this file."
     ];
-    OF_KIND = {
+    OF_KIND2 = {
       "trust-record": [
         "That the policy was a good one, or is the one whose hash is signed: compare policyContentHash with the policy that you expect.",
         "That the declared signals were true, beyond what was verified.",
@@ -11109,14 +11296,14 @@ var init_not_proven = __esm({
 function checkRefusalRecord(evidence, given) {
   const refusal = isMembers(evidence) ? evidence : {};
   const { refusalRecordHash, signature, ...signedMembers2 } = refusal;
-  const signed = canonicalText(signedMembers2);
+  const signed2 = canonicalText(signedMembers2);
   return [
     check("refusal hash", "The refusal record hash does not match the canonical record", () => {
-      return signed !== void 0 && given.sha256Hex(signed) === refusalRecordHash;
+      return signed2 !== void 0 && given.sha256Hex(signed2) === refusalRecordHash;
     }),
     checkEd25519("refusal signature", "The refusal record signature is not valid", given, {
       artifact: "refusal-record",
-      text: signed,
+      text: signed2,
       signature
     }),
     check("decision binding", "The decision is not a refusal of this intent", () => boundToDecision2(refusal)),
@@ -11140,117 +11327,17 @@ var init_refusal_record = __esm({
   }
 });
 
-// src/core/verifier/unsigned.ts
-function unknownInEach(value, known, ...path) {
-  return itemsOf(value).flatMap((one, i) => unknown(one, known, ...path, i));
-}
-function ofPart(kind, part, ...path) {
-  return isMembers(part) ? OF_KIND2[kind](part).map((name) => [...path, name].join(".")) : [];
-}
-function notesOnUnsigned(kind, evidence) {
-  return OF_KIND2[kind](evidence).toSorted().map((path) => `Nothing signs its member ${JSON.stringify(path)}.`);
-}
-var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, REQUEST, BUNDLE, APPROVER_KEY, PROOF;
-var init_unsigned = __esm({
-  "src/core/verifier/unsigned.ts"() {
-    "use strict";
-    init_evidence();
-    SIGNATURE = ["algorithm", "keyId", "value", "signedAt", "batch"];
-    VERIFICATION = [
-      "verificationId",
-      "businessTransactionId",
-      "status",
-      "message",
-      "verifiedAt",
-      "trustRecordHash"
-    ];
-    RECORD = [
-      "trustRecordId",
-      "businessTransactionId",
-      "transaction",
-      "authorization",
-      "executions",
-      "overrides",
-      "createdAt",
-      "requiredAlgorithms",
-      "trustRecordHash",
-      "signature",
-      "signatures",
-      "verifications",
-      "receipts",
-      "verificationCount",
-      "receiptCount",
-      "confirmations",
-      "confirmationCount"
-    ];
-    unknown = (value, known, ...path) => isMembers(value) ? Object.keys(value).flatMap((name) => known.includes(name) ? [] : [[...path, name].join(".")]) : [];
-    beside = (name) => (evidence) => [
-      ...unknown(evidence, [name, "signature"]),
-      ...unknown(evidence["signature"], SIGNATURE, "signature")
-    ];
-    ofSignature = ({ signature }) => unknown(signature, SIGNATURE, "signature");
-    ofSignatures = ({ signatures }) => unknownInEach(signatures, SIGNATURE, "signatures");
-    OF_KIND2 = {
-      "trust-record": (record) => [
-        ...unknown(record, RECORD),
-        ...ofSignature(record),
-        ...ofSignatures(record),
-        ...unknownInEach(record["verifications"], VERIFICATION, "verifications"),
-        ...itemsOf(record["receipts"]).flatMap((receipt, i) => ofPart("receipt", receipt, "receipts", i)),
-        ...itemsOf(record["confirmations"]).flatMap(
-          (one, i) => ofPart("provider-confirmation", one, "confirmations", i)
-        )
-      ],
-      receipt: ofSignatures,
-      "refusal-record": ofSignature,
-      "audit-event": beside("event"),
-      "governance-change": ofSignature,
-      "intent-transition": beside("transition"),
-      "provider-confirmation": beside("confirmation"),
-      "approval-request": (asked) => [
-        ...unknown(asked, REQUEST),
-        ...ofSignature(asked),
-        ...ofPart("approval-request-close", asked["closed"], "closed")
-      ],
-      "approval-request-close": ofSignature,
-      bundle: (bundle) => [
-        ...unknown(bundle, BUNDLE),
-        ...ofPart("trust-record", bundle["record"], "record"),
-        ...itemsOf(bundle["changes"]).flatMap((change, i) => ofPart("governance-change", change, "changes", i)),
-        ...unknownInEach(bundle["approverKeys"], APPROVER_KEY, "approverKeys"),
-        ...unknownInEach(bundle["proofs"], PROOF, "proofs")
-      ]
-    };
-    REQUEST = [
-      "request",
-      "requestHash",
-      "actionCode",
-      "status",
-      "missing",
-      "intervalSeconds",
-      "expiresAt",
-      "url",
-      "eligible",
-      "approvals",
-      "closed",
-      "signature"
-    ];
-    BUNDLE = ["bundle", "record", "policy", "approverKeys", "changes", "proofs"];
-    APPROVER_KEY = ["keyId", "algorithm", "use", "pem", "jwk", "revokedAt"];
-    PROOF = ["kind", "id", "proof"];
-  }
-});
-
 // src/core/verifier/index.ts
 function readTrusted(keySet, trust = {}) {
   return { keys: keySetOf(keySet), log: logTrustOf(trust) };
 }
-function verifyFileBy(text2, trusted) {
-  const evidence = parseEvidence(text2, "The evidence");
-  const entries = bulkEntries(evidence);
-  if (entries === void 0) return [reportOn(evidence, trusted, "This")];
-  if (entries.length === 0) throw new Unusable("The file is an empty list: there is no evidence to verify.");
-  return entries.map((entry, i) => {
+function verifyFileBy(text3, trusted) {
+  const evidence = parseEvidence(text3, "The evidence");
+  const page = pageOf(evidence);
+  if (page === void 0) return [reportOn(evidence, trusted, "This")];
+  if (page.entries.length === 0)
+    throw new Unusable("The file is an empty list: there is no evidence to verify.");
+  const reports = page.entries.map((entry, i) => {
     try {
       return reportOn(entry, trusted, `Entry ${i + 1}`);
     } catch (error) {
@@ -11258,6 +11345,7 @@ function verifyFileBy(text2, trusted) {
       throw error;
     }
   });
+  return page.problem === void 0 ? reports : [...reports, noEvidence(page.problem)];
 }
 function noEvidence(note2) {
   const none = { checks: [], keys: [], missingStepUpKeys: [], notProven: [] };
@@ -11284,18 +11372,22 @@ function artifactOf(evidence) {
   return kinds.length === 1 ? kinds[0] : void 0;
 }
 function bulkEntries(evidence) {
-  const isPage = isMembers(evidence) && kindsOf(evidence).length === 0;
-  if (!isPage) return Array.isArray(evidence) ? evidence : void 0;
-  const lists = ["events", "changes", "confirmations", "requests", "refusals"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
-  const [entries] = lists.length === 1 ? lists : [];
-  return Array.isArray(entries) ? entries : void 0;
+  return pageOf(evidence)?.entries;
+}
+function pageOf(evidence) {
+  if (Array.isArray(evidence)) return { entries: evidence };
+  if (!isMembers(evidence) || kindsOf(evidence).length > 0) return void 0;
+  const list2 = pageList(evidence);
+  if (list2 === void 0) return void 0;
+  return { entries: itemsOf(evidence[list2]), problem: problemOfPage(evidence, list2) };
 }
 function reportOn(evidence, trusted, which) {
   const members2 = isMembers(evidence) ? evidence : {};
   const artifact = kindOf(members2, which);
   const used = /* @__PURE__ */ new Map();
   const { idOf, inspect: inspect2 } = KINDS2[artifact];
-  const { checks, notes } = inspect2(members2, { ...trusted, onUsed: (key) => used.set(key.keyId, key) });
+  const inspected = inspect2(members2, { ...trusted, onUsed: (key) => used.set(key.keyId, key) });
+  const checks = [...inspected.checks, checkMembers(artifact, members2)];
   const id2 = idOf(members2);
   const verdict = verdictOf(checks);
   return {
@@ -11310,7 +11402,7 @@ function reportOn(evidence, trusted, which) {
       fingerprint
     })),
     missingStepUpKeys: missingStepUpKeysIn(artifact, members2, trusted.keys),
-    notes: [...notes, ...notesOnUnsigned(artifact, members2)],
+    notes: [.../* @__PURE__ */ new Set([...inspected.notes, ...checks.flatMap(({ notes = [] }) => notes)])],
     notProven: notProven(artifact)
   };
 }
@@ -11368,6 +11460,7 @@ var init_verifier = __esm({
     init_governance_change();
     init_intent_transition();
     init_keys();
+    init_known_members();
     init_log_trust();
     init_not_proven();
     init_note_crypto();
@@ -11375,7 +11468,6 @@ var init_verifier = __esm({
     init_provider_confirmation();
     init_receipt();
     init_refusal_record();
-    init_unsigned();
     init_unusable();
     init_whole_record();
     KINDS2 = {
@@ -11439,14 +11531,14 @@ var init_verifier = __esm({
 });
 
 // src/core/text.ts
-function counted(count, noun) {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+function counted(count2, noun) {
+  return `${count2} ${noun}${count2 === 1 ? "" : "s"}`;
 }
-function cut(text2, max) {
-  return text2.length <= max ? text2 : `${text2.slice(0, max).toWellFormed()}…`;
+function cut(text3, max) {
+  return text3.length <= max ? text3 : `${text3.slice(0, max).toWellFormed()}…`;
 }
-function escapeHtml(text2) {
-  return text2.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+function escapeHtml(text3) {
+  return text3.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }
 var init_text2 = __esm({
   "src/core/text.ts"() {
@@ -11456,7 +11548,7 @@ var init_text2 = __esm({
 
 // src/core/verifier/summary.ts
 function openSummary() {
-  const all = { valid: 0, invalid: 0, unchecked: 0 };
+  const all2 = { valid: 0, invalid: 0, unchecked: 0 };
   const kinds = /* @__PURE__ */ new Map();
   const missingKeys = /* @__PURE__ */ new Set();
   const missingLogs = /* @__PURE__ */ new Set();
@@ -11467,7 +11559,7 @@ function openSummary() {
     add({ artifact, verdict, checks, missingStepUpKeys }) {
       const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 };
       kinds.set(artifact, ofKind);
-      all[verdict]++;
+      all2[verdict]++;
       ofKind[verdict]++;
       for (const { missingKeys: ids = [], missingLog } of checks) {
         for (const id2 of ids) note(missingKeys, id2);
@@ -11481,8 +11573,8 @@ function openSummary() {
     },
     summary: () => ({
       files,
-      pieces: all.valid + all.invalid + all.unchecked,
-      ...all,
+      pieces: all2.valid + all2.invalid + all2.unchecked,
+      ...all2,
       kinds: Object.fromEntries(kinds),
       missingKeys: [...missingKeys],
       missingLogs: [...missingLogs],
@@ -11492,7 +11584,7 @@ function openSummary() {
   };
 }
 function note(names2, name) {
-  if (names2.size < NAMED_MAX) names2.add(name);
+  if (names2.size < NAMED_MAX2) names2.add(name);
 }
 function exitCodeOf({ pieces, valid, invalid, cutShort }) {
   if (invalid > 0) return 1;
@@ -11528,15 +11620,15 @@ function countsText({ valid, invalid, unchecked }) {
   return `${valid} valid, ${invalid} INVALID, ${unchecked} cannot be checked`;
 }
 function named(names2) {
-  return `${names2.join(", ")}${names2.length === NAMED_MAX ? ", …" : ""}`;
+  return `${names2.join(", ")}${names2.length === NAMED_MAX2 ? ", …" : ""}`;
 }
-var NAMED_MAX;
+var NAMED_MAX2;
 var init_summary = __esm({
   "src/core/verifier/summary.ts"() {
     "use strict";
     init_printable();
     init_text2();
-    NAMED_MAX = 20;
+    NAMED_MAX2 = 20;
   }
 });
 
@@ -11558,12 +11650,12 @@ function countLines() {
   return {
     take(line) {
       if (line.trim() === "") return false;
-      const count = exportEnd(line);
-      if (count === void 0) {
+      const count2 = exportEnd(line);
+      if (count2 === void 0) {
         sinceEnd++;
         return true;
       }
-      fits &&= count === sinceEnd;
+      fits &&= count2 === sinceEnd;
       ended = true;
       sinceEnd = 0;
       return false;
@@ -11571,22 +11663,28 @@ function countLines() {
     isWhole: () => ended && fits && sinceEnd === 0
   };
 }
+function countOf({ count: count2, ...range }) {
+  const isRange = Object.entries(range).every(
+    ([name, value]) => RANGE.includes(name) && (value === null || typeof value === "string")
+  );
+  return isRange && typeof count2 === "number" ? count2 : void 0;
+}
 function exportEnd(line) {
   if (!line.startsWith('{"exportEnd"')) return void 0;
   try {
     const { exportEnd: end = null, ...others } = JSON.parse(line);
-    const count = isMembers(end) ? end["count"] : void 0;
-    return typeof count === "number" && Object.keys(others).length === 0 ? count : void 0;
+    return Object.keys(others).length === 0 && isMembers(end) ? countOf(end) : void 0;
   } catch {
     return void 0;
   }
 }
-var LINES_FILE;
+var LINES_FILE, RANGE;
 var init_lines = __esm({
   "src/core/verifier/lines.ts"() {
     "use strict";
     init_evidence();
     LINES_FILE = /\.(?:ndjson|jsonl)$/i;
+    RANGE = ["kind", "callerId", "since", "until"];
   }
 });
 
@@ -11618,48 +11716,48 @@ async function* readBatches(file) {
   try {
     yield* batchesOf(file);
   } catch (error) {
-    const { message } = error instanceof Unusable ? error : unreadable(file, error);
-    yield { file, texts: [], end: "whole", problem: message };
+    const { message: message2 } = error instanceof Unusable ? error : unreadable(file, error);
+    yield { file, texts: [], end: "whole", problem: message2 };
   }
 }
 async function* batchesOf(file) {
   let rest = "";
-  let count;
+  let count2;
   let kind;
   let line = 0;
   let characters = 0;
-  let texts = [];
+  let texts2 = [];
   let lines = [];
   const take = (one) => {
     line++;
-    if (count?.take(one) !== true) return;
-    texts.push(one);
+    if (count2?.take(one) !== true) return;
+    texts2.push(one);
     lines.push(line);
     characters += one.length;
   };
-  for await (const text2 of textsOf(file)) {
-    rest += text2;
+  for await (const text3 of textsOf(file)) {
+    rest += text3;
     if (rest.length > TEXT_CHARACTERS_MAX)
       throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`);
     kind ??= kindOf2(file, rest);
     if (kind !== "lines") continue;
-    count ??= countLines();
+    count2 ??= countLines();
     const whole = rest.split("\n");
     rest = whole.pop() ?? "";
     for (const one of whole) {
       take(one);
       if (characters < BATCH_CHARACTERS) continue;
-      yield { file, texts, lines };
-      [texts, lines, characters] = [[], [], 0];
+      yield { file, texts: texts2, lines };
+      [texts2, lines, characters] = [[], [], 0];
     }
   }
-  if (kind === void 0 && isLines(file, rest.trim(), false)) count = countLines();
-  if (count === void 0) {
+  if (kind === void 0 && isLines(file, rest.trim(), false)) count2 = countLines();
+  if (count2 === void 0) {
     yield { file, texts: [rest], end: "whole" };
     return;
   }
   for (const one of rest.split("\n")) take(one);
-  yield { file, texts, lines, end: count.isWhole() ? "whole" : "cut short" };
+  yield { file, texts: texts2, lines, end: count2.isWhole() ? "whole" : "cut short" };
 }
 function kindOf2(file, head) {
   const start = head.search(/\S/);
@@ -11737,24 +11835,24 @@ async function openReport(path) {
       for (const name of account.approvers) approvers.add(name, APPROVED);
     },
     async end(summary) {
-      await file.writeFile(pageOf({ summary, rows, actions: actions.all, approvers: approvers.all, keys }));
+      await file.writeFile(pageOf2({ summary, rows, actions: actions.all, approvers: approvers.all, keys }));
       await file.close();
     }
   };
 }
 function openTally() {
-  const all = /* @__PURE__ */ new Map();
+  const all2 = /* @__PURE__ */ new Map();
   return {
-    all,
+    all: all2,
     add(name, what) {
-      const counts = all.get(name) ?? {};
-      if (all.has(name) || all.size < NAMES_MAX2) all.set(name, counts);
+      const counts = all2.get(name) ?? {};
+      if (all2.has(name) || all2.size < NAMES_MAX2) all2.set(name, counts);
       counts[what] = (counts[what] ?? 0) + 1;
     }
   };
 }
-function pageOf({ summary, rows, actions, approvers, keys }) {
-  const { mark, tone, text: text2 } = HEADLINES[exitCodeOf(summary)];
+function pageOf2({ summary, rows, actions, approvers, keys }) {
+  const { mark, tone, text: text3 } = HEADLINES[exitCodeOf(summary)];
   const shown = [...rows.invalid, ...rows.unchecked, ...rows.valid];
   const kinds = Object.entries(summary.kinds);
   const limits = new Set(kinds.flatMap(([kind]) => kind === "unknown" ? [] : notProven(kind)));
@@ -11772,7 +11870,7 @@ function pageOf({ summary, rows, actions, approvers, keys }) {
 <body>
 <main>
 <h1>Verification report</h1>
-<p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text2}</p>
+<p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text3}</p>
 ${missingLines(summary).map((line) => `<p class="missing">${escaped(line)}</p>`).join("\n")}
 ${table(
     "What was checked",
@@ -11784,13 +11882,13 @@ ${table(
     ["Action", "How it ended"],
     Array.from(actions, ([name, endings]) => [
       name,
-      Object.entries(endings).map(([ending, count]) => `${ending}: ${count}`).join("; ")
+      Object.entries(endings).map(([ending, count2]) => `${ending}: ${count2}`).join("; ")
     ])
   )}
 ${table(
     "Who approved",
     ["Approver", "Actions"],
-    Array.from(approvers, ([name, { [APPROVED]: count }]) => [name, `${count}`])
+    Array.from(approvers, ([name, { [APPROVED]: count2 }]) => [name, `${count2}`])
   )}
 <h2>Each piece of evidence</h2>
 <p class="quiet">What stands here is what the evidence says. Only the verdict beside it says whether that was signed so.${left > 0 ? ` ${left} more are counted above and not listed; what is not valid comes first.` : ""}</p>
@@ -11819,7 +11917,7 @@ function piece({ file, line, report, account }) {
     ...artifact === "unknown" ? notes : []
   ];
   return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${KINDS3[artifact]}</h3>
-<dl>${said.map(([about, text2]) => `<div><dt>${about}</dt><dd>${escaped(text2)}</dd></div>`).join("")}</dl>
+<dl>${said.map(([about, text3]) => `<div><dt>${about}</dt><dd>${escaped(text3)}</dd></div>`).join("")}</dl>
 ${problems.length === 0 ? "" : `<ul class="problems">${problems.map((one) => `<li>${escaped(one)}</li>`).join("")}</ul>`}</li>`;
 }
 function table(caption, columns, rows, className = "") {
@@ -11868,7 +11966,7 @@ var init_report = __esm({
       bundle: "Executed action, with all that it rests on",
       unknown: "No evidence"
     };
-    escaped = (text2) => escapeHtml(printable(text2));
+    escaped = (text3) => escapeHtml(printable(text3));
     STYLE = `
 :root {
   color-scheme: light dark;
@@ -11930,11 +12028,11 @@ function accountsOf(file) {
     const members2 = isMembers(entry) ? entry : {};
     const artifact = artifactOf(members2);
     const { said, ...others } = artifact === void 0 ? { said: {} } : ACCOUNTS[artifact](members2);
-    const texts = Object.entries(said).filter(([, one]) => one !== "");
+    const texts2 = Object.entries(said).filter(([, one]) => one !== "");
     return {
       approvers: [],
       ...others,
-      said: texts.map(([about, one]) => [about, cut(one, TEXT_MAX)])
+      said: texts2.map(([about, one]) => [about, cut(one, TEXT_MAX)])
     };
   });
 }
@@ -11944,21 +12042,21 @@ function ofRecord(record) {
   const authority = at(transaction, "authority");
   const [executed] = itemsOf(record["executions"]);
   const execution = isMembers(executed) ? executed : {};
-  const isDone = text(execution, "status") === "COMPLETED";
+  const isDone = text2(execution, "status") === "COMPLETED";
   const ending = isDone ? "Done, as the connector reported" : "Not done";
-  const why = isDone ? "" : text(at(at(execution, "evidence"), "result"), "reason");
+  const why = isDone ? "" : text2(at(at(execution, "evidence"), "result"), "reason");
   const approvers = approversOf(at(execution, "decision"));
   return {
-    action: { name: text(intent, "action"), ending },
+    action: { name: text2(intent, "action"), ending },
     approvers,
     said: {
       ...ofIntent(intent),
-      "Asked by": text(at(transaction, "metadata"), "submittedBy"),
-      "On behalf of": text(authority, "displayName") || text(authority, "principalId"),
+      "Asked by": text2(at(transaction, "metadata"), "submittedBy"),
+      "On behalf of": text2(authority, "displayName") || text2(authority, "principalId"),
       "Approved by": approvers.join(", "),
       "Under policy": policyText(at(transaction, "policy")),
       "What was done": joined(": ", ending, why),
-      When: text(execution, "completedAt") || text(record, "createdAt")
+      When: text2(execution, "completedAt") || text2(record, "createdAt")
     }
   };
 }
@@ -11966,32 +12064,32 @@ function ofRefusal(refusal) {
   const decision = at(refusal, "decision");
   const intent = at(refusal, "evaluatedIntent");
   return {
-    action: { name: text(intent, "action"), ending: "Refused" },
+    action: { name: text2(intent, "action"), ending: "Refused" },
     said: {
       ...ofIntent(intent),
-      "Asked by": text(refusal, "submittedBy"),
+      "Asked by": text2(refusal, "submittedBy"),
       "Under policy": policyText(at(decision, "policy")),
-      "What was done": joined(": ", "Refused", text(decision, "reason")),
-      When: text(refusal, "createdAt")
+      "What was done": joined(": ", "Refused", text2(decision, "reason")),
+      When: text2(refusal, "createdAt")
     }
   };
 }
 function ofRequest(request) {
   return {
-    action: { name: text(request, "capability"), ending: "An approval was asked for" },
+    action: { name: text2(request, "capability"), ending: "An approval was asked for" },
     said: {
-      "Asked for": joined(" → ", text(request, "capability"), text(request, "target")),
+      "Asked for": joined(" → ", text2(request, "capability"), text2(request, "target")),
       "How much": membersText(at(request, "parameters")),
-      "Asked by": text(request, "requestedBy"),
-      "On behalf of": text(request, "principalId"),
+      "Asked by": text2(request, "requestedBy"),
+      "On behalf of": text2(request, "principalId"),
       "Under policy": policyText(at(request, "policy")),
-      When: text(request, "createdAt")
+      When: text2(request, "createdAt")
     }
   };
 }
 function ofIntent(intent) {
   return {
-    "Asked for": joined(" → ", text(intent, "action"), text(intent, "target")),
+    "Asked for": joined(" → ", text2(intent, "action"), text2(intent, "target")),
     "How much": membersText(at(intent, "parameters"))
   };
 }
@@ -12000,24 +12098,24 @@ function approversOf(decision) {
     (signal) => isMembers(signal) ? itemsOf(signal["approvals"]) : []
   );
   const names2 = approvals.map(
-    (approval) => isMembers(approval) ? text(at(approval, "payload"), "approverId") : ""
+    (approval) => isMembers(approval) ? text2(at(approval, "payload"), "approverId") : ""
   );
   return [...new Set(names2.filter(Boolean))].map((name) => cut(name, TEXT_MAX));
 }
 function policyText(policy) {
-  return joined(" ", text(policy, "name"), text(policy, "version"));
+  return joined(" ", text2(policy, "name"), text2(policy, "version"));
 }
 function membersText(members2) {
   return Object.entries(members2).map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
 }
-function joined(separator, ...texts) {
-  return texts.filter(Boolean).join(separator);
+function joined(separator, ...texts2) {
+  return texts2.filter(Boolean).join(separator);
 }
 function at(members2, name) {
   const value = members2[name];
   return isMembers(value) ? value : {};
 }
-function text(members2, name) {
+function text2(members2, name) {
   const value = members2[name];
   return typeof value === "string" ? value : "";
 }
@@ -12037,33 +12135,33 @@ var init_account = __esm({
       "approval-request": (evidence) => ofRequest(at(evidence, "request")),
       "approval-request-close": (close) => ({
         said: {
-          Request: text(close, "requestId"),
-          "How it ended": joined(": ", text(close, "status"), text(close, "reason")),
-          By: text(close, "by"),
-          When: text(close, "closedAt")
+          Request: text2(close, "requestId"),
+          "How it ended": joined(": ", text2(close, "status"), text2(close, "reason")),
+          By: text2(close, "by"),
+          When: text2(close, "closedAt")
         }
       }),
       receipt: (receipt) => ({
-        said: { "Receipt for": text(receipt, "businessTransactionId"), When: text(receipt, "issuedAt") }
+        said: { "Receipt for": text2(receipt, "businessTransactionId"), When: text2(receipt, "issuedAt") }
       }),
       "governance-change": (change) => ({
         said: {
-          Change: joined(" ", text(change, "kind"), text(change, "target")),
-          Why: text(change, "reason"),
-          "Proposed by": text(change, "proposedBy"),
-          "How it ended": text(change, "status"),
-          By: text(change, "resolvedBy"),
-          When: text(change, "resolvedAt") || text(change, "proposedAt")
+          Change: joined(" ", text2(change, "kind"), text2(change, "target")),
+          Why: text2(change, "reason"),
+          "Proposed by": text2(change, "proposedBy"),
+          "How it ended": text2(change, "status"),
+          By: text2(change, "resolvedBy"),
+          When: text2(change, "resolvedAt") || text2(change, "proposedAt")
         }
       }),
       "audit-event": (evidence) => {
         const event = at(evidence, "event");
         return {
           said: {
-            Event: joined(" ", text(event, "type"), text(event, "capability")),
-            Caller: text(event, "callerId"),
-            Why: text(event, "reason"),
-            When: text(event, "occurredAt")
+            Event: joined(" ", text2(event, "type"), text2(event, "capability")),
+            Caller: text2(event, "callerId"),
+            Why: text2(event, "reason"),
+            When: text2(event, "occurredAt")
           }
         };
       },
@@ -12071,11 +12169,11 @@ var init_account = __esm({
         const transition = at(evidence, "transition");
         return {
           said: {
-            Execution: text(transition, "businessTransactionId"),
-            "How it ended": joined(": ", text(transition, "to"), text(transition, "resolution")),
-            Why: text(transition, "note"),
-            By: text(transition, "by"),
-            When: text(transition, "at")
+            Execution: text2(transition, "businessTransactionId"),
+            "How it ended": joined(": ", text2(transition, "to"), text2(transition, "resolution")),
+            Why: text2(transition, "note"),
+            By: text2(transition, "by"),
+            When: text2(transition, "at")
           }
         };
       },
@@ -12083,10 +12181,10 @@ var init_account = __esm({
         const confirmation = at(evidence, "confirmation");
         return {
           said: {
-            Execution: text(confirmation, "businessTransactionId"),
-            "What the provider says": text(confirmation, "says"),
-            Provider: text(confirmation, "provider"),
-            When: text(confirmation, "receivedAt")
+            Execution: text2(confirmation, "businessTransactionId"),
+            "What the provider says": text2(confirmation, "says"),
+            Provider: text2(confirmation, "provider"),
+            When: text2(confirmation, "receivedAt")
           }
         };
       }
@@ -12095,9 +12193,9 @@ var init_account = __esm({
 });
 
 // src/core/verifier/many.ts
-function reportsOn(text2, trusted) {
+function reportsOn(text3, trusted) {
   try {
-    return verifyFileBy(text2, trusted);
+    return verifyFileBy(text3, trusted);
   } catch (error) {
     if (error instanceof Unusable) return [noEvidence(error.message)];
     throw error;
@@ -12140,9 +12238,9 @@ var init_native_ed25519 = __esm({
     ]);
     SPKI_PREFIX = hexToBytes("302a300506032b6570032100");
     keyObjects = /* @__PURE__ */ new WeakMap();
-    nativeEd25519 = (signed) => {
-      const { message, signature, publicKey } = signed;
-      return signature.length === 64 && !SMALL_ORDER.has(Buffer.from(signature.subarray(0, 32)).toString("hex")) && verify(null, message, keyObject(publicKey), signature) || verifiers.ed25519(signed);
+    nativeEd25519 = (signed2) => {
+      const { message: message2, signature, publicKey } = signed2;
+      return signature.length === 64 && !SMALL_ORDER.has(Buffer.from(signature.subarray(0, 32)).toString("hex")) && verify(null, message2, keyObject(publicKey), signature) || verifiers.ed25519(signed2);
     };
   }
 });
@@ -12151,10 +12249,10 @@ var init_native_ed25519 = __esm({
 function trustedBy({ jwks, log }) {
   return { ...readTrusted(jwks, log === void 0 ? {} : { log }), ed25519: nativeEd25519 };
 }
-function runTask({ texts, detail, withAccounts }, trusted) {
-  return texts.map((text2) => {
-    const accounts = withAccounts ? accountsOf(text2) : [];
-    return reportsOn(text2, trusted).map((report, i) => ({
+function runTask({ texts: texts2, detail, withAccounts }, trusted) {
+  return texts2.map((text3) => {
+    const accounts = withAccounts ? accountsOf(text3) : [];
+    return reportsOn(text3, trusted).map((report, i) => ({
       report: detail === "whole" ? report : { ...shortened(report), keys: withAccounts ? report.keys : [] },
       account: accounts[i]
     }));
@@ -12194,7 +12292,7 @@ async function* runOnThreads(tasks, trust, file) {
   const threads = [];
   const pending = [];
   const iterator = tasks[Symbol.asyncIterator]();
-  const count = Math.min(availableParallelism(), THREADS_MAX);
+  const count2 = Math.min(availableParallelism(), THREADS_MAX);
   try {
     const [first, second] = [await iterator.next(), await iterator.next()];
     if (first.done !== true && second.done === true) {
@@ -12204,11 +12302,11 @@ async function* runOnThreads(tasks, trust, file) {
     const ahead = [first, second];
     for (let next = ahead.shift(); next !== void 0 && next.done !== true; ) {
       const taken = next.value;
-      if (threads.length < count) threads.push(openThread(file, trust));
+      if (threads.length < count2) threads.push(openThread(file, trust));
       const result = submit(threads, taken.task).then((done) => ({ ...taken, done }));
       result.catch(() => void 0);
       pending.push(result);
-      if (pending.length >= count * TASKS_OF_A_THREAD) yield await pending.shift();
+      if (pending.length >= count2 * TASKS_OF_A_THREAD) yield await pending.shift();
       next = ahead.shift() ?? await iterator.next();
     }
     for (const one of pending) yield await one;
@@ -12350,7 +12448,8 @@ function described2({ artifact, subject, verdict, checks, keys, notes }) {
   ];
 }
 function problemLine(check2) {
-  return `  ${isOpen(check2) ? "NO KEY" : "FAILED"}  ${check2.name}: ${check2.problem}`;
+  const outcome = check2.unknownMembers !== void 0 ? "UNKNOWN" : isOpen(check2) ? "NO KEY" : "FAILED";
+  return `  ${outcome.padEnd(6)}  ${check2.name}: ${check2.problem}`;
 }
 function shortLines({ file, line, report }) {
   const { artifact, subject, verdict, checks, notes } = report;
@@ -12364,11 +12463,11 @@ function shortLines({ file, line, report }) {
 function print(lines) {
   return write2(lines.map(printable).join("\n"));
 }
-function printJson(text2) {
-  return write2(printableJson(text2));
+function printJson(text3) {
+  return write2(printableJson(text3));
 }
-async function write2(text2) {
-  if (!process.stdout.write(`${text2}
+async function write2(text3) {
+  if (!process.stdout.write(`${text3}
 `))
     await new Promise((onward) => process.stdout.once("drain", onward));
 }

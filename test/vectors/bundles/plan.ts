@@ -24,6 +24,8 @@ export const PROOFS = 'log proofs'
 export const ORDER = 'log order'
 export const LOG = [CHECKPOINT, PROOFS, ORDER]
 
+export const ADVICE =
+  'Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.'
 export const LOADED =
   'It holds no governance change that put policy "sandbox-echo" version "1.0.0" into force: the operator of the service did when it was first started, or the change was left out.'
 

@@ -1,7 +1,7 @@
 // Bundles that hold, and what a report notes of them.
 import { NAMES_UNKNOWN } from '../approvals.ts'
 import type { Cases } from '../case.ts'
-import { put, type Members } from '../edit.ts'
+import { type Members } from '../edit.ts'
 import { time } from '../evidence.ts'
 import { aChange } from '../governance-changes.ts'
 import { humans } from '../keys.ts'
@@ -9,6 +9,7 @@ import type { SignedBy } from '../logs.ts'
 import {
   DOCUMENT,
   FIRST,
+  ADVICE,
   LOADED,
   type Part,
   SECOND,
@@ -36,13 +37,13 @@ export function validBundles(all: Cases): void {
     'valid-governed',
     'Policy and approvers were put into force by governance.',
     bundle(governed()),
-    [AT],
+    [ADVICE, AT],
   )
   all.addNoted(
     'valid-names-unknown',
     'Its decision is from before decisions said which approvers the caller and the principal are.',
     bundle(governed({ notCounted: null })),
-    [NAMES_UNKNOWN, AT],
+    [NAMES_UNKNOWN, ADVICE, AT],
   )
   all.addNoted(
     'valid-plain',
@@ -65,7 +66,7 @@ export function validBundles(all: Cases): void {
     'valid-requested',
     'The approvals are for a request that the log has before them.',
     bundle(requested()),
-    [AT.replace('15', '17')],
+    [ADVICE, AT.replace('15', '17')],
   )
   const { parts: asked } = requested()
   all.addNoted(
@@ -76,6 +77,7 @@ export function validBundles(all: Cases): void {
       parts: [...asked.filter((one) => one.kind !== 'approval-request'), late(requestOf(asked))],
     }),
     [
+      ADVICE,
       AT.replace('15', '17'),
       `The log has the approval request ${JSON.stringify(requestOf(asked).id)} as a late entry: its place does not show when it was made.`,
     ],
@@ -112,6 +114,7 @@ export function validBundles(all: Cases): void {
     'The log has a change as a late entry, at its end.',
     bundle({ ...rest, parts: [policy, danas, approval, second, authorization, receipt, late(zoes)] }),
     [
+      ADVICE,
       AT,
       `The log has the governance change "${zoes.id}" as a late entry: its place does not show when it was made.`,
     ],
@@ -120,7 +123,7 @@ export function validBundles(all: Cases): void {
     'valid-late-receipt',
     'The log has the receipt as a late entry, before the authorization.',
     bundle({ ...rest, parts: [policy, zoes, danas, approval, second, late(receipt), authorization] }),
-    [AT, 'The log has the receipt as a late entry: its place does not show when it was made.'],
+    [ADVICE, AT, 'The log has the receipt as a late entry: its place does not show when it was made.'],
   )
   all.add('valid-two-logs', 'The changes are in the log that was closed, all else in its successor.', {
     ...bundle(governed({ log: SECOND })),
@@ -138,6 +141,7 @@ export function validBundles(all: Cases): void {
     bundle(withChanges(plain(), [byZoe])),
     [
       'The signature of the step-up authorization was not checked: no key "zoe:step-up" is given.',
+      ADVICE,
       `The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
     ],
   )
@@ -150,29 +154,29 @@ export function validBundles(all: Cases): void {
     'valid-policy-replaces',
     'The change that put the policy into force ended another version of it.',
     bundle(withChanges(plain(), [replacing])),
-    [`The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`],
+    [ADVICE, `The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`],
   )
+  unsigned(all)
   all.add(
     'valid-revoked-later',
     'A key of an approver was revoked after the decision.',
     revokedAt(bundle(governed()), time(12)),
   )
-  all.addNoted(
-    'valid-unsigned-members',
-    'Members that nothing signs are named.',
-    {
-      ...put(bundle(plain()), 'record.comment', 'x'),
-      approvedBy: 'everybody',
-      proofs: proven(plain().parts).map((proof) => ({ ...proof, note: 'x' })),
-    },
-    [
-      LOADED,
-      `The log "${FIRST}" had 5 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
-      ...['approvedBy', 'proofs.0.note', 'proofs.1.note', 'record.comment'].map(
-        (path) => `Nothing signs its member "${path}".`,
-      ),
-    ],
-  )
+}
+
+/** What no signature covers must be known at every level. */
+function unsigned(all: Cases): void {
+  const bundles = { plain: bundle(plain()), governed: bundle(governed()) }
+  for (const [of, path] of [
+    ['plain', 'approvedBy'],
+    ['plain', 'events'],
+    ['plain', 'record.comment'],
+    ['plain', 'proofs.1.note'],
+    ['governed', 'approverKeys.0.name'],
+    ['governed', 'approverKeys.0.jwk.name'],
+    ['governed', 'changes.0.signature.signedBy'],
+  ] as const)
+    all.addUnsigned(path, `Nothing signs its member ${path}.`, bundles[of], path)
 }
 
 const isChange = ({ kind }: Part) => kind === 'change'

@@ -11,6 +11,7 @@ const BOTH = [...VERIFICATIONS, ...RECEIPTS]
 export function appendedTo(all: Cases): void {
   const record = aRecord({ name: 'first' }, modes.ed25519)
   notes(all, record)
+  unsigned(all, record)
   keyNotGiven(all, record)
   const other = aRecord({ name: 'second' }, modes.ed25519)
   const add = (id: string, what: string, path: string, value: Json, failing: readonly string[]) =>
@@ -189,8 +190,6 @@ export function appendedTo(all: Cases): void {
   )
 }
 
-const unsigned = (path: string) => `Nothing signs its member ${JSON.stringify(path)}.`
-
 /** What no check fails on and a reader must be told. */
 function notes(all: Cases, record: Members): void {
   const noted = (id: string, what: string, path: string, value: Json, ...said: string[]) =>
@@ -203,21 +202,7 @@ function notes(all: Cases, record: Members): void {
     'verifications.1',
     aVerification(record, 'FAILED'),
     'The latest verification that was stored with it is FAILED.',
-  )
-  noted('unsigned-member', 'It has a member that nothing signs.', 'approvedBy', 'CEO', unsigned('approvedBy'))
-  noted(
-    'unsigned-in-verification',
-    'Its verification has a member that nothing signs.',
-    'verifications.0.approvedBy',
-    'CEO',
-    unsigned('verifications.0.approvedBy'),
-  )
-  noted(
-    'unsigned-in-signature',
-    'Its signature has a member that nothing signs.',
-    'signature.signedBy',
-    'CEO',
-    unsigned('signature.signedBy'),
+    'Nothing signs what a verification says that is FAILED.',
   )
   noted(
     'cut-verifications',
@@ -263,25 +248,47 @@ function notes(all: Cases, record: Members): void {
       RECEIPTS,
     )
   }
+}
+
+const MEMBERS = ['members']
+
+/** What no signature covers must be known, and look as the service writes it. */
+function unsigned(all: Cases, record: Members): void {
+  const cannot = (id: string, what: string, path: string, value?: Json, base: Members = record) =>
+    all.addUnsigned(id, what, base, path, value)
+  cannot('member', 'It has a member that nothing signs.', 'approvedBy')
+  cannot('in-verification', 'Its verification has one.', 'verifications.0.approvedBy')
+  cannot('in-signature', 'Its signature has one.', 'signature.signedBy')
   const hybrid = aRecord({ name: 'first' }, modes.hybrid)
-  all.addNoted(
-    'noted-unsigned-in-signatures',
-    'A signature of its receipt and one of its own have a member that nothing signs.',
-    put(put(hybrid, 'receipts.0.signatures.1.x', 1), 'signatures.0.y', 1),
-    [unsigned('receipts.0.signatures.1.x'), unsigned('signatures.0.y')],
-  )
-  all.addNoted(
-    'noted-unsigned-order',
+  cannot('in-signatures', 'One of its signatures has one.', 'signatures.0.y', 1, hybrid)
+  cannot('in-receipt', 'A signature of its receipt has one.', 'receipts.0.signatures.1.x', 1, hybrid)
+  cannot('control-characters', 'One has a name of control characters.', '\u001b[2J\u009b\u202e\u2028', 1)
+  cannot('record', 'It holds another record.', 'record', record)
+  cannot('list', 'It holds a list of a page.', 'changes', [])
+  cannot('signed-at', 'What it says when it was signed is an object.', 'signature.signedAt', {
+    approvedBy: 'CEO',
+  })
+  cannot('signed-at-text', 'What it says when it was signed is no time.', 'signature.signedAt')
+  cannot('verified-at', 'What it says when it was verified is no time.', 'verifications.0.verifiedAt')
+  cannot('message', 'Its verification that holds says something else.', 'verifications.0.message', 'ok')
+  all.addUnchecked(
+    'unsigned-order',
     'The members are named in the order of UTF-16 code units.',
     { ...record, '\ufb01': 1, '\u{1f600}': 1, b: 1, 10: 1, 9: 1 },
-    ['10', '9', 'b', '\u{1f600}', '\ufb01'].map(unsigned),
+    MEMBERS,
   )
-  noted(
-    'control-characters',
-    'A member that nothing signs has a name of control characters.',
-    '\u001b[2J\u009b\u202e\u2028',
-    1,
-    unsigned('\u001b[2J\u009b\u202e\u2028'),
+  all.addUnchecked(
+    'unsigned-many',
+    'Of thirty members it names twenty.',
+    { ...record, ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`m${i}`, i])) },
+    MEMBERS,
+  )
+  all.addUnchecked(
+    'unsigned-and-changed',
+    'A check that fails decides, whatever stands beside it.',
+    { ...put(record, 'transaction.intent.target', 'CEO'), approvedBy: 'CEO' },
+    MEMBERS,
+    ['canonical hash', 'record signature', 'transaction binding'],
   )
 }
 

@@ -50,13 +50,13 @@ export function forgedRecords(all: Cases): void {
         `signature.${member}`,
         member === 'jwk' ? jwk : at(publicKeyJson(unpublished.ed25519), 'pem'),
       ),
-      SIGNATURE,
+      [...SIGNATURE, 'members'],
     )
   all.addUnchecked(
     'embedded-keys',
     'A key that is not published signed, and the evidence brings a key set along.',
     { ...forged(modes.ed25519, unknown), keys: [publicKeyJson(unpublished.ed25519)] },
-    SIGNATURE,
+    [...SIGNATURE, 'members'],
   )
 
   for (const [id, what, forgery] of forgeries('execution-authorization')) {

@@ -11,7 +11,8 @@ import {
   receipted,
   seal,
 } from '../evidence.ts'
-import { keys, modes, type Mode } from '../keys.ts'
+import { keys, modes, type Mode, revokedKey } from '../keys.ts'
+import { addRevoked } from '../revoked.ts'
 
 /** Whatever canonical JSON is known for. Numbers are doubles: order, escapes and notation are RFC 8785's. */
 export const EDGES: Members = {
@@ -103,18 +104,45 @@ export function validRecords(all: Cases): void {
   )
   all.add(
     'valid-verified-at',
-    "A verification's message and time are not signed: a change of them is not seen.",
-    put(
-      put(record, 'verifications.0.verifiedAt', '1999-01-01T00:00:00.000Z'),
-      'verifications.0.message',
-      'ok',
-    ),
+    "A verification's time is not signed: a change of it is not seen.",
+    put(record, 'verifications.0.verifiedAt', '1999-01-01T00:00:00.000Z'),
   )
-  all.add('valid-unsigned-member', 'A member outside the signed ones is not looked at.', {
-    ...record,
-    comment: 'not signed, not proven',
-  })
+  revoked(all)
   all.add('valid-reversed-members', 'The order of members means nothing.', reversed(record))
+}
+
+function revoked(all: Cases): void {
+  const body = aRecordBody({ name: 'first' }, modes.ed25519)
+  addRevoked(
+    all,
+    { signedAs: 'trust-record', time: 'createdAt' },
+    (when) => receipted(seal({ ...body, createdAt: when }, [revokedKey]), modes.ed25519),
+    ['record signature'],
+  )
+  addRevoked(
+    all,
+    { signedAs: 'execution-authorization', time: 'authorizedAt', prefix: 'authorization-' },
+    (when) => {
+      const payload = { ...membersAt(body, 'authorization.payload'), authorizedAt: when }
+      return receipted(
+        seal({ ...body, authorization: authorize(payload, revokedKey) }, modes.ed25519),
+        modes.ed25519,
+      )
+    },
+    ['authorization signature'],
+  )
+  const record = seal(body, modes.ed25519)
+  const verification = aVerification(record)
+  addRevoked(
+    all,
+    { signedAs: 'receipt', time: 'issuedAt', prefix: 'receipt-' },
+    (when) => ({
+      ...record,
+      verifications: [verification],
+      receipts: [aReceipt({ ...receiptOf(record, verification), issuedAt: when }, [revokedKey])],
+    }),
+    ['receipts'],
+  )
 }
 
 function reversed(value: Json): Json {

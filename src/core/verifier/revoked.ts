@@ -1,0 +1,48 @@
+// A key of the service that was revoked, perhaps because somebody else has it: what it signed counts where the time that it signed is
+// before that. `signedAt` is not signed, so the artifact's own time decides.
+import type { Json } from '../json/canonical.ts'
+import type { SignedArtifact } from './evidence.ts'
+import { instantMs } from './instant.ts'
+
+/** The signed member that says when; the first that is there. */
+const TIMES: Readonly<Record<Exclude<SignedArtifact, 'approval' | 'step-up'>, readonly string[]>> = {
+  'trust-record': ['createdAt'],
+  'execution-authorization': ['authorizedAt'],
+  receipt: ['issuedAt'],
+  'refusal-record': ['createdAt'],
+  'audit-event': ['occurredAt'],
+  'governance-change': ['resolvedAt', 'proposedAt'],
+  'intent-transition': ['at'],
+  'provider-confirmation': ['receivedAt'],
+  'approval-request': ['createdAt'],
+  'approval-request-close': ['closedAt'],
+}
+
+interface Revocation {
+  readonly keyId: string
+  readonly revokedAt: string
+}
+
+/**
+ * Whether what a revoked key of the service signed counts.
+ * @returns a sentence for the reader: why it does not, or by which time it does
+ */
+export function judgeRevoked(
+  artifact: SignedArtifact,
+  canonicalText: string,
+  { keyId, revokedAt }: Revocation,
+): { readonly counts: boolean; readonly sentence: string } {
+  const members = JSON.parse(canonicalText) as { readonly [name: string]: Json }
+  // Humans' keys are judged by when what they signed was used.
+  const names = artifact === 'approval' || artifact === 'step-up' ? [] : TIMES[artifact]
+  const name = names.find((one) => one in members) ?? names[0] ?? 'time'
+  const at = members[name]
+  const revoked = `key ${JSON.stringify(keyId)} was revoked at ${revokedAt}`
+  const counts = typeof at === 'string' && instantMs(at) < instantMs(revokedAt)
+  return {
+    counts,
+    sentence: counts
+      ? `The ${revoked}: its signature of the ${artifact} counts by its ${name} ${at}, which nothing but that key says.`
+      : `${revoked}, and the ${name} of the ${artifact} is not before that`,
+  }
+}
