@@ -15,9 +15,8 @@ export async function attackWith(
   attack: Omit<Attack, 'port'>,
 ): Promise<() => Promise<Record<string, number>>> {
   const port = Number(new URL(url).port)
-  const child = spawn(process.execPath, [ATTACKER, JSON.stringify({ ...attack, port })], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(process.execPath, [ATTACKER], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify({ ...attack, port }))
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))

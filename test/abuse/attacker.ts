@@ -1,7 +1,8 @@
 // A client that wants to stop others: a process of its own, so that it takes no time from whoever measures.
-// Started with an Attack as JSON; runs until it is ended, and then prints how often each status was answered, as JSON.
+// It reads an Attack as JSON, runs until it is ended, and then prints how often each status was answered, as JSON.
 import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 
 export interface Attack {
   readonly port: number
@@ -23,26 +24,26 @@ interface AttackRequest {
   readonly body?: string
 }
 
-const { port, connections, requests, withhold, signs } = JSON.parse(process.argv[2] ?? '') as Attack
+const { port, connections, requests, withhold, signs } = JSON.parse(await text(process.stdin)) as Attack
 let sent = 0
 
 function textOf({ method = 'POST', path, headers, body }: AttackRequest): string {
-  const text = signs === undefined ? body : body?.replace('%', String(++sent))
+  const payload = signs === undefined ? body : body?.replace('%', String(++sent))
   const host = headers.some((line) => line.startsWith('Host:')) ? [] : ['Host: 127.0.0.1']
   const head = [
     `${method} ${path} HTTP/1.1`,
     ...host,
-    ...(text === undefined ? [] : [`Content-Length: ${Buffer.byteLength(text)}`]),
+    ...(payload === undefined ? [] : [`Content-Length: ${Buffer.byteLength(payload)}`]),
     ...headers,
-    ...(signs === undefined || text === undefined
+    ...(signs === undefined || payload === undefined
       ? []
       : [
-          `X-${signs.header}-Signature: ${createHmac('sha256', signs.secret).update(text).digest('hex')}`,
+          `X-${signs.header}-Signature: ${createHmac('sha256', signs.secret).update(payload).digest('hex')}`,
           `X-${signs.header}-Event-Id: evt_${sent}`,
         ]),
     '\r\n',
   ].join('\r\n')
-  return withhold || text === undefined ? head : head + text
+  return withhold || payload === undefined ? head : head + payload
 }
 
 const statuses: Record<string, number> = {}

@@ -13,6 +13,7 @@ function sent(
   const replies: string[] = []
   const requests = Array.from({ length: count }, (_, i) => ({
     client: 'a',
+    bytes: 0,
     since: 0,
     resolve: (reply: string) => void (replies[i] = reply),
   }))
@@ -61,13 +62,14 @@ test('a client is charged for what it gave up on: a request that had to wait too
   const charged: [string, number][] = []
   const meter = {
     refused: () => undefined,
-    charge: (_operation: string, client: string, { costMs }: { costMs: number }) =>
+    charge: (_operation: string, { client }: { client: string }, { costMs }: { costMs: number }) =>
       void charged.push([client, costMs]),
   }
   const replies = openReplies({ pending, meter, watch: undefined })
   const statuses: number[] = []
   const requests = ['slow', 'other'].map((client) => ({
     client,
+    bytes: 0,
     resolve: ({ status }: Answer) => void statuses.push(status),
   }))
   const batch = pending.note('verify-record', requests, 0)

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { open } from '../front-end/listen-client.ts'
+import { servers } from '../front-end/listen-front-end.ts'
 import { examplePath } from '../openapi/example-path.ts'
 import {
   aCaller,
@@ -191,6 +193,24 @@ describe('POST /webhooks/{provider} 429 rateLimited', () => {
       'X-Acme-Event-Id': randomUUID(),
     }
     expect((await service.post('/webhooks/acme', body, { key: null, headers })).status).toBe(200)
+  })
+})
+
+describe('a large body, 429 rateLimited', () => {
+  // proves abuse: Bodies as large as a route takes
+  test('is not read from an address that has nothing left to pay for it', async ({ skip }) => {
+    skip(servers.includes('uWebSockets.js'), 'uWebSockets.js answers `Expect` by itself')
+    const address = '198.51.100.30'
+    const headers = { 'X-Forwarded-For': address, 'X-Acme-Signature': 'a'.repeat(64) }
+    await spend('/webhooks/acme', 'x'.repeat(990_000), { key: null, headers })
+    const client = await open(Number(new URL(service.url).port))
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    await client.send(
+      `POST /webhooks/acme HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 990000\r\n${lines.join('')}\r\n`,
+    )
+    await until(() => client.received().includes('\r\n\r\n'), 'a reply')
+    expect(client.received().slice(0, 12)).toBe('HTTP/1.1 429')
+    client.socket.destroy()
   })
 })
 

@@ -283,7 +283,7 @@ describe('401 invalidSignature', () => {
     const answer = await service.post('/webhooks/razorpay', body, { key: null, headers })
     expect(status(answer)).toEqual(refused(401, 'Invalid signature.'))
     const rejected = await auditedDetails(database, 'webhook.rejected')
-    expect(rejected).toContainEqual({ provider: 'razorpay', clientAddress: '127.0.0.1' })
+    expect(rejected).toContainEqual({ provider: 'razorpay', clientAddress: '127.0.0.1', count: 1 })
   })
 
   // proves abuse: A signature in upper case

@@ -5,12 +5,15 @@ import type { RequestTimes } from '../metrics/times.ts'
 /** A request whose reply somebody awaits. */
 export interface Waiter<Reply> {
   readonly client: string
+  /** Of its body. */
+  readonly bytes: number
   readonly resolve: (reply: Reply) => void
 }
 
 interface SentRequest<Reply> {
   /** Kept after the answer: a client that was answered 503 for waiting too long is still charged when its thread comes back. */
   readonly client: string
+  readonly bytes: number
   /** Undefined: answered. */
   resolve: Waiter<Reply>['resolve'] | undefined
 }
@@ -62,7 +65,7 @@ export function openPending<Reply>(): Pending<Reply> {
         operation,
         sentMs,
         firstTicket: nextTicket,
-        requests: requests.map(({ client, resolve }) => ({ client, resolve })),
+        requests: requests.map(({ client, bytes, resolve }) => ({ client, bytes, resolve })),
         left: requests.length,
         times: undefined,
       }

@@ -9,8 +9,12 @@ import type { Pending, SentBatch } from './pending.ts'
 export interface Meter {
   /** Called before a request is sent; returns the failure of a client that has used up its budget since it came. */
   readonly refused: (operation: Operation, client: string) => Failure | undefined
-  /** Called with the reply, which says what the request cost. */
-  readonly charge: (operation: Operation, client: string, reply: ThreadReply) => void
+  /** Called with the reply, which says what the request cost its thread, beside the bytes of its body. */
+  readonly charge: (
+    operation: Operation,
+    request: { readonly client: string; readonly bytes: number },
+    reply: ThreadReply,
+  ) => void
 }
 
 interface Replies {
@@ -37,7 +41,8 @@ export function openReplies({
       // Piscina keeps the array of a finished task until V8's next full collection: without splice(0) all reply texts with it.
       for (const reply of replies.splice(0)) {
         const at = reply.ticket - batch.firstTicket
-        meter.charge(batch.operation, batch.requests[at]?.client ?? '', reply)
+        const request = batch.requests[at]
+        if (request !== undefined) meter.charge(batch.operation, request, reply)
         pending.answer(batch, at, { ...reply, times })
       }
     },

@@ -25,6 +25,8 @@ export interface Compute {
 /** What a reply takes of the main thread to be read and rendered: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
 const RENDER_MS = 1
 const MS_PER_BYTE = 5 / (1024 * 1024)
+/** What a body takes to be read and handed to a thread: one of 1 MB held executions up by 10 to 30 ms. */
+const READ_MS_PER_BYTE = 20 / (1024 * 1024)
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
 export function openCompute(msPerMinute: number): Compute {
@@ -55,11 +57,12 @@ export function openCompute(msPerMinute: number): Compute {
     },
     meter: {
       refused,
-      charge(operation: Operation, client: string, { costMs, status }: ThreadReply) {
+      charge(operation, { client, bytes }, { costMs, status }: ThreadReply) {
         const { price } = operations[operation]
         // A provider whose signature verifies sends what it must: a budget would only make it send the same again.
         if (!isBudget(price) || (operation === 'receive-webhook' && status !== 401)) return
-        budgets.charge(budgetOf(price, client), client, costMs, performance.now())
+        const readMs = bytes * READ_MS_PER_BYTE
+        budgets.charge(budgetOf(price, client), client, readMs + costMs, performance.now())
       },
     },
   }

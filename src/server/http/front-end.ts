@@ -24,7 +24,7 @@ import { prefersHtml } from './negotiate.ts'
 import type { Admission } from './admission.ts'
 import { queryProblem } from './query.ts'
 import { openReads, openTurns, TooManyReads } from './reads.ts'
-import { giveBack, NO_BODY, receive } from './receive.ts'
+import { giveBack, NO_BODY, receive, refuseBody } from './receive.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
@@ -39,6 +39,9 @@ const WAITS = /(^|[,;\s])wait\s*=/i
 const ANONYMOUS = 'anonymous'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** What is left of the budget that a request is charged to. */
+type Funds = ReturnType<Compute['look']>
 
 interface FrontEndParts extends Observers {
   readonly service: Service
@@ -93,11 +96,15 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       return reply(head, exchange)
     }
     const { route, credential } = head
+    const funds = route.cost && compute.look(route.cost, head.client)
 
-    // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked.
-    const receiving = route.body === undefined ? undefined : receive(request, head.client, admission)
+    // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked; who has nothing left
+    // to pay for it is not read.
+    const isRead = route.body !== undefined && funds?.verdict.allowed !== false
+    const receiving = isRead ? receive(request, head.client, admission) : undefined
+    if (!isRead) refuseBody(request)
     await inTurn(exchange)
-    const refused = await refusalOf(head, exchange)
+    const refused = await refusalOf(head, funds, exchange)
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
       return reply(refused, exchange)
@@ -169,12 +176,13 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
 
   /** 429 → 403 → 401: the checks that take time, or count the request. */
   async function refusalOf(
-    { route, credential, address, client }: CheckedHead,
+    { route, credential, address }: CheckedHead,
+    funds: Funds | undefined,
     exchange: Exchange,
   ): Promise<Failure | undefined> {
     return (
       (await overLimit(route, exchange, address)) ??
-      overBudget(route, exchange, client, compute) ??
+      overBudget(funds, exchange) ??
       notForCaller(route, credential.authenticated?.caller) ??
       (credential.session && (await credentials.ended(credential)))
     )
@@ -222,15 +230,10 @@ function mustStillBeAuthenticated({ route, credential }: CheckedHead): boolean {
   return route.method === 'GET' && route.open === undefined
 }
 
-/** Checked after the limits that count requests: a budget is in memory. */
-function overBudget(
-  { cost }: Route,
-  exchange: Exchange,
-  client: string,
-  compute: Compute,
-): Failure | undefined {
-  if (cost === undefined) return undefined
-  const { budget, verdict } = compute.look(cost, client)
+/** Answered after the limits that count requests, and reported beside them. */
+function overBudget(funds: Funds | undefined, exchange: Exchange): Failure | undefined {
+  if (funds === undefined) return undefined
+  const { budget, verdict } = funds
   exchange.replyHeaders = limitHeaders(budget, verdict, exchange.replyHeaders)
   return verdict.allowed ? undefined : rateLimited(budget, verdict, exchange)
 }

@@ -9,6 +9,9 @@ interface Received {
   readonly leave: () => void
 }
 
+/** To throw away what is larger takes as long as to read it. Smaller ones are, so that their client gets the refusal for certain. */
+const DISCARD_BYTES_MAX = 128 * 1024
+
 export const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 
 /** Undefined: the client went away first. A body takes its place when all of it is there. */
@@ -18,7 +21,10 @@ export async function receive(
   admission: Admission,
 ): Promise<Received | Failure | undefined> {
   const announced = admission.announce(request.bodyBytes, client)
-  if (typeof announced === 'string') return failures.overloaded(announced)
+  if (typeof announced === 'string') {
+    refuseBody(request)
+    return failures.overloaded(announced)
+  }
   const body = await request.readBody()
   if (body === undefined) {
     announced.aborted()
@@ -26,6 +32,11 @@ export async function receive(
   }
   const leave = announced.arrived()
   return typeof leave === 'string' ? failures.overloaded(leave) : { body, leave }
+}
+
+/** For a body that nobody reads. Called before the first `await`. */
+export function refuseBody(request: HttpRequest): void {
+  if (request.bodyBytes > DISCARD_BYTES_MAX) request.leaveBody()
 }
 
 /** For a request that was refused while its body was still read. */

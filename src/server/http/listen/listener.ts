@@ -31,6 +31,8 @@ export interface HttpRequest extends Head {
   readBody(): Promise<Uint8Array | undefined>
   /** The reply will end the connection: what is pipelined behind this request is not run. Only before the first `await`. */
   endConnection(): void
+  /** The body is not even read to be thrown away: the connection ends with the reply, which a client that still sends may not get. Likewise. */
+  leaveBody(): void
 }
 
 /** What goes back. Content-Length, Date and the connection's framing are the listener's. */

@@ -22,15 +22,18 @@ export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () =>
     head.httpVersion === '1.0' || /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
   let reading: Promise<Uint8Array | undefined> | undefined
   let abandonBody: (() => void) | undefined
+  let isLeft = false
   const replying = onRequest({
     ...head,
     readBody: () => (reading ??= readBody()),
     endConnection: () => void (ends = true),
+    leaveBody: () => void (isLeft = true),
   })
   // `onRequest` has run to its first `await`: what it wants of the connection is known.
   const isUnwanted = bodyBytes > 0 && reading === undefined
   // A client that sent `Expect` may or may not send its body after a refusal: there is nothing to wait for.
-  const canDiscard = isUnwanted && head.header('expect') === undefined && bodyBytes <= DISCARD_BYTES_MAX
+  const canDiscard =
+    isUnwanted && !isLeft && head.header('expect') === undefined && bodyBytes <= DISCARD_BYTES_MAX
   if (isUnwanted && !canDiscard) ends = true
   if (ends || isStopping()) wire.endsHere()
   const discarded = canDiscard ? new Promise<void>((resolve) => wire.discardBody(resolve)) : undefined
