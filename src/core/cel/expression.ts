@@ -12,6 +12,8 @@ import {
 } from '@marcbachmann/cel-js'
 import { isTimestamp } from '../schemas/primitives.ts'
 import { didYouMean, nearest } from '../nearest.ts'
+import { neverEvaluated } from './never.ts'
+import { children } from './nodes.ts'
 import { registerTimeZones, TIME_GETTERS, timeZoneProblem, zonedName } from './time-zones.ts'
 
 const FUNCTIONS = new Set(['has', 'size', 'timestamp', 'duration'])
@@ -102,6 +104,7 @@ export function compileExpression<Source extends string>(
       inspection.mistakes.push({ at: 0, message: `Must be a ${given.types[0]}, is ${type}.` })
       return inspection
     }
+    inspection.warnings.push(...neverEvaluated(parsed.ast))
     const run = zoned.length === 0 ? parsed : given.environment.parse(withZones(text, zoned))
     run.check()
     return { ...inspection, expression: { ast: parsed.ast, evaluate: (facts) => run(facts) as unknown } }
@@ -295,19 +298,4 @@ function isTimeLiteral([name, [argument]]: [string, ASTNode[]]): boolean {
   } catch {
     return false
   }
-}
-
-/** The nodes right below a node. */
-export function children(node: ASTNode): readonly ASTNode[] {
-  if (node.op === 'value' || node.op === 'id') return []
-  if (node.op === '.' || node.op === '.?') return [node.args[0]]
-  if (node.op === 'call') return node.args[1]
-  if (node.op === 'rcall') return [node.args[1], ...node.args[2]]
-  if (node.op === 'map') return node.args.flat()
-  if (node.op === '!_' || node.op === '-_') return [node.args]
-  return node.args
-}
-
-export function countNodes(node: ASTNode): number {
-  return children(node).reduce((sum, child) => sum + countNodes(child), 1)
 }

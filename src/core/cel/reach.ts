@@ -2,7 +2,7 @@
 // a difference. Exact for signals compared with constants; any other condition counts as free to be true or false.
 import { evaluate } from '@marcbachmann/cel-js'
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { children, countNodes } from './expression.ts'
+import { children, countNodes, isConstant, textOf } from './nodes.ts'
 
 /**
  * Beyond these everything is taken for possible: loading must stay fast, whoever wrote the document. With the first alone, a
@@ -143,18 +143,10 @@ function signalOf(node: ASTNode): string | null {
 function leaf(node: ASTNode, atoms: Atoms): Condition {
   const constant = isConstant(node) ? constantOutcome(node) : null
   if (constant !== null) return () => constant
+  // As written: `serialize` rounds numbers, and two conditions that differ must not become one.
   const text = textOf(node)
   atoms.free.add(text)
   return (values) => values.get(text) === true
-}
-
-/** As written: `serialize` rounds numbers, and two conditions that differ must not become one. */
-function textOf({ input, start, end }: ASTNode): string {
-  return input.slice(start, end)
-}
-
-function isConstant(node: ASTNode): boolean {
-  return node.op !== 'id' && children(node).every(isConstant)
 }
 
 function constantOutcome(node: ASTNode): boolean | null {

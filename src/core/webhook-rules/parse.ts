@@ -1,13 +1,13 @@
 // Compiles the rules of one provider, and refuses at load what would surprise when a delivery comes.
 import {
   compileExpression,
-  countNodes,
   openEnvironment,
   type Expression,
   type Mistake,
   type Paths,
   type Vocabulary,
 } from '../cel/expression.ts'
+import { countNodes } from '../cel/nodes.ts'
 import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
 import { reachOf } from '../cel/reach.ts'
 import { canonicalize } from '../json/canonical.ts'
