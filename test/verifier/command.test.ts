@@ -1,6 +1,6 @@
 // countersign verify as a process of its own: what it exits with and what it prints.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,6 +46,16 @@ test('a valid record exits 0, with a line for each check and what a pass does no
   expect(lines).toContain('valid')
   expect(lines.indexOf('A pass does not prove:')).toBeGreaterThan(lines.indexOf('valid'))
   for (const { public: key } of source.keys.receipt) expect(stdout).toContain(`key     ${key.keyId} SHA-256`)
+})
+
+test('a report is written to no link and no folder, and what a link leads to stays', () => {
+  file('target.html', 'kept')
+  symlinkSync('target.html', join(folder, 'link.html'))
+  for (const to of ['link.html', '.']) {
+    const { status, stderr } = verify(['record.json', ...WITH_KEYS, '--report', to])
+    expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('plain file') })
+  }
+  expect(readFileSync(join(folder, 'target.html'), 'utf8')).toContain('kept')
 })
 
 test('a changed record exits 1 and names what failed', () => {

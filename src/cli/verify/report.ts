@@ -1,6 +1,7 @@
 // The page of `countersign verify --report`: for a reader who knows the business and no JSON. One file without script and without
 // anything from elsewhere; text of evidence is escaped, and its control characters are replaced.
 import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { printable } from '../../core/printable.ts'
 import type { Account, Ending } from '../../core/verifier/account.ts'
@@ -9,6 +10,9 @@ import { notProven } from '../../core/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
 import { exitCodeOf, missingLines, type Counts, type Summary } from '../../core/verifier/summary.ts'
 import { escapeHtml } from '../../core/text.ts'
+
+/** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
+const WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** Rows that a page holds: of what is not valid, and of what is. */
 const ROWS_MAX = 1_000
@@ -32,10 +36,15 @@ export interface ReportFile {
 export async function openReport(path: string): Promise<ReportFile> {
   let file: FileHandle
   try {
-    file = await open(path, 'w')
+    file = await open(path, WRITABLE)
   } catch (error) {
-    throw new Unusable(`${path} cannot be written (${codeOf(error)}).`)
+    throw new Unusable(`${path} cannot be written (${codeOf(error)}): a report is a plain file, and no link.`)
   }
+  if (!(await file.stat()).isFile()) {
+    await file.close()
+    throw new Unusable(`${path} is no plain file: write the report to another one.`)
+  }
+  await file.truncate()
   const rows: Record<Verdict, Row[]> = { invalid: [], unchecked: [], valid: [] }
   const actions = openTally()
   const approvers = openTally()

@@ -11811,14 +11811,20 @@ var init_inputs = __esm({
 
 // src/cli/verify/report.ts
 import { createHash } from "node:crypto";
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 async function openReport(path) {
   let file;
   try {
-    file = await open(path, "w");
+    file = await open(path, WRITABLE);
   } catch (error) {
-    throw new Unusable(`${path} cannot be written (${codeOf(error)}).`);
+    throw new Unusable(`${path} cannot be written (${codeOf(error)}): a report is a plain file, and no link.`);
   }
+  if (!(await file.stat()).isFile()) {
+    await file.close();
+    throw new Unusable(`${path} is no plain file: write the report to another one.`);
+  }
+  await file.truncate();
   const rows = { invalid: [], unchecked: [], valid: [] };
   const actions = openTally();
   const approvers = openTally();
@@ -11926,7 +11932,7 @@ function table(caption, columns, rows, className = "") {
 <thead><tr>${columns.map((column) => `<th scope="col">${column}</th>`).join("")}</tr></thead>
 <tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`).join("\n")}</tbody></table>`;
 }
-var ROWS_MAX, NAMES_MAX2, APPROVED, HEADLINES, VERDICTS, KINDS3, escaped, STYLE;
+var WRITABLE, ROWS_MAX, NAMES_MAX2, APPROVED, HEADLINES, VERDICTS, KINDS3, escaped, STYLE;
 var init_report = __esm({
   "src/cli/verify/report.ts"() {
     "use strict";
@@ -11936,6 +11942,7 @@ var init_report = __esm({
     init_inputs();
     init_summary();
     init_text2();
+    WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     ROWS_MAX = 1e3;
     NAMES_MAX2 = 200;
     APPROVED = "approved";
