@@ -58,6 +58,12 @@ test('a report is written to no link and no folder, and what a link leads to sta
   expect(readFileSync(join(folder, 'target.html'), 'utf8')).toContain('kept')
 })
 
+test('a file in UTF-16 is called that', () => {
+  writeFileSync(join(folder, 'utf-16.json'), Buffer.from('\ufeff{}', 'utf16le'))
+  const { status, stderr } = verify(['utf-16.json', ...WITH_KEYS])
+  expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('it is UTF-16') })
+})
+
 test('a changed record exits 1 and names what failed', () => {
   const { status, stdout } = verify(['changed.json', ...WITH_KEYS])
   expect(status).toBe(1)

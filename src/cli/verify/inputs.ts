@@ -132,11 +132,14 @@ export function readText(path: string): string {
 /** Takes the bytes piece by piece, and nothing at their end. Keeps a BOM, for the parser to refuse. */
 function openDecoder(path: string): (bytes?: Buffer) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let first: string | undefined
   return (bytes) => {
+    first ??= bytes?.subarray(0, 2).toString('hex')
     try {
       return decoder.decode(bytes, { stream: bytes !== undefined })
     } catch {
-      throw new Unusable(`${path} is not UTF-8 text.`)
+      const isUtf16 = first === 'fffe' || first === 'feff'
+      throw new Unusable(`${path} is not UTF-8 text${isUtf16 ? ': it is UTF-16. Save it as UTF-8' : ''}.`)
     }
   }
 }

@@ -17,6 +17,10 @@ export function parseEvidence(text: string, what: string): Json {
     throw new Unusable(
       `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`,
     )
+  if (text.startsWith('\ufeff'))
+    throw new Unusable(
+      `${what} is not JSON with exactly one reading (it begins with a byte order mark): save it as UTF-8 without one.`,
+    )
   try {
     return parseJsonText(text, DEPTH_MAX) as Json
   } catch (error) {

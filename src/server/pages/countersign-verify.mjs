@@ -5075,6 +5075,10 @@ function parseEvidence(text3, what) {
     throw new Unusable(
       `${what} is a proof of the log alone. Verify the bundle of the execution, which holds its proofs (GET /trust-records/{id}?bundle), or fetch and check one proof with \`countersign log proof\`.`
     );
+  if (text3.startsWith("\uFEFF"))
+    throw new Unusable(
+      `${what} is not JSON with exactly one reading (it begins with a byte order mark): save it as UTF-8 without one.`
+    );
   try {
     return parseJsonText(text3, DEPTH_MAX2);
   } catch (error) {
@@ -11783,11 +11787,14 @@ function readText(path) {
 }
 function openDecoder(path) {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let first;
   return (bytes) => {
+    first ??= bytes?.subarray(0, 2).toString("hex");
     try {
       return decoder.decode(bytes, { stream: bytes !== void 0 });
     } catch {
-      throw new Unusable(`${path} is not UTF-8 text.`);
+      const isUtf16 = first === "fffe" || first === "feff";
+      throw new Unusable(`${path} is not UTF-8 text${isUtf16 ? ": it is UTF-16. Save it as UTF-8" : ""}.`);
     }
   };
 }
