@@ -27,6 +27,9 @@ export interface ConsoleReply {
   readonly cookie: string | undefined
 }
 
+/** What the page of a session keeps, by the session's cookie: every request of the page carries both. */
+const pageSecrets = new Map<string, string>()
+
 export async function atConsole(
   { url }: Pick<TestService, 'url'>,
   method: string,
@@ -38,7 +41,8 @@ export async function atConsole(
   const sent = {
     host: new URL(CONSOLE_ORIGIN).host,
     'sec-fetch-site': 'same-origin',
-    ...(method === 'POST' ? { 'x-countersign-console': '1', 'content-length': Buffer.byteLength(text) } : {}),
+    'x-countersign-console': pageSecrets.get(cookie ?? '') ?? 'login',
+    ...(method === 'POST' ? { 'content-length': Buffer.byteLength(text) } : {}),
     ...(cookie === undefined ? {} : { cookie: `${COOKIE}=${cookie}` }),
     ...headers,
   }
@@ -49,13 +53,16 @@ export async function atConsole(
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
   const reply = Buffer.concat(chunks).toString()
+  const set = /^[\w-]+=([^;]*)/.exec(response.headers['set-cookie']?.[0] ?? '')?.[1]
+  const secret = response.headers['x-countersign-console'] ?? pageSecrets.get(cookie ?? '')
+  if (set !== undefined && secret !== undefined) pageSecrets.set(set, String(secret))
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text: reply,
     body:
       response.headers['content-type'] === 'application/json' && reply !== '' ? JSON.parse(reply) : undefined,
-    cookie: /^[\w-]+=([^;]*)/.exec(response.headers['set-cookie']?.[0] ?? '')?.[1],
+    cookie: set,
   }
 }
 

@@ -1,4 +1,5 @@
-// Requests of the console to the service it came from. The browser adds the session's cookie; nothing else is known here of who looks.
+// Requests of the console to the service it came from. The browser adds the session's cookie, and the page its own secret, which only this origin
+// can read: the cookie alone is sent to every port of the host.
 
 /** What the service answered in place of what was asked for. */
 export class ApiProblem extends Error {
@@ -104,21 +105,29 @@ export async function getText(path: string): Promise<string> {
 export async function post<T = undefined>(path: string, body: unknown): Promise<T> {
   const response = await send(path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Countersign-Console': '1' },
+    headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
   return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
 }
 
+const PAGE_HEADER = 'X-Countersign-Console'
+
+/** Shared by the tabs of this origin, port included; a login makes another one. Before the first it is no secret, and logs in. */
+const pageSecret = () => localStorage.getItem(PAGE_HEADER) ?? 'login'
+
 async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response
   try {
-    response = await fetch(path, { credentials: 'same-origin', ...init })
+    const headers = { ...(init.headers as Record<string, string>), [PAGE_HEADER]: pageSecret() }
+    response = await fetch(path, { credentials: 'same-origin', ...init, headers })
   } catch (error) {
     if (!isAborted(error)) unreachableSince.set(unreachableSince.get() ?? Date.now())
     throw error
   }
   unreachableSince.set(null)
+  const secret = response.headers.get(PAGE_HEADER)
+  if (secret !== null) localStorage.setItem(PAGE_HEADER, secret)
   if (response.ok) return response
   const { error = response.statusText, code } = (await response.json().catch(() => ({}))) as {
     error?: string

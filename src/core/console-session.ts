@@ -19,6 +19,8 @@ export type SessionPayload = {
   readonly keyHash: string
   /** CONSOLE_ORIGIN: a token of another console is none. */
   readonly origin: string
+  /** SHA-256 of the secret of its page. Another server of the same host name gets the cookie, which no browser binds to a port; this it does not get. */
+  readonly pageHash: string
   readonly startedMs: number
   /** When this token was made; a session that is used gets newer ones. */
   readonly usedMs: number

@@ -327,7 +327,10 @@ describeInBrowser('passkeys in the console', () => {
       page.evaluate(() =>
         fetch('/console/logout', {
           method: 'POST',
-          headers: { 'Content-Type': 'application/json', 'X-Countersign-Console': '1' },
+          headers: {
+            'Content-Type': 'application/json',
+            'X-Countersign-Console': localStorage.getItem('X-Countersign-Console') ?? '',
+          },
           body: '{}',
         }),
       ),

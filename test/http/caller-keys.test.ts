@@ -434,6 +434,13 @@ describe('POST /caller-keys/changes 201', () => {
       ],
     ],
     [
+      'a name that is easily taken for another one',
+      () => aKey('alice.'),
+      [
+        'The name "alice." is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.',
+      ],
+    ],
+    [
       'a key of another human',
       () => aKey('bob', { credentialHolderType: 'USER' }),
       [

@@ -79,6 +79,27 @@ describe('403 consoleRefused', () => {
     })
     expect(post.body.code).toBe('CONSOLE_REFUSED')
   })
+
+  // proves abuse: Another server on the console’s host name
+  test.each([undefined, '1', 'login', '', 'A'.repeat(43)])(
+    'a cookie without the secret of its page shows nothing and does nothing: %j',
+    async (secret) => {
+      const session = await logIn(service, human.key)
+      const other = await logIn(service, human.key)
+      expect(other.cookie).not.toBe(session.cookie)
+      const headers = { 'x-countersign-console': secret }
+      for (const [method, path] of [
+        ['GET', '/console/me'],
+        ['GET', '/transactions'],
+        ['POST', '/console/logout'],
+      ] as const) {
+        const sent = { ...session, headers, ...(method === 'POST' ? { body: {} } : {}) }
+        const { status, body } = await atConsole(service, method, path, sent)
+        expect([path, status, body.code]).toEqual([path, 403, 'CONSOLE_REFUSED'])
+      }
+      expect((await atConsole(service, 'GET', '/console/me', session)).status).toBe(200)
+    },
+  )
 })
 
 // proves abuse: The session’s cookie on the host

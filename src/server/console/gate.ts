@@ -1,6 +1,7 @@
 // Which requests are the console's, and which of them a session may make (docs/handbook/console.md "Sessions").
 import type { Config } from '../../core/config.ts'
 import { failures, type Failure } from '../../core/errors.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { LiveCounts } from './live.ts'
 import type { Session, Sessions } from './sessions.ts'
@@ -62,16 +63,25 @@ export function openConsoleGate(
   }
 }
 
+/** Its value is the secret of the page, which the login answers under the same name. */
+export const PAGE_HEADER = 'x-countersign-console'
+
 /**
  * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
  * @returns why not; undefined where it may
  */
-function crossSiteProblem(request: Pick<Head, 'header' | 'method'>): Failure | undefined {
-  if (request.header('sec-fetch-site') !== 'same-origin')
-    return failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
-  if (request.method === 'POST' && request.header('x-countersign-console') !== '1')
-    return failures.consoleRefused('a POST must have the header X-Countersign-Console: 1')
-  return undefined
+function crossSiteProblem(request: Pick<Head, 'header'>): Failure | undefined {
+  return request.header('sec-fetch-site') === 'same-origin'
+    ? undefined
+    : failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
+}
+
+/** Whoever was only sent the cookie does not know it. */
+function pageProblem(request: Pick<Head, 'header'>, { payload }: Session): Failure | undefined {
+  const secret = request.header(PAGE_HEADER) ?? ''
+  return sha256Hex(secret) === payload.pageHash
+    ? undefined
+    : failures.consoleRefused('the page is not the one that logged in (X-Countersign-Console): log in again')
 }
 
 /** A session says who looks. What changes anything else needs a human's signature, or a key. */
@@ -88,10 +98,14 @@ export function sessionProblem(route: {
 /** The session of a request of the console; undefined: it has no cookie of one. */
 type FoundSession = Session | Failure | undefined
 
-export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header' | 'method'>): FoundSession {
+export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header'>): FoundSession {
   const token = gate.tokenIn(request.header('cookie'))
   if (token === undefined) return undefined
   if (request.header('authorization') !== undefined)
     return failures.invalidQuery('A request has either a session cookie or an Authorization header.')
-  return crossSiteProblem(request) ?? gate.sessions.find(token) ?? failures.authenticationRequired()
+  const problem = crossSiteProblem(request)
+  if (problem !== undefined) return problem
+  const session = gate.sessions.find(token)
+  if (session === undefined) return failures.authenticationRequired()
+  return pageProblem(request, session) ?? session
 }

@@ -21,7 +21,7 @@ import {
   type Service,
 } from '../routes/route.ts'
 import { routes } from '../routes/index.ts'
-import { hasLocalConsole, type ConsoleGate } from './gate.ts'
+import { hasLocalConsole, PAGE_HEADER, type ConsoleGate } from './gate.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'
 
 const LoginBody = Compile(
@@ -122,7 +122,7 @@ function encodedPath(text: string): string {
 
 async function login({ body, header }: RouteRequest, service: Service) {
   // Without a session there is no cookie to check this by: somebody else's page must not log anybody in.
-  if (header('sec-fetch-site') !== 'same-origin' || header('x-countersign-console') !== '1')
+  if (header('sec-fetch-site') !== 'same-origin' || header(PAGE_HEADER) === undefined)
     return failures.consoleRefused('a login comes from the page of the console')
   const given = parsed(body)
   if (!LoginBody.Check(given)) return failures.invalidField('key is required: the text csk_… of your key.')
@@ -131,9 +131,9 @@ async function login({ body, header }: RouteRequest, service: Service) {
   if (!readsEverything(found.caller))
     return failures.consoleRefused('the console is for humans (USER) and auditors (readAll)')
   const { callerId } = found.caller
-  const { sessionId, token } = await service.console.sessions.open(found.caller)
+  const { sessionId, token, pageSecret } = await service.console.sessions.open(found.caller)
   return empty(
-    { 'Set-Cookie': service.console.cookie(token) },
+    { 'Set-Cookie': service.console.cookie(token), 'X-Countersign-Console': pageSecret },
     {
       type: 'session.opened',
       reason: 'A session of the console was opened.',

@@ -1,5 +1,5 @@
 // Who looks at the console: the cookie of a request, its session, and the caller whose session it is.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/console-session.ts'
 import { readsEverything, type Caller } from '../../core/callers.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
@@ -30,7 +30,9 @@ export interface Sessions {
   readonly noteEnded: (session: Session) => void
   /** Who a raw key makes somebody; undefined: nobody. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
-  readonly open: (caller: Caller) => Promise<{ readonly sessionId: string; readonly token: string }>
+  readonly open: (
+    caller: Caller,
+  ) => Promise<{ readonly sessionId: string; readonly token: string; readonly pageSecret: string }>
   /** @returns a newer token where this one is some minutes old */
   readonly renew: (session: Session) => Promise<string | undefined>
 }
@@ -120,16 +122,18 @@ export function openSessions({
     },
     async open({ callerId, keyHash }) {
       const [now, sessionId] = [Date.now(), randomUUID()]
+      const pageSecret = randomBytes(32).toString('base64url')
       const token = await sign({
         version: 1,
         sessionId,
         callerId,
         keyHash: sha256Hex(keyHash),
         origin: origin() ?? '',
+        pageHash: sha256Hex(pageSecret),
         startedMs: now,
         usedMs: now,
       })
-      return { sessionId, token }
+      return { sessionId, token, pageSecret }
     },
     async renew({ payload }) {
       const now = Date.now()
