@@ -185,7 +185,9 @@ test('there are cases of every outcome', () => {
 })
 
 function failingAlone(cases: readonly Case[]): Set<string> {
-  const only = cases.flatMap(({ failing, unchecked = [] }) => (failing.length === 0 ? [unchecked] : [failing]))
+  const only = cases.flatMap(({ failing, unchecked = [] }) =>
+    failing.length === 0 ? [unchecked] : [failing],
+  )
   return new Set(only.flatMap((names) => (names.length === 1 ? names : [])))
 }
 

@@ -93,8 +93,13 @@ const EVALUATE_LINK = { Link: '</sandbox/evaluate>; rel="help"' }
 
 /** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
 export const failures = {
-  invalidBusinessTransactionId: () =>
-    new Failure(400, 'businessTransactionId must be a valid UUID.', { headers: EVALUATE_LINK }),
+  /** @param of.transaction whether it is that of a transaction, and not of a record to look up */
+  invalidBusinessTransactionId: ({ transaction = false }: { transaction?: boolean } = {}) =>
+    new Failure(
+      400,
+      'businessTransactionId must be a valid UUID.',
+      transaction ? { headers: EVALUATE_LINK } : {},
+    ),
   /** Every other rule of the body; the messages stand in decisions §3. */
   invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
   /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */

@@ -41,6 +41,7 @@ type Answers = 'taken' | 'gone'
 /** Awaits that no delivery here comes to. */
 const NEVER: Readonly<Record<string, readonly string[]>> = {
   'What a human asks for or reads, by routes of its own.': [
+    'src/core/tables/event-deliveries.ts:lockEndpoint:1',
     'src/core/tables/event-deliveries.ts:redeliver:1',
     'src/core/tables/event-deliveries.ts:replaceSecret:1',
     'src/core/tables/event-deliveries.ts:readEventEndpoints:1',

@@ -19,8 +19,8 @@ test('twenty thousand rows are never in memory together, right or wrong', async 
   )
   const client = await connect(database.url)
   const sizes: number[] = []
-  const counted = async (statement: string | QueryConfig) => {
-    const result = await client.query(statement)
+  const counted = async (statement: string | QueryConfig, values?: unknown[]) => {
+    const result = await client.query(statement, values)
     if (typeof statement === 'string' && statement.startsWith('FETCH')) sizes.push(result.rows.length)
     return result
   }

@@ -114,6 +114,7 @@ describe('GET /trust-records/{id}?bundle 200', () => {
     expect(verdict).toBe('valid')
     expect(notes).toEqual([
       expect.stringContaining('no key "checker:step-up" is given'),
+      'Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.',
       expect.stringMatching(
         /^The log "countersign-[0-9a-f]{8}\/log\/1" had \d+ entries at its checkpoint of /,
       ),

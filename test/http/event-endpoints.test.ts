@@ -624,14 +624,14 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['429', '3600', 3_600],
-    ['503', '90', 90],
-    ['429', '86400', 3_600],
-    ['429', new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
-    ['429', '1', 5],
-    ['429', '-60', 5],
-    ['429', 'Mon, 30 Feb 2026 00:00:00 GMT', 5],
-    ['500', '3600', 5],
+    [429, '3600', 3_600],
+    [503, '90', 90],
+    [429, '86400', 3_600],
+    [429, new Date(Date.now() + 1_200_000).toUTCString(), 1_200],
+    [429, '1', 5],
+    [429, '-60', 5],
+    [429, 'Mon, 30 Feb 2026 00:00:00 GMT', 5],
+    [500, '3600', 5],
   ])(
     'that is answered %s with Retry-After: %s is tried again after %i seconds',
     async (status, asked, seconds) => {

@@ -10,8 +10,8 @@ import { routes } from '../../src/server/routes/index.ts'
 /** What no request can ask for, and why. */
 const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
   {
-    seen: /^(?!(POST \/(execute|transactions|webhooks\/\{provider\}|policies\/pending-changes\/\{id\}\/approve)|GET \/log\/proofs\/\{kind\}\/\{id\}) ).* 500 internal$/,
-    why: 'a bug of ours or a dead thread; POST /execute and /transactions answer it by contract, a change that was tampered with gets it, so does a delivery that cannot be stored, and a proof from a damaged page',
+    seen: /^(?!(POST \/(webhooks\/\{provider\}|policies\/pending-changes\/\{id\}\/approve)|GET \/log\/proofs\/\{kind\}\/\{id\}) ).* 500 internal$/,
+    why: 'a bug of ours or a dead thread; POST /execute and /transactions answer the same by contract as missingObject, a change that was tampered with gets it, so does a delivery that cannot be stored, and a proof from a damaged page',
   },
   {
     seen: /^GET \/(audit|events|refusal|verifications|receipts|policies|approvers|external-connectors|event-endpoints|webhook-rules|caller-keys|approvals|approval-requests|execution-intents|webhook-events|confirmations|changes).* 503 overloaded$/,

@@ -157,7 +157,7 @@ describe('genuine evidence', () => {
     expect(answers.slice(1).map(exitCodeOf)).toEqual(bases.map(() => 0))
   })
 
-  // proves abuse: a genuine list, record or bundle moved, wrapped, joined or stripped of its mark in a file with forged members
+  // proves abuse: A genuine list, record or bundle moved, wrapped, joined or stripped of its mark in a file with forged members
   test('whose members are moved, wrapped, joined or stripped exits 0 nowhere', async () => {
     const all = bases.flatMap(({ artifact, evidence }) => [...forgeriesOf(artifact, evidence)])
     // What was stripped or written over may have been the forged text.

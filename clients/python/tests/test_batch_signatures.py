@@ -349,7 +349,7 @@ class BatchSignatures(unittest.TestCase):
     def test_no_shape_of_a_batch_raises(self) -> None:
         for value in (None, True, 7, "x", [], [[]], {}, {"origin": {}, "size": [], "index": {}, "path": {}}, "\ud800"):
             for path in ("signature.batch", "authorization.batch", "signature.batch.origin", "signature.batch.path.0"):
-                self.assertEqual(len(check_evidence(changed(self.single, path, value), self.keys)[1]), 8)
+                self.assertEqual(len(check_evidence(changed(self.single, path, value), self.keys)[1]), 9)
         surrogate = changed(self.single, "signature.batch.origin", f"\ud800{ORIGIN}")
         self.assertRefused(surrogate, "record signature", "the origin of the batch is not a name, /batch/ and a UUID")
 

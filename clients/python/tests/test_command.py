@@ -87,7 +87,7 @@ class Command(unittest.TestCase):
         bundle = next(case["evidence"] for case in json.loads((FOLDER / "bundles.json").read_text("utf-8"))["cases"] if case["valid"])
         status, output = run(bundle, log=FOLDER / "log.json")
         self.assertEqual(status, 0, output)
-        self.assertTrue(output.startswith("valid: bundle, 14 checks"))
+        self.assertTrue(output.startswith("valid: bundle, 15 checks"))
         self.assertIn("  ok    log order", output)
         self.assertIn("that the log is the same for everybody", output)
         status, output = run(bundle)

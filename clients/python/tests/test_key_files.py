@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 import unittest
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List
 
-from countersign import Unreadable, UnusableKeySet, check_evidence, evidence_in, parse, read_key_set
+from countersign import Unreadable, UnusableKeySet, check_evidence, evidence_in, parse, read_key_set, verify_text
 
 FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
 
@@ -81,11 +82,15 @@ class KeyFiles(unittest.TestCase):
         self.assertEqual(evidence_in([change]), [change])
         self.assertEqual(evidence_in(change), [change])
         self.assertEqual(evidence_in({**change, "events": []}), [{**change, "events": []}])
-        for empty in ([], {"changes": []}, {"changes": {}}):
+        for empty in ([], {"changes": []}):
             with self.assertRaises(Unreadable):
                 evidence_in(empty)
+        keys = read_key_set([self.service, self.humans])
+        for beside in ({"events": [1]}, {"note": "x"}, {"trustRecordHash": "x"}, {"next": 1}):
+            reports = verify_text(json.dumps({"changes": [change], **beside}), keys)
+            self.assertIn("unchecked", [report.verdict for report in reports], beside)
         with self.assertRaises(Unreadable):
-            check_evidence(evidence_in({"changes": [change], "events": []})[0], read_key_set(self.service))
+            verify_text(json.dumps({"changes": {}}), keys)
 
 
 if __name__ == "__main__":

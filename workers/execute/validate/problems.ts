@@ -60,7 +60,7 @@ function invalidId(value: unknown): Problem {
   return {
     path: 'businessTransactionId',
     message: `businessTransactionId must be a UUID of version 1 to 5.${found}`,
-    failure: failures.invalidBusinessTransactionId(),
+    failure: failures.invalidBusinessTransactionId({ transaction: true }),
   }
 }
 
