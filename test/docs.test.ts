@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Environment } from '../src/core/config.ts'
 import { gates } from '../src/core/gates.ts'
+import { artifactEntry } from '../src/core/log/artifacts.ts'
+import { proofKinds } from '../src/core/log/ids.ts'
 import { headingId } from '../src/server/routes/handbook.ts'
 import { auditTypes } from '../src/core/schemas/audit-event.ts'
 import { createDatabase } from './database.ts'
@@ -43,6 +45,22 @@ test('the handbook says of every type of audit event when it is written', () => 
   const [, table = ''] = /\n(\| about \|[^]*?)\n\n/.exec(chapters.get('auditing.md') ?? '') ?? []
   const named = new Set(table.match(/(?<=`)[a-z_]+(\.[a-z_]+)?(?=`)/g))
   expect(auditTypes.filter((type) => !named.has(type))).toEqual([])
+})
+
+test('the handbook says of every kind of proof which entry of the log it is of', () => {
+  const [, table = ''] =
+    /\n\| kind \| id \| kind of the entry \| hash in the entry \|\n(\|[^]*?)\n\n/.exec(
+      chapters.get('log.md') ?? '',
+    ) ?? []
+  const rows = Array.from(
+    table.matchAll(/^\| `([a-z-]+)` \| .+ \| `([a-z-]+)` \| .+ \|$/gm),
+    ([, kind, entry]) => [kind, entry],
+  )
+  expect(rows).toHaveLength(Object.keys(proofKinds).length)
+  expect(Object.fromEntries(rows)).toEqual(proofKinds)
+  // `artifactEntry` is what the service writes: it has no kind that the table lacks.
+  const written = Object.values(artifactEntry).map((entry) => entry('', () => '').kind)
+  expect(new Set(rows.map(([, entry]) => entry))).toEqual(new Set(written))
 })
 
 const pages = [
