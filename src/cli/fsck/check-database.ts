@@ -17,7 +17,7 @@ interface Checked {
   /** The same for a human. */
   readonly lines: readonly string[]
   /** What to say after them where there are no problems. */
-  readonly clean?: string
+  readonly clean?: readonly string[]
 }
 
 /**
@@ -41,7 +41,7 @@ export async function checkDatabase(
       unreadable,
       summary,
       lines,
-      clean = 'No problems.',
+      clean = ['No problems.'],
     } = await check({
       sql: client,
       onFinding(finding) {
@@ -71,9 +71,9 @@ function counted({
   problems,
   unreadable,
   clean,
-}: Pick<Checked, 'problems' | 'unreadable'> & { readonly clean: string }): string[] {
+}: Pick<Checked, 'problems' | 'unreadable'> & { readonly clean: readonly string[] }): string[] {
   return [
-    problems === 0 ? clean : problems === 1 ? '1 problem.' : `${problems} problems.`,
+    ...(problems === 0 ? clean : [problems === 1 ? '1 problem.' : `${problems} problems.`]),
     ...(unreadable === 0 ? [] : [`Of these ${unreadable} could not be read: not everything was checked.`]),
   ]
 }

@@ -265,7 +265,7 @@ export function auditCommand(
       summary: {
         logs: logs.map(({ checkpoint: { origin, size }, ...counts }) => ({ origin, size, ...counts })),
       },
-      ...(logs.some(({ previous }) => previous !== undefined) && { clean: NOTHING_ELSE }),
+      ...(logs.some(({ previous }) => previous !== undefined) && { clean: [NOTHING_ELSE] }),
       lines: logs.length === 0 && problems === 0 ? ['No log has a checkpoint.'] : logs.flatMap(lines),
     }
   })
