@@ -259,7 +259,10 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
   }
   const by = others[ofWhat as keyof typeof others] ?? local
   const { key } = path.endsWith('/decline') ? approver : by
-  const answer = await service.post(examplePath(route), body, { key, headers })
+  const posted = () => service.post(examplePath(route), body, { key, headers })
+  // What was executed reaches the log a moment later.
+  if (path === '/log/completeness') await until(async () => (await posted()).status === 200, 'the stream')
+  const answer = await posted()
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
   expect(Object.keys(answers), answer.text).toContain(String(answer.status))
