@@ -65,8 +65,7 @@ function makeDocument({ script, imports, style, integrity }: ConsoleManifest): K
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="/console/assets/${style}" integrity="${integrity[style]}">
 <script type="module" src="/console/assets/${script}" integrity="${integrity[script]}"></script>
-${preloads.join('')}<link rel="preload" as="fetch" href="/console/me" crossorigin>
-</head>
+${preloads.join('')}</head>
 <body>
 <noscript>The console needs JavaScript. What it shows can be read with <code>countersign</code> on the command line too.</noscript>
 </body>
