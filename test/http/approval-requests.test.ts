@@ -909,6 +909,9 @@ describe('an approval of a request', () => {
     )
     const ended = { status: 'ENDED', endedBy: { changeId }, eligible: [] }
     expect(await read(request)).toMatchObject(ended)
+    const { text } = await service.get(`/approval-requests/${request.request.requestId}`)
+    const { verdict } = verifyEvidence(text, (await service.get('/.well-known/jwks.json')).text)
+    expect(verdict).toBe('valid')
     // What came first ended it.
     expect((await read(overdue)).status).toBe('EXPIRED')
     expect((await read(overdue)).endedBy).toBeUndefined()

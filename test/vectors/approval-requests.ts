@@ -89,6 +89,11 @@ export function approvalRequestCases(): Case[] {
       `It is ${status}, as the service says.`,
       answered(asked, { more: { status, missing: 0, approvals: [approval] } }),
     )
+  const endedBy = { changeId: uuid('the retirement of its policy version') }
+  const ending = answered(asked, { more: { status: 'ENDED', eligible: [], endedBy } })
+  all.addNoted('valid-ended', 'Its policy version was retired.', ending, [
+    NOTE.replace('approvals,', 'approvals, endedBy,'),
+  ])
   all.add('valid-expired', 'Its time was over.', put(whole, 'status', 'EXPIRED'))
   all.add('valid-declined', 'A human declined it.', ended(aClose()))
   all.add('valid-withdrawn', 'Its caller took it back.', ended(aClose(WITHDRAWN)))
@@ -114,6 +119,13 @@ export function approvalRequestCases(): Case[] {
   unsigned('approvals', 'Its approvals are an object.', 'approvals', { approvedBy: 'zoe' })
   unsigned('approval', 'An approval beside it has another member.', 'approvals', [{ ...approval, note: 'x' }])
   unsigned('approval-text', 'An approval beside it is a text.', 'approvals', ['zoe'])
+  unsigned('ended-by', 'The change that ended it is a text.', 'endedBy', 'zoe')
+  unsigned('ended-by-nothing', 'The change that ended it has no id.', 'endedBy', {})
+  unsigned('ended-by-list', 'The id of the change that ended it is a list.', 'endedBy', { changeId: ['zoe'] })
+  unsigned('ended-by-more', 'The change that ended it has another member.', 'endedBy', {
+    ...endedBy,
+    by: 'zoe',
+  })
   changedRequests(all, whole)
   wrongRequests(all)
   wrongBeside(all, whole)

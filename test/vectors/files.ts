@@ -125,7 +125,7 @@ export function fileCases(): FileCase[] {
     'A page has the members that the service pages by.',
     {
       changes: [change],
-      next: 'x',
+      next: 'A1b2wwAAAAEAAAAA-_s',
       completeUntil: time(0),
       verificationCount: 1,
       receiptCount: 1,
@@ -146,6 +146,14 @@ export function fileCases(): FileCase[] {
       changes: [change],
       [name]: value,
     })
+  for (const [id, next] of Object.entries({
+    sentence: 'Approved by the board',
+    empty: '',
+    'line-break': 'A1b2\n',
+    'other-letters': 'Ａ１ｂ２',
+    'too-long': 'A'.repeat(201),
+  }))
+    beside(`page-next-${id}`, 'The next of a page is no cursor.', { changes: [change], next })
   const forged = put(record, 'transaction.intent.target', 'attacker')
   beside('record-without-id', 'A forged record without its id, beside a list that is genuine.', {
     ...drop(forged, 'trustRecordId'),
@@ -168,6 +176,10 @@ export function fileCases(): FileCase[] {
   add('events-object', 'The events are no list.', { events: {} })
   add('empty', 'An empty page: no evidence is not valid evidence.', [])
   add('empty-events', 'An empty page of events.', { events: [] })
+  add('empty-beside', 'An empty list beside a forged record.', {
+    ...drop(forged, 'trustRecordId'),
+    events: [],
+  })
   add('no-evidence', 'It is no evidence.', {})
   add('number', 'It is a number.', 7)
   add('nothing', 'It is empty.', '')

@@ -395,6 +395,11 @@ describe('a file of several', () => {
     ['nothing at all', [], 'empty list'],
     ['no events', { events: [] }, 'empty list'],
     ['no changes', { changes: [] }, 'empty list'],
+    [
+      'no changes beside members of a record',
+      { transaction: {}, changes: [] },
+      'no signature covers "transaction"',
+    ],
   ])('with %s is unusable', (_, evidence, message) => {
     expect(() => verifyFile(JSON.stringify(evidence), ed25519.keySet)).toThrow(message)
   })

@@ -22,7 +22,7 @@ const GENUINE = {
   'governance-change': ['valid-advised'],
   'intent-transition': ['valid-resolved'],
   'provider-confirmation': ['valid-executed'],
-  'approval-request': ['valid-used', 'valid-declined'],
+  'approval-request': ['valid-used', 'valid-ended', 'valid-declined'],
   'approval-request-close': ['valid-declined'],
   bundle: ['valid-passkeys'],
 } as const
@@ -33,6 +33,7 @@ const UNSIGNED = [
   'approval-request approvals.*.approverId',
   'approval-request approvals.*.keyId',
   'approval-request eligible.*',
+  'approval-request endedBy.changeId',
   'approval-request url',
   'bundle changes.*.diff.added.*',
   'bundle changes.*.warnings.*',

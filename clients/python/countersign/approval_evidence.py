@@ -24,7 +24,7 @@ from .instant import instant
 _HASH = re.compile("[0-9a-f]{64}")
 _TEXTS = ("requestId", "requestedBy", "principalId", "capability", "target")
 #: Beside the request, as the service answers when it is asked: no signature covers it.
-_STANDING = ("status", "missing", "eligible", "approvals", "intervalSeconds", "url")
+_STANDING = ("status", "missing", "eligible", "approvals", "endedBy", "intervalSeconds", "url")
 
 
 def check_approval_request(evidence: Any, keys: Keys) -> List[Check]:

@@ -150,7 +150,7 @@ def evidence_in(value: Any) -> List[Any]:
     name = _list_in(value)
     entries = value if isinstance(value, list) else [value] if name is None else value[name]
     if not entries:
-        raise Unreadable("there is no evidence in it")
+        raise Unreadable(problem_of_file(value) or "there is no evidence in it")
     return entries
 
 

@@ -3,6 +3,7 @@ that this verifier does not know cannot be checked, and one that it knows must l
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 
@@ -43,8 +44,9 @@ def _text(value: Any, _beside: Mapping[str, Any]) -> bool:
     return isinstance(value, str)
 
 
-def _text_or_null(value: Any, _beside: Mapping[str, Any]) -> bool:
-    return value is None or isinstance(value, str)
+def _cursor_or_null(value: Any, _beside: Mapping[str, Any]) -> bool:
+    """The service writes a cursor in base64url; any other text beside evidence could be read as part of it."""
+    return value is None or isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_-]{1,200}", value) is not None
 
 
 def _count(value: Any, _beside: Mapping[str, Any]) -> bool:
@@ -70,16 +72,21 @@ def _list_of(shape: _Object) -> Leaf:
     )
 
 
+def _one(shape: _Object) -> Leaf:
+    """An object that no check reads. It has each of the members."""
+    return lambda value, _: isinstance(value, dict) and value.keys() >= shape.known.keys() and next(_unknown_in(value, shape), None) is None
+
+
 def _message(value: Any, beside: Mapping[str, Any]) -> bool:
     """The service says one sentence of a verification that holds; of one that failed a note says that nothing signs it."""
     return beside.get("status") != "VERIFIED" or value == "Execution Trust Record verified successfully."
 
 
-_STATUSES = ("PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN")
+_STATUSES = ("PENDING", "APPROVED", "DECLINED", "EXPIRED", "ENDED", "USED", "WITHDRAWN")
 
 
 def _status(value: Any, _beside: Mapping[str, Any]) -> bool:
-    """Of an approval request; the check of how it stands fails where it is no text."""
+    """How an approval request stands. Where it is no text, the check of how it stands fails."""
     return not isinstance(value, str) or value in _STATUSES
 
 
@@ -122,6 +129,7 @@ _REQUEST = _Object(
         "intervalSeconds": _count,
         "url": _text,
         "eligible": _texts,
+        "endedBy": _one(_Object({"changeId": _text})),
         "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId"), "approvedAt": _time})),
         "closed": _CLOSE,
         "signature": _SIGNATURE,
@@ -159,7 +167,7 @@ _OF_KIND: Mapping[str, _Object] = {
 }
 
 _PAGE: Mapping[str, Shape] = {
-    "next": _text_or_null,
+    "next": _cursor_or_null,
     "completeUntil": _time,
     "verificationCount": _count,
     "receiptCount": _count,

@@ -1,5 +1,6 @@
 // Approval requests: a caller asks humans to approve one exact execution (decisions §7).
 import { Type } from 'typebox'
+import { approvalRequestStatuses } from '../approval-requests/statuses.ts'
 import { AnyKey, Signals } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
@@ -29,17 +30,6 @@ export const ApprovalRequestContent = Type.Object({
   expiresAt: Instant,
 })
 export type ApprovalRequestContent = Type.Static<typeof ApprovalRequestContent>
-
-export const approvalRequestStatuses = [
-  'PENDING',
-  'APPROVED',
-  'DECLINED',
-  'EXPIRED',
-  'ENDED',
-  'USED',
-  'WITHDRAWN',
-] as const
-export type ApprovalRequestStatus = (typeof approvalRequestStatuses)[number]
 
 /** Exactly the members that the signature of the artifact `approval-request-close` covers. */
 export const ApprovalRequestClose = Type.Object({

@@ -1,7 +1,7 @@
 // approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
 import type { Pool } from 'pg'
 import type { Persons } from '../persons.ts'
-import type { ApprovalRequestStatus } from '../schemas/approval-request.ts'
+import type { ApprovalRequestStatus } from '../approval-requests/statuses.ts'
 import type { Sealed } from '../sealed.ts'
 import { approvalLock } from './approvals.ts'
 import type { LogPosition } from './log-queue.ts'

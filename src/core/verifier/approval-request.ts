@@ -121,7 +121,7 @@ function codedAction(request: Members) {
 }
 
 /** Beside the request, as the service answers when it is asked: no signature covers it. */
-const STANDING = ['status', 'missing', 'eligible', 'approvals', 'intervalSeconds', 'url']
+const STANDING = ['status', 'missing', 'eligible', 'approvals', 'endedBy', 'intervalSeconds', 'url']
 
 /** What a reader should know of one that passes its checks. */
 export function notesOnApprovalRequest(asked: Members): string[] {

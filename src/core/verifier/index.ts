@@ -116,7 +116,7 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   const page = pageOf(evidence)
   if (page === undefined) return [reportOn(evidence, trusted, 'This')]
   if (page.entries.length === 0)
-    throw new Unusable('The file is an empty list: there is no evidence to verify.')
+    throw new Unusable(page.problem ?? 'The file is an empty list: there is no evidence to verify.')
   const reports = page.entries.map((entry, i) => {
     try {
       return reportOn(entry, trusted, `Entry ${i + 1}`)

@@ -1,5 +1,6 @@
 // Members of evidence that no signature covers. Anybody can put one there, and a reader may take it for part of what was verified: one that
 // this verifier does not know cannot be checked, and one that it knows must look as the service writes it.
+import { approvalRequestStatuses } from '../approval-requests/statuses.ts'
 import type { Json } from '../json/canonical.ts'
 import { isMembers, itemsOf, type Check, type Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
@@ -19,7 +20,9 @@ const checked = () => true
 /** A note says that nothing signs it. */
 const advice = () => true
 const text = (value: Json) => typeof value === 'string'
-const textOrNull = (value: Json) => value === null || text(value)
+/** The service writes a cursor in base64url; any other text beside evidence could be read as part of it. */
+const cursorOrNull = (value: Json) =>
+  value === null || (typeof value === 'string' && /^[\w-]{1,200}$/.test(value))
 const count = (value: Json) => typeof value === 'number'
 const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
 
@@ -27,13 +30,18 @@ const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instant
 export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
 /** Of a verification that failed a note says that nothing signs it. */
 const message = (value: Json, { status }: Members) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE
-const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'USED', 'WITHDRAWN']
-/** Of an approval request; the check of how it stands fails where it is no text. */
-const status = (value: Json) => typeof value !== 'string' || STATUSES.includes(value)
+/** How an approval request stands. Where it is no text, the check of how it stands fails. */
+const status = (value: Json) =>
+  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
 /** A list that no check reads. */
 const listOf = (shape: ObjectShape) => (value: Json) =>
   Array.isArray(value) &&
   (value as readonly Json[]).every((one) => isMembers(one) && unknownIn(one, shape).next().done === true)
+/** An object that no check reads. It has each of the members. */
+const objectOf = (shape: ObjectShape) => (value: Json) =>
+  isMembers(value) &&
+  Object.keys(shape.known).every((name) => Object.hasOwn(value, name)) &&
+  unknownIn(value, shape).next().done === true
 const texts = (value: Json) => Array.isArray(value) && (value as readonly Json[]).every(text)
 
 const closed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: false })
@@ -80,6 +88,7 @@ const REQUEST = closed({
   intervalSeconds: count,
   url: text,
   eligible: texts,
+  endedBy: objectOf(closed({ changeId: text })),
   approvals: listOf(closed({ ...all(text, ['approvalId', 'approverId', 'keyId']), approvedAt: time })),
   closed: CLOSE,
   signature: SIGNATURE,
@@ -112,7 +121,7 @@ const OF_KIND: Readonly<Record<EvidenceKind, ObjectShape>> = {
 }
 
 const PAGE = {
-  next: textOrNull,
+  next: cursorOrNull,
   completeUntil: time,
   verificationCount: count,
   receiptCount: count,

@@ -68,7 +68,7 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
   ],
   'approval-request': [
     'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
-    'That it stands as its status, missing, eligible and approvals say: only the request and its end are signed.',
+    'That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.',
     'That what was asked for was executed, or was not: that is what a record or a refusal says.',
     'That the note is true: it is what the caller wrote.',
     'That its signals are true: they are what the caller declared.',

@@ -4197,7 +4197,7 @@ var init_approval_request = __esm({
     init_signatures();
     HASH = /^[0-9a-f]{64}$/;
     CLOSED = ["DECLINED", "WITHDRAWN"];
-    STANDING = ["status", "missing", "eligible", "approvals", "intervalSeconds", "url"];
+    STANDING = ["status", "missing", "eligible", "approvals", "endedBy", "intervalSeconds", "url"];
   }
 });
 
@@ -11072,6 +11072,23 @@ var init_intent_transition = __esm({
   }
 });
 
+// src/core/approval-requests/statuses.ts
+var approvalRequestStatuses;
+var init_statuses = __esm({
+  "src/core/approval-requests/statuses.ts"() {
+    "use strict";
+    approvalRequestStatuses = [
+      "PENDING",
+      "APPROVED",
+      "DECLINED",
+      "EXPIRED",
+      "ENDED",
+      "USED",
+      "WITHDRAWN"
+    ];
+  }
+});
+
 // src/core/verifier/known-members.ts
 function pageList(page) {
   return PAGE_LISTS.find((name) => Array.isArray(page[name]));
@@ -11105,23 +11122,24 @@ function* unknownIn(value, { known, othersSigned }, prefix = "") {
     }
   }
 }
-var checked, advice, text, textOrNull, count, time, VERIFIED_MESSAGE, message, STATUSES, status, listOf, texts, closed, signed, all, SIGNATURE, VERIFICATION, RECEIPT, CONFIRMATION, RECORD, CHANGE, CLOSE, REQUEST, JWK, KEY, OF_KIND, PAGE, PAGE_LISTS, NAMED_MAX;
+var checked, advice, text, cursorOrNull, count, time, VERIFIED_MESSAGE, message, status, listOf, objectOf, texts, closed, signed, all, SIGNATURE, VERIFICATION, RECEIPT, CONFIRMATION, RECORD, CHANGE, CLOSE, REQUEST, JWK, KEY, OF_KIND, PAGE, PAGE_LISTS, NAMED_MAX;
 var init_known_members = __esm({
   "src/core/verifier/known-members.ts"() {
     "use strict";
+    init_statuses();
     init_evidence();
     init_instant();
     checked = () => true;
     advice = () => true;
     text = (value) => typeof value === "string";
-    textOrNull = (value) => value === null || text(value);
+    cursorOrNull = (value) => value === null || typeof value === "string" && /^[\w-]{1,200}$/.test(value);
     count = (value) => typeof value === "number";
     time = (value) => typeof value === "string" && !Number.isNaN(instantMs(value));
     VERIFIED_MESSAGE = "Execution Trust Record verified successfully.";
     message = (value, { status: status2 }) => status2 !== "VERIFIED" || value === VERIFIED_MESSAGE;
-    STATUSES = ["PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN"];
-    status = (value) => typeof value !== "string" || STATUSES.includes(value);
+    status = (value) => typeof value !== "string" || approvalRequestStatuses.includes(value);
     listOf = (shape) => (value) => Array.isArray(value) && value.every((one) => isMembers(one) && unknownIn(one, shape).next().done === true);
+    objectOf = (shape) => (value) => isMembers(value) && Object.keys(shape.known).every((name) => Object.hasOwn(value, name)) && unknownIn(value, shape).next().done === true;
     texts = (value) => Array.isArray(value) && value.every(text);
     closed = (known) => ({ known, othersSigned: false });
     signed = (known) => ({ known, othersSigned: true });
@@ -11165,6 +11183,7 @@ var init_known_members = __esm({
       intervalSeconds: count,
       url: text,
       eligible: texts,
+      endedBy: objectOf(closed({ changeId: text })),
       approvals: listOf(closed({ ...all(text, ["approvalId", "approverId", "keyId"]), approvedAt: time })),
       closed: CLOSE,
       signature: SIGNATURE
@@ -11195,7 +11214,7 @@ var init_known_members = __esm({
       })
     };
     PAGE = {
-      next: textOrNull,
+      next: cursorOrNull,
       completeUntil: time,
       verificationCount: count,
       receiptCount: count,
@@ -11268,7 +11287,7 @@ var init_not_proven = __esm({
       ],
       "approval-request": [
         "That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.",
-        "That it stands as its status, missing, eligible and approvals say: only the request and its end are signed.",
+        "That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.",
         "That what was asked for was executed, or was not: that is what a record or a refusal says.",
         "That the note is true: it is what the caller wrote.",
         "That its signals are true: they are what the caller declared."
@@ -11340,7 +11359,7 @@ function verifyFileBy(text3, trusted) {
   const page = pageOf(evidence);
   if (page === void 0) return [reportOn(evidence, trusted, "This")];
   if (page.entries.length === 0)
-    throw new Unusable("The file is an empty list: there is no evidence to verify.");
+    throw new Unusable(page.problem ?? "The file is an empty list: there is no evidence to verify.");
   const reports = page.entries.map((entry, i) => {
     try {
       return reportOn(entry, trusted, `Entry ${i + 1}`);

@@ -1,13 +1,10 @@
 // Approval requests: a caller asks humans to approve one exact execution (docs/handbook/approving.md).
 import { Type } from 'typebox'
 import { approvalRequestText } from '../../core/approval-requests/reply.ts'
+import { approvalRequestStatuses } from '../../core/approval-requests/statuses.ts'
 import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
-import {
-  ApprovalRequest,
-  ApprovalRequestPage,
-  approvalRequestStatuses,
-} from '../../core/schemas/approval-request.ts'
+import { ApprovalRequest, ApprovalRequestPage } from '../../core/schemas/approval-request.ts'
 import { ApprovalRequestBody, ApprovalRequestDecline } from '../../core/schemas/approval-request-body.ts'
 import { NoMembers } from '../../core/schemas/execution-intent.ts'
 import { isUuid, NonEmptyText } from '../../core/schemas/primitives.ts'

@@ -1,0 +1,113 @@
+// What the service says that it answers, in its own schemas: every verifier knows each member of it, the optional ones too. A member that
+// is added to a schema alone would make genuine evidence one that cannot be checked.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TSchema } from 'typebox'
+import { describe, expect, test } from 'vitest'
+import type { Json } from '../../src/core/json/canonical.ts'
+import { ApprovalRequest, ApprovalRequestPage } from '../../src/core/schemas/approval-request.ts'
+import { AuditEventPage, AuditEventWithSignature } from '../../src/core/schemas/audit-event.ts'
+import { EvidenceBundle } from '../../src/core/schemas/evidence-bundle.ts'
+import { IntentTransitionWithSignature } from '../../src/core/schemas/execution-intent.ts'
+import { Change, ChangePage } from '../../src/core/schemas/governance.ts'
+import { Instant } from '../../src/core/schemas/primitives.ts'
+import {
+  ProviderConfirmationPage,
+  ProviderConfirmationWithSignature,
+} from '../../src/core/schemas/provider-confirmation.ts'
+import { Receipt } from '../../src/core/schemas/receipt.ts'
+import { RefusalPage, RefusalRecord } from '../../src/core/schemas/refusal-record.ts'
+import { ExecutionTrustRecord } from '../../src/core/schemas/trust-record.ts'
+import { artifactOf } from '../../src/core/verifier/index.ts'
+import {
+  checkMembers,
+  pageList,
+  problemOfPage,
+  VERIFIED_MESSAGE,
+} from '../../src/core/verifier/known-members.ts'
+import type { EvidenceKind } from '../../src/core/verifier/not-proven.ts'
+import { noPython, pythonAnswers } from '../vectors/answers.ts'
+import type { Members } from '../vectors/edit.ts'
+import { folder } from '../vectors/generate.ts'
+
+const KEY_SET = readFileSync(join(folder, 'keys.json'), 'utf8')
+
+const SERVED: Record<EvidenceKind, TSchema> = {
+  'trust-record': ExecutionTrustRecord,
+  receipt: Receipt,
+  'refusal-record': RefusalRecord,
+  'audit-event': AuditEventWithSignature,
+  'governance-change': Change,
+  'intent-transition': IntentTransitionWithSignature,
+  'provider-confirmation': ProviderConfirmationWithSignature,
+  'approval-request': ApprovalRequest,
+  'approval-request-close': ApprovalRequest.properties.closed,
+  bundle: EvidenceBundle,
+}
+
+const PAGES = [AuditEventPage, ChangePage, ProviderConfirmationPage, ApprovalRequestPage, RefusalPage]
+
+interface Written {
+  readonly properties?: Record<string, Written>
+  readonly items?: Written
+  readonly anyOf?: readonly Written[]
+  readonly enum?: readonly Json[]
+  readonly const?: Json
+  readonly type?: string
+  readonly pattern?: string
+}
+
+/** More than any list of choices is long. */
+const TURNS = 20
+
+/** A value of the schema with every member; in each turn another choice where there are several. */
+function whole(schema: Written, turn: number): Json {
+  if (schema.const !== undefined) return schema.const
+  const choices = schema.enum ?? schema.anyOf
+  if (choices !== undefined) {
+    const choice = choices[turn % choices.length]
+    return schema.enum === undefined ? whole(choice as Written, turn) : (choice as Json)
+  }
+  if (schema.type === 'object') {
+    const members = Object.entries(schema.properties ?? {})
+    return Object.fromEntries(members.map(([name, member]) => [name, whole(member, turn)]))
+  }
+  if (schema.type === 'array') return [whole(schema.items ?? {}, turn)]
+  if (schema.type === 'integer' || schema.type === 'number') return 1
+  if (schema.type === 'boolean') return true
+  if (schema.type === 'null') return null
+  return schema.pattern === (Instant as Written).pattern ? '2026-01-02T03:04:05.678Z' : VERIFIED_MESSAGE
+}
+
+const served = Object.entries(SERVED).flatMap(([kind, schema]) =>
+  Array.from({ length: TURNS }, (_, turn) => ({
+    kind: kind as EvidenceKind,
+    evidence: whole(schema as Written, turn) as Members,
+  })),
+)
+
+describe('what the service answers', () => {
+  test.each(Object.keys(SERVED) as EvidenceKind[])('of kind %s has no member that is not known', (kind) => {
+    for (const { evidence } of served.filter((one) => one.kind === kind)) {
+      expect(artifactOf(evidence)).toBe(kind)
+      expect(checkMembers(kind, evidence)).toEqual({ name: 'members', problem: undefined })
+    }
+  })
+
+  test.skipIf(noPython)('has none that the Python verifier does not know', async () => {
+    const texts = served.map(({ evidence }) => ({ text: JSON.stringify(evidence) }))
+    const [, ...answers] = await pythonAnswers([{ files: [KEY_SET] }, ...texts])
+    expect(answers).toHaveLength(served.length)
+    for (const answer of answers)
+      expect(answer).toMatchObject({
+        reports: [{ checks: expect.arrayContaining([['members', 'holds']]) as unknown }],
+      })
+  })
+
+  test('a page of it has no member that is not known', () => {
+    for (const schema of PAGES) {
+      const page = whole(schema, 0) as Members
+      expect(problemOfPage(page, pageList(page)!)).toBeUndefined()
+    }
+  })
+})
