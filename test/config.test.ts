@@ -562,6 +562,11 @@ describe('a caller', () => {
       'allowedPrincipalIds must be an array of non-empty strings.',
     ],
     [
+      'a principal that looks like another one',
+      { allowedPrincipalIds: ['u.boss', 'u.boss '] },
+      'allowedPrincipalIds[1] "u.boss " begins or ends with white space.',
+    ],
+    [
       'a text of capabilities',
       { allowedCapabilities: '*' },
       'allowedCapabilities must be an array of non-empty strings.',

@@ -1,5 +1,6 @@
 // Which keys are in effect: those of the configuration, and those that governance has issued and not revoked.
-import { clashesOf, type Caller } from './callers.ts'
+import { clashesOf, keyIdOf, type Caller } from './callers.ts'
+import { isClearName, unclearNames } from './names.ts'
 import type { StoredCallerKey } from './tables/caller-keys.ts'
 
 /** A key that is in effect. */
@@ -21,6 +22,8 @@ interface RefusedEntry {
 interface CallerKeys {
   readonly inEffect: readonly CallerKey[]
   readonly refused: readonly RefusedEntry[]
+  /** Names of principals that an earlier release issued and that nobody may speak for any more, each as a sentence. */
+  readonly unclear: readonly string[]
 }
 
 /**
@@ -41,7 +44,19 @@ export function callerKeys(configured: readonly Caller[], stored: readonly Store
     if (why === undefined) entries.push({ caller, index })
     else refused.push({ index, caller, why })
   }
-  return { inEffect: [...entries, ...issued], refused }
+  return {
+    inEffect: [...entries, ...issued.map(withClearNames)],
+    refused,
+    unclear: issued.flatMap(({ caller: { callerId, keyHash, allowedPrincipalIds } }) =>
+      unclearNames(allowedPrincipalIds, `${callerId}:${keyIdOf(keyHash)} allowedPrincipalIds`),
+    ),
+  }
+}
+
+/** An earlier release issued keys for principals such as `u.boss ` with its space, who is no person that the registers know: nobody speaks for them. */
+function withClearNames({ caller, index }: CallerKey): CallerKey {
+  const allowedPrincipalIds = caller.allowedPrincipalIds.filter(isClearName)
+  return { caller: { ...caller, allowedPrincipalIds }, index }
 }
 
 function whyRefused(

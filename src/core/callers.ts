@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ConfigError, describe } from './config-schema.ts'
 import type { Json } from './json/canonical.ts'
+import { unclearNames } from './names.ts'
 import { ApproverName } from './schemas/approval.ts'
 import { CREDENTIAL_ID } from './schemas/approver.ts'
 import { CallerId, HolderType, KeyHash } from './schemas/caller-key.ts'
@@ -152,6 +153,7 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
       problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
     if (givenPasskey !== undefined && stepUpPasskey === undefined)
       problems.push(`${at}.stepUpPasskey must be ${describe(CallerEntry, 'stepUpPasskey')}.`)
+    problems.push(...unclearNames(caller.allowedPrincipalIds, `${at}.allowedPrincipalIds`))
     if (entry.approverId !== undefined && entry.credentialHolderType !== 'USER')
       problems.push(`${at}.approverId is for callers whose credentialHolderType is USER.`)
     const clashes = new Map<Clash, (typeof callers)[number]>()

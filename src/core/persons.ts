@@ -17,6 +17,8 @@ export interface Persons {
   readonly ofName: ReadonlyMap<string, string>
   /** The approverIds of each person, sorted. */
   readonly approverIds: ReadonlyMap<string, readonly string[]>
+  /** `ofName` for statements, as a JSON object: without those whose name is the person's. */
+  readonly ofNameJson: string
 }
 
 export function namingOfCaller({
@@ -61,7 +63,11 @@ export function joinPersons(namings: readonly Naming[]): Persons {
     for (const name of [callerId, approverId])
       if (name !== undefined) ofName.set(foldName(name), rootOf(foldName(name)))
   const sorted = [...approvers].toSorted()
-  return { ofName, approverIds: Map.groupBy(sorted, (approverId) => ofName.get(foldName(approverId))!) }
+  return {
+    ofName,
+    approverIds: Map.groupBy(sorted, (approverId) => ofName.get(foldName(approverId))!),
+    ofNameJson: JSON.stringify(Object.fromEntries([...ofName].filter(([name, person]) => name !== person))),
+  }
 }
 
 /** Names first, so that a name stands for the person. */

@@ -123,7 +123,7 @@ describe('POST /caller-keys/changes/{id}/approve 200', () => {
         credentialHolderType: 'SERVICE',
         readAll: false,
       },
-      warnings: ['It speaks for principals of other names: tester.'],
+      warnings: ['It speaks for principals of other names: "tester".'],
     })
     expect((await me(service, agent)).status).toBe(401)
     expect((await resolved(service, alice, change, 'approve')).body.code).toBe(
@@ -317,6 +317,11 @@ describe('POST /caller-keys/changes 400 and 409', () => {
     ],
     ['an approver that is a program', { approverId: 'dana' }, /^approverId is for callers whose/],
     ['all principals', { allowedPrincipalIds: ['*'] }, /^allowedPrincipalIds has no '\*'/],
+    [
+      'a principal that looks like another one',
+      { allowedPrincipalIds: ['bob', 'bo\u200bb'] },
+      /^allowedPrincipalIds\[1\] "bo\\u200bb" has a character that is not visible\.$/,
+    ],
     ['a time that is over', { expiresAt: '2020-01-01T00:00:00Z' }, /^expiresAt must be in the future/],
     ['a scope without end', { allowedCapabilities: Array(64).fill('x'.repeat(256)) }, /^the scope must be/],
     ['another case', { callerId: 'Alice' }, /callerId 'Alice' and 'alice' differ only in case/],
@@ -428,16 +433,18 @@ describe('POST /caller-keys/changes 201', () => {
         'It says for good that alice and approver dana are one person: what alice asks for dana does not approve.',
         'alice proposes more for themselves than they have.',
         'It may invoke every capability, also later ones.',
-        'It speaks for principals of other names: bob.',
+        'It speaks for principals of other names: "bob".',
         'alice has another key in effect: revoke what is not used any more.',
-        'It allows more than the other keys of alice: principal bob, approver dana.',
+        'It allows more than the other keys of alice: principal "bob", approver dana.',
       ],
     ],
     [
       'a name that is easily taken for another one',
-      () => aKey('alice.'),
+      () => aKey('alice.', { allowedPrincipalIds: ['alice.', 'b\u043eb'] }),
       [
         'The name "alice." is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.',
+        'The name "b\\u043eb" is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.',
+        'It speaks for principals of other names: "b\\u043eb".',
       ],
     ],
     [

@@ -302,6 +302,49 @@ describe('an approval by a person behind an execution counts for nothing', () =>
     await expectNotCounted(await execute(old, 'ida.old'), ['ida', 'ida.phone'])
   })
 
+  // proves abuse: A principal whose name looks like an approver’s
+  test('nobody speaks for a principal that looks like the approver, also by a key of an earlier release', async () => {
+    const names = ['evan2', 'evan2 ', 'ev\uff41n2', 'evan\u200b2', 'e\u0301van2', 'ev\u0430n2']
+    const [plain, ...lookalikes] = names
+    const bot = await issued('evans-bot', { credentialHolderType: 'SERVICE', allowedPrincipalIds: [plain] })
+    await database.pool.query(
+      'UPDATE caller_keys SET scope = jsonb_set(scope::jsonb, $1, $2) WHERE key_hash = $3',
+      ['{allowedPrincipalIds}', JSON.stringify(names), bot.issue.keyHash],
+    )
+    const upgraded = await startService({
+      databaseUrl: database.url,
+      callers: [alice.entry, bob.entry],
+      env: { POLICY_DIR: policyDir },
+    })
+    await approved(evan)
+    for (const route of ['/execute', '/transactions', '/approval-requests'])
+      for (const name of lookalikes.slice(0, -1)) {
+        const action = anAction(name)
+        const reply = await upgraded.post(
+          route,
+          route === '/approval-requests' ? { transaction: action } : action,
+          bot,
+        )
+        expect([reply.status, reply.body.error], JSON.stringify(name)).toEqual([
+          403,
+          'Caller is not permitted to assert this authority.principalId.',
+        ])
+      }
+    const byName = await upgraded.post('/execute', anAction('evan2'), bot)
+    expect([byName.status, byName.body.code]).toEqual([403, 'POLICY_DENIED'])
+    expect((await upgraded.get('/callers/me', bot)).body.allowedPrincipalIds).toEqual(['evan2', 'ev\u0430n2'])
+    const said = (await upgraded.get('/ready')).body.warnings as string[]
+    const keyId = keyIdOf(bot.issue.keyHash)
+    for (const sentence of [
+      `evans-bot:${keyId} allowedPrincipalIds[1] "evan2 " begins or ends with white space. Nobody may speak for it: issue the key again with another name.`,
+      'The name "ev\\u0430n2" is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.',
+    ]) {
+      expect(said).toContain(sentence)
+      expect(upgraded.output()).toContain(JSON.stringify(sentence).slice(1, -1))
+    }
+    expect(await upgraded.stop()).toBe(0)
+  })
+
   test('the sandbox says so before', async () => {
     await approved(evan)
     expect(await presentState()).toEqual({ approved: { value: false, by: 'approval' } })

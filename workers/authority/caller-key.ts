@@ -16,6 +16,7 @@ import {
 import { Failure, failures } from '../../src/core/errors.ts'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
+import { lookalikeWarnings, quoted, unclearNames } from '../../src/core/names.ts'
 import { joinPersons, namingOfCaller, otherHolder, personOf, type Naming } from '../../src/core/persons.ts'
 import { CallerKeyProposal } from '../../src/core/schemas/caller-key.ts'
 import { storedInstant } from '../../src/core/schemas/primitives.ts'
@@ -125,6 +126,8 @@ function issueOf(given: Given<'issue'>): Issue | Failure {
       return failures.invalidField(`${member} is for callers whose credentialHolderType is USER.`)
   if (given.allowedPrincipalIds?.includes('*') === true)
     return failures.invalidField("allowedPrincipalIds has no '*' for all: name each principal.")
+  const [unclear] = unclearNames(given.allowedPrincipalIds ?? [], 'allowedPrincipalIds')
+  if (unclear !== undefined) return failures.invalidField(unclear)
   const pem = stepUpPublicKey && ed25519Pem(stepUpPublicKey)
   if (stepUpPublicKey !== undefined && pem === undefined)
     return failures.invalidField('stepUpPublicKey must be a PEM Ed25519 public key.')
@@ -268,9 +271,6 @@ async function revocationWarnings(
   return warnings
 }
 
-/** Names that are read as they are written, in a sentence and in a page. */
-const PLAIN_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9._:@-]*[A-Za-z0-9_])?$/
-
 function issueWarnings(issue: Issue, { inEffect }: Standing, proposedBy: string): string[] {
   const { callerId, allowedCapabilities, allowedPrincipalIds, credentialHolderType, expiresAt } = issue
   const own = inEffect.filter((one) => one.callerId === callerId)
@@ -299,14 +299,12 @@ function issueWarnings(issue: Issue, { inEffect }: Standing, proposedBy: string)
     )
   if (proposedBy === callerId && widens(issue, own))
     warnings.push(`${callerId} proposes more for themselves than they have.`)
-  if (!PLAIN_NAME.test(callerId))
-    warnings.push(
-      `The name ${JSON.stringify(callerId)} is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.`,
-    )
+  warnings.push(...lookalikeWarnings([callerId, ...allowedPrincipalIds]))
   if (allowedCapabilities.includes('*')) warnings.push('It may invoke every capability, also later ones.')
   if (issue.readAll && !isHuman) warnings.push('It reads what every caller has submitted, and the audit.')
   const foreign = allowedPrincipalIds.filter((id) => id !== callerId)
-  if (foreign.length > 0) warnings.push(`It speaks for principals of other names: ${foreign.join(', ')}.`)
+  if (foreign.length > 0)
+    warnings.push(`It speaks for principals of other names: ${foreign.map(quoted).join(', ')}.`)
   if (own.length > 0) {
     warnings.push(
       `${callerId} has ${own.length === 1 ? 'another key' : `${own.length} other keys`} in effect: revoke what is not used any more.`,
@@ -333,8 +331,8 @@ function moreOf(issue: Issue, own: readonly Caller[]): string {
     : issue.allowedCapabilities.filter((one) => !held.capabilities.has(one))
   const principals = issue.allowedPrincipalIds.filter((one) => !held.principals.has(one))
   return [
-    ...capabilities.map((one) => `capability ${one}`),
-    ...principals.map((one) => `principal ${one}`),
+    ...capabilities.map((one) => `capability ${quoted(one)}`),
+    ...principals.map((one) => `principal ${quoted(one)}`),
     ...(issue.readAll && !own.some((one) => one.readAll) ? ['readAll'] : []),
     ...(issue.credentialHolderType === 'USER' && !own.some((one) => one.credentialHolderType === 'USER')
       ? ['credentialHolderType USER']

@@ -156,17 +156,13 @@ export interface StandingRequest extends Sealed {
   readonly closeSeal: string | null
 }
 
-/** Of a statement: the parameter that holds the persons (`personsText`). */
+/** Of a statement: the parameter that holds the persons (`ofNameJson`). */
 type PersonsParameter = `$${number}`
 
 /** As `personOf`: the person that a name names. */
 function personIn(persons: PersonsParameter, name: string): string {
   const folded = `lower(${name} COLLATE "C")`
   return `coalesce(${persons}::jsonb ->> ${folded}, ${folded})`
-}
-
-function personsText({ ofName }: Persons): string {
-  return JSON.stringify(Object.fromEntries([...ofName].filter(([name, person]) => name !== person)))
 }
 
 /** Whether an approver is a person behind the request `item`: as the execution will choose them. */
@@ -247,7 +243,7 @@ export async function readApprovalRequest(
     text: `
       SELECT ${columnsIn('$3')} FROM approval_requests AS item
       WHERE ${condition} AND ($2::text IS NULL OR item.requested_by = $2::text)`,
-    values: [value, owner, personsText(persons)],
+    values: [value, owner, persons.ofNameJson],
   })
   return rows[0] ?? null
 }
@@ -270,7 +266,7 @@ export async function readRequestsOfNotice(
           AND (item.request_id = first.request_id
             OR (item.created_at > first.created_at - interval '1 hour' AND item.notice_at = first.notice_at))
         ORDER BY item.created_at, item.request_id`,
-      values: [first, personsText(persons)],
+      values: [first, persons.ofNameJson],
     })
     return rows
   })
@@ -317,7 +313,7 @@ export function listApprovalRequests(
           AND EXISTS (SELECT FROM approvers AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
     },
     range,
-    { values: [owner, status, waitingFor, personsText(persons)] },
+    { values: [owner, status, waitingFor, persons.ofNameJson] },
   )
 }
 
@@ -340,7 +336,7 @@ export async function readRequestStates(
     text: `
       SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved
       FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
-    values: [requestIds, personsText(persons)],
+    values: [requestIds, persons.ofNameJson],
   })
   return rows
 }

@@ -4,6 +4,7 @@ import { callerKeys, type CallerKey } from '../../core/caller-keys.ts'
 import type { Caller } from '../../core/callers.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import type { AuthorityState } from '../../core/authority-state.ts'
+import { lookalikeWarnings } from '../../core/names.ts'
 import { namingOfApprover, namingOfCaller, otherHolder } from '../../core/persons.ts'
 
 /** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown or expired. */
@@ -16,7 +17,7 @@ export interface Callers {
   readonly inEffect: () => readonly CallerKey[]
   /** Whether a key that has authenticated would do so now. */
   readonly isInEffect: (index: number) => boolean
-  /** Entries of the configuration that governance keeps out of effect, or whose step-up key somebody else has, each as a sentence. */
+  /** Entries of the configuration that governance keeps out of effect, or whose step-up key somebody else has, and names that are taken for others. */
   readonly warnings: () => readonly string[]
   /** Puts in effect what governance says of keys from now on. */
   readonly replace: (authority: Governed) => void
@@ -40,6 +41,7 @@ export function openCallers(
   let keys = callerKeys(configured, authority.callerKeys)
   let shared = sharedKeys(configured, authority)
   let known = knownKeys(keys.inEffect)
+  let names = nameWarnings(keys)
   const isOver = ({ untilMs }: KnownKey) => untilMs <= nowMs()
   return {
     configured,
@@ -63,11 +65,13 @@ export function openCallers(
         ({ index, holder }) =>
           `${source}[${index}] has the step-up key of ${holder}, another name: both count as one person. If they are two, one of them needs another key.`,
       ),
+      ...names,
     ],
     replace(changed) {
       keys = callerKeys(configured, changed.callerKeys)
       shared = sharedKeys(configured, changed)
       known = knownKeys(keys.inEffect)
+      names = nameWarnings(keys)
     },
   }
 }
@@ -79,6 +83,21 @@ function sharedKeys(configured: readonly Caller[], { approvers }: Governed) {
     const holder = otherHolder(standing, namingOfCaller(caller))
     return holder === undefined ? [] : [{ index, holder }]
   })
+}
+
+/** `GET /ready` is read often, and a key may have 64 principals. */
+const NAMES_SHOWN_MAX = 10
+
+function nameWarnings({ inEffect, unclear }: ReturnType<typeof callerKeys>): string[] {
+  const all = [
+    ...unclear.map(
+      (sentence) => `${sentence} Nobody may speak for it: issue the key again with another name.`,
+    ),
+    ...lookalikeWarnings(inEffect.flatMap(({ caller }) => [caller.callerId, ...caller.allowedPrincipalIds])),
+  ]
+  const more = all.length - NAMES_SHOWN_MAX
+  if (more <= 0) return all
+  return [...all.slice(0, NAMES_SHOWN_MAX), `Names with such a warning that are not shown: ${more}.`]
 }
 
 interface KnownKey {
