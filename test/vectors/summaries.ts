@@ -1,9 +1,12 @@
 // Several files at once, and the summary that every verifier gives of them: in members, and in lines for people.
 import type { Summary } from '../../src/core/verifier/summary.ts'
+import { approvedBy } from './approvals.ts'
 import { put, type Json } from './edit.ts'
-import { aReceipt, aRecord, aVerification, anEvent, receiptOf, signEvent } from './evidence.ts'
+import { aReceipt, aRecord, aVerification, anEvent, receiptOf, signEvent, time } from './evidence.ts'
 import { aChange } from './governance-changes.ts'
 import { keys, modes, unpublished } from './keys.ts'
+import { passkeys, type PasskeyOwner } from './passkeys.ts'
+import { byPasskey } from './trust-records/passkeys.ts'
 
 export interface SummaryCase {
   readonly id: string
@@ -15,7 +18,7 @@ export interface SummaryCase {
 }
 
 const counts = (valid: number, invalid = 0, unchecked = 0) => ({ valid, invalid, unchecked })
-const none = { missingKeys: [], missingLogs: [], missingStepUpKeys: [], cutShort: [] }
+const none = { missingKeys: [], missingLogs: [], missingStepUpKeys: [], countersWentBack: [], cutShort: [] }
 const end = (kind: string, count: number) =>
   JSON.stringify({ exportEnd: { kind, callerId: null, count, since: null, until: null } })
 const lines = (...values: readonly (Json | string)[]) =>
@@ -122,6 +125,7 @@ export function summaryCases(): SummaryCase[] {
           `${humansMissing.join(', ')}. Everything else about their changes was.`,
       ],
     },
+    ...counterCases(),
     {
       id: 'summary/garbage',
       what: 'A file that is no evidence hides no other.',
@@ -223,4 +227,127 @@ export function summaryCases(): SummaryCase[] {
       ],
     },
   ]
+}
+
+/** Records that passkeys approved, by the seconds and the counters at which each signed. */
+const COUNTED: readonly (readonly [
+  id: string,
+  what: string,
+  uses: readonly (readonly [owner: PasskeyOwner, secondsBefore: number, counter: number])[],
+  wentBack: readonly string[],
+])[] = [
+  [
+    'grow',
+    'The counter of a passkey grows with each approval.',
+    [
+      [passkeys.dana, 60, 7],
+      [passkeys.dana, 50, 8],
+    ],
+    [],
+  ],
+  [
+    'repeated',
+    'One approval stands in two files.',
+    [
+      [passkeys.dana, 60, 7],
+      [passkeys.dana, 60, 7],
+    ],
+    [],
+  ],
+  [
+    'never',
+    'A passkey that does not count.',
+    [
+      [passkeys.dana, 60, 0],
+      [passkeys.dana, 50, 0],
+    ],
+    [],
+  ],
+  [
+    'other-order',
+    'The later approval is read first.',
+    [
+      [passkeys.dana, 50, 8],
+      [passkeys.dana, 60, 7],
+    ],
+    [],
+  ],
+  [
+    'of-two',
+    'Two passkeys have counters of their own.',
+    [
+      [passkeys.dana, 60, 9],
+      [passkeys.erik, 50, 7],
+    ],
+    [],
+  ],
+  [
+    'back',
+    'A later approval has a lower counter.',
+    [
+      [passkeys.dana, 60, 9],
+      [passkeys.dana, 50, 7],
+    ],
+    ['dana'],
+  ],
+  [
+    'same',
+    'A later approval has the same counter.',
+    [
+      [passkeys.erik, 60, 7],
+      [passkeys.erik, 50, 7],
+    ],
+    ['erik'],
+  ],
+  [
+    'to-zero',
+    'A passkey stops counting.',
+    [
+      [passkeys.dana, 60, 7],
+      [passkeys.dana, 50, 0],
+    ],
+    ['dana'],
+  ],
+  [
+    'back-in-other-order',
+    'The approval with the lower counter is read first, and that of another passkey between.',
+    [
+      [passkeys.dana, 40, 8],
+      [passkeys.erik, 50, 7],
+      [passkeys.dana, 50, 9],
+    ],
+    ['dana'],
+  ],
+]
+
+function counterCases(): SummaryCase[] {
+  return COUNTED.map(([id, what, uses, wentBack]) => {
+    const records = uses.map(([owner, seconds, signCount]) =>
+      approvedBy([byPasskey(owner, { signCount }, { issuedAt: time(-1_000 * seconds) })]),
+    )
+    const countersWentBack = wentBack.map((name) => `${name}:passkey`)
+    const said = `${records.length} valid, 0 INVALID, 0 cannot be checked`
+    return {
+      id: `summary/counters-${id}`,
+      what,
+      sources: records.map((record, i) => ({ name: `${i}.json`, text: JSON.stringify(record) })),
+      exitCode: 0,
+      summary: {
+        files: records.length,
+        pieces: records.length,
+        ...counts(records.length),
+        kinds: { 'trust-record': counts(records.length) },
+        ...none,
+        countersWentBack,
+      },
+      lines: [
+        `${records.length} pieces of evidence in ${records.length} files: ${said}`,
+        `  trust-record: ${said}`,
+        ...countersWentBack.map(
+          (keyId) =>
+            `Passkeys whose signature counter does not grow with the time of signing: ${keyId}. A copy of each may have signed; what they signed is valid all the same.`,
+        ),
+      ],
+    }
+  })
 }

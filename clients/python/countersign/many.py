@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .canonical import NotCanonical
 from .evidence import Keys, Unreadable
+from .passkey_counters import Counters
 from .printable import printable
 from .report import INVALID, UNCHECKED, VALID, Report, no_evidence, verify_text
 
@@ -28,6 +29,7 @@ class Summary:
         self.missing_keys: List[str] = []
         self.missing_logs: List[str] = []
         self.missing_step_up_keys: List[str] = []
+        self.counters = Counters()
         self.cut_short: List[str] = []
 
     def add(self, report: Report) -> None:
@@ -40,6 +42,7 @@ class Summary:
                 _note(self.missing_logs, check.missing_log)
         for key_id in report.missing_step_up_keys:
             _note(self.missing_step_up_keys, key_id)
+        self.counters.add(report.passkey_uses)
 
     def add_file(self, name: str, cut_short: bool) -> None:
         self.files += 1
@@ -59,6 +62,7 @@ class Summary:
             "missingKeys": self.missing_keys,
             "missingLogs": self.missing_logs,
             "missingStepUpKeys": self.missing_step_up_keys,
+            "countersWentBack": self.counters.went_back()[:_NAMED_MAX],
             "cutShort": self.cut_short,
         }
 
@@ -87,6 +91,11 @@ class Summary:
             lines.append(
                 "Step-up signatures that were not checked, because the keys of these humans are not given: "
                 f"{_named(self.missing_step_up_keys)}. Everything else about their changes was."
+            )
+        if counts["countersWentBack"]:
+            lines.append(
+                f"Passkeys whose signature counter does not grow with the time of signing: {_named(counts['countersWentBack'])}. "
+                "A copy of each may have signed; what they signed is valid all the same."
             )
         if self.cut_short:
             lines.append(f"Without the last line of a whole export: {_named(self.cut_short)}. Something may be missing.")

@@ -11,6 +11,7 @@ from .governance_change import missing_step_up_key
 from .key_set import read_key_set
 from .kinds import Kind, evidence_in, inspect_evidence, kind_of, problem_of_file
 from .log.trust import LogTrust, read_log_trust
+from .passkey_counters import PasskeyUse, passkey_uses
 
 #: Every check holds, and there was at least one.
 VALID = "valid"
@@ -34,6 +35,8 @@ class Report:
     notes: Tuple[str, ...]
     #: Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those.
     missing_step_up_keys: Tuple[str, ...] = ()
+    #: The approvals by passkeys in evidence that is valid, for the summary of several files.
+    passkey_uses: Tuple[PasskeyUse, ...] = ()
 
 
 def verify_evidence(text: Union[str, bytes], key_set: Any, *, log: Any = None) -> Report:
@@ -107,14 +110,16 @@ def no_evidence(note: str) -> Report:
 def _report_on(evidence: Any, keys: Keys, log: Optional[LogTrust], which: str) -> Report:
     kind = kind_of(evidence, which)
     checks, notes = inspect_evidence(kind, evidence, keys, log)
+    verdict = _verdict(checks)
     return Report(
         kind.artifact,
         kind.title,
         _subject(kind, evidence),
-        _verdict(checks),
+        verdict,
         tuple(checks),
         tuple(dict.fromkeys([*notes, *(note for check in checks for note in check.notes)])),
         _missing_step_up_keys(kind.artifact, evidence, keys),
+        passkey_uses(kind.artifact, evidence) if verdict == VALID else (),
     )
 
 

@@ -8,7 +8,7 @@ import type { Account, Ending } from '../../core/verifier/account.ts'
 import { Unusable, type Report, type Verdict } from '../../core/verifier/index.ts'
 import { notProven } from '../../core/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
-import { exitCodeOf, missingLines, type Counts, type Summary } from '../../core/verifier/summary.ts'
+import { exitCodeOf, noteLines, type Counts, type Summary } from '../../core/verifier/summary.ts'
 import { escapeHtml } from '../../core/text.ts'
 
 /** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
@@ -145,7 +145,7 @@ function pageOf({ summary, rows, actions, approvers, keys }: Shown): string {
 <main>
 <h1>Verification report</h1>
 <p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text}</p>
-${missingLines(summary)
+${noteLines(summary)
   .map((line) => `<p class="missing">${escaped(line)}</p>`)
   .join('\n')}
 ${table(

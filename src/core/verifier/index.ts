@@ -19,6 +19,7 @@ import { readLogTrust, type LogTrust } from './log-trust.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { parseEvidence } from './parse.ts'
+import { passkeyUses, type PasskeyUse } from './passkey-counters.ts'
 import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkRefusalRecord } from './refusal-record.ts'
@@ -48,6 +49,8 @@ export interface Report {
   readonly keys: readonly UsedKey[]
   /** Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those. */
   readonly missingStepUpKeys: readonly string[]
+  /** The approvals by passkeys in evidence that is valid, for the summary of several files. */
+  readonly passkeyUses: readonly PasskeyUse[]
   /** What a reader should know that is no failure, such as that a record carries no receipt. */
   readonly notes: readonly string[]
   /** What a pass does not prove. */
@@ -130,7 +133,7 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
 
 /** The report on what is no evidence. */
 export function noEvidence(note: string): Report {
-  const none = { checks: [], keys: [], missingStepUpKeys: [], notProven: [] }
+  const none = { checks: [], keys: [], missingStepUpKeys: [], passkeyUses: [], notProven: [] }
   return {
     artifact: 'unknown',
     subject: '(no id)',
@@ -199,6 +202,7 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
       fingerprint,
     })),
     missingStepUpKeys: missingStepUpKeysIn(artifact, members, trusted.keys),
+    passkeyUses: verdict === 'valid' ? passkeyUses(artifact, members) : [],
     notes: [...new Set([...inspected.notes, ...checks.flatMap(({ notes = [] }) => notes)])],
     notProven: notProven(artifact),
   }

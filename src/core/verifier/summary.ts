@@ -3,6 +3,7 @@
 import { printable } from '../printable.ts'
 import { counted } from '../text.ts'
 import type { Report, Verdict } from './index.ts'
+import { openCounters } from './passkey-counters.ts'
 
 export type Counts = Readonly<Record<Verdict, number>>
 
@@ -18,6 +19,8 @@ export interface Summary extends Counts {
   readonly missingLogs: readonly string[]
   /** Ids of humans' keys that were not given and by which step-ups were not checked, in the order in which they were missed; 20 at most. */
   readonly missingStepUpKeys: readonly string[]
+  /** Ids of passkeys whose signature counter does not grow with the time of signing, in the order in which they came; 20 at most. */
+  readonly countersWentBack: readonly string[]
   /** Files of lines that do not end as an export does: something may be cut off. 20 at most. */
   readonly cutShort: readonly string[]
 }
@@ -25,7 +28,7 @@ export interface Summary extends Counts {
 /** A stranger's file may name as many as it likes. */
 const NAMED_MAX = 20
 
-type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys'>
+type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys' | 'passkeyUses'>
 
 export interface Summing {
   readonly add: (report: Reported) => void
@@ -40,10 +43,11 @@ export function openSummary(): Summing {
   const missingKeys = new Set<string>()
   const missingLogs = new Set<string>()
   const stepUpKeys = new Set<string>()
+  const counters = openCounters()
   const cut = new Set<string>()
   let files = 0
   return {
-    add({ artifact, verdict, checks, missingStepUpKeys }) {
+    add({ artifact, verdict, checks, missingStepUpKeys, passkeyUses }) {
       const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 }
       kinds.set(artifact, ofKind)
       all[verdict]++
@@ -53,6 +57,7 @@ export function openSummary(): Summing {
         if (missingLog !== undefined) note(missingLogs, missingLog)
       }
       for (const id of missingStepUpKeys) note(stepUpKeys, id)
+      counters.add(passkeyUses)
     },
     addFile(name, cutShort) {
       files++
@@ -66,6 +71,7 @@ export function openSummary(): Summing {
       missingKeys: [...missingKeys],
       missingLogs: [...missingLogs],
       missingStepUpKeys: [...stepUpKeys],
+      countersWentBack: counters.wentBack().slice(0, NAMED_MAX),
       cutShort: [...cut],
     }),
   }
@@ -87,12 +93,18 @@ export function summaryLines(summary: Summary): string[] {
   return [
     `${counted(pieces, 'piece')} of evidence in ${counted(files, 'file')}: ${countsText(summary)}`,
     ...Object.entries(kinds).map(([kind, counts]) => `  ${kind}: ${countsText(counts)}`),
-    ...missingLines(summary),
+    ...noteLines(summary),
   ]
 }
 
-/** What was not given or may be missing, a line each. */
-export function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort }: Summary): string[] {
+/** A line for each thing that was not given, may be missing, or looks odd over all files. */
+export function noteLines({
+  missingKeys,
+  missingLogs,
+  missingStepUpKeys,
+  countersWentBack,
+  cutShort,
+}: Summary): string[] {
   const lines: string[] = []
   if (missingKeys.length > 0)
     lines.push(
@@ -105,6 +117,10 @@ export function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutS
   if (missingStepUpKeys.length > 0)
     lines.push(
       `Step-up signatures that were not checked, because the keys of these humans are not given: ${named(missingStepUpKeys)}. Everything else about their changes was.`,
+    )
+  if (countersWentBack.length > 0)
+    lines.push(
+      `Passkeys whose signature counter does not grow with the time of signing: ${named(countersWentBack)}. A copy of each may have signed; what they signed is valid all the same.`,
     )
   if (cutShort.length > 0)
     lines.push(`Without the last line of a whole export: ${named(cutShort)}. Something may be missing.`)

@@ -11315,6 +11315,55 @@ var init_not_proven = __esm({
   }
 });
 
+// src/core/verifier/passkey-counters.ts
+function passkeyUses(kind, evidence) {
+  if (!DECIDED.includes(kind)) return [];
+  const record = kind === "bundle" ? evidence["record"] : evidence;
+  return [record, ...itemsOf(record["executions"])].flatMap((one) => isMembers(one) && isMembers(one["decision"]) ? [one["decision"]] : []).flatMap(({ verifiedSignals }) => isMembers(verifiedSignals) ? Object.values(verifiedSignals) : []).flatMap((verified2) => isMembers(verified2) ? itemsOf(verified2["approvals"]) : []).flatMap((approval) => isMembers(approval) ? useOf(approval) : []);
+}
+function useOf({ payload, webauthn }) {
+  const data = isMembers(webauthn) && base64(webauthn["authenticatorData"]);
+  if (!data || !isMembers(payload)) return [];
+  const { approverId, keyId, issuedAt } = payload;
+  const issuedAtMs = instantMs(issuedAt);
+  if (Number.isNaN(issuedAtMs)) return [];
+  const counter = new DataView(data.buffer, data.byteOffset).getUint32(data.length - 4);
+  return [{ keyId: `${approverId}:${keyId}`, issuedAtMs, counter }];
+}
+function openCounters() {
+  const usesOf = /* @__PURE__ */ new Map();
+  return {
+    add(uses) {
+      for (const use of uses) {
+        const known = usesOf.get(use.keyId);
+        if (known === void 0) usesOf.set(use.keyId, [use]);
+        else known.push(use);
+      }
+    },
+    wentBack: () => [...usesOf].filter(([, uses]) => isBehind(uses)).map(([keyId]) => keyId)
+  };
+}
+function isBehind(uses) {
+  const inOrder = uses.toSorted((one, other) => one.issuedAtMs - other.issuedAtMs);
+  let [earlier2, highest, at2] = [0, 0, -Infinity];
+  for (const { issuedAtMs, counter } of inOrder) {
+    if (issuedAtMs > at2) [earlier2, at2] = [highest, issuedAtMs];
+    if (counter <= earlier2 && earlier2 > 0) return true;
+    highest = Math.max(highest, counter);
+  }
+  return false;
+}
+var DECIDED;
+var init_passkey_counters = __esm({
+  "src/core/verifier/passkey-counters.ts"() {
+    "use strict";
+    init_base64();
+    init_evidence();
+    init_instant();
+    DECIDED = ["trust-record", "refusal-record", "bundle"];
+  }
+});
+
 // src/core/verifier/refusal-record.ts
 function checkRefusalRecord(evidence, given) {
   const refusal = isMembers(evidence) ? evidence : {};
@@ -11371,7 +11420,7 @@ function verifyFileBy(text3, trusted) {
   return page.problem === void 0 ? reports : [...reports, noEvidence(page.problem)];
 }
 function noEvidence(note2) {
-  const none = { checks: [], keys: [], missingStepUpKeys: [], notProven: [] };
+  const none = { checks: [], keys: [], missingStepUpKeys: [], passkeyUses: [], notProven: [] };
   return {
     artifact: "unknown",
     subject: "(no id)",
@@ -11425,6 +11474,7 @@ function reportOn(evidence, trusted, which) {
       fingerprint
     })),
     missingStepUpKeys: missingStepUpKeysIn(artifact, members2, trusted.keys),
+    passkeyUses: verdict === "valid" ? passkeyUses(artifact, members2) : [],
     notes: [.../* @__PURE__ */ new Set([...inspected.notes, ...checks.flatMap(({ notes = [] }) => notes)])],
     notProven: notProven(artifact)
   };
@@ -11488,6 +11538,7 @@ var init_verifier = __esm({
     init_not_proven();
     init_note_crypto();
     init_parse();
+    init_passkey_counters();
     init_provider_confirmation();
     init_receipt();
     init_refusal_record();
@@ -11576,10 +11627,11 @@ function openSummary() {
   const missingKeys = /* @__PURE__ */ new Set();
   const missingLogs = /* @__PURE__ */ new Set();
   const stepUpKeys2 = /* @__PURE__ */ new Set();
+  const counters = openCounters();
   const cut2 = /* @__PURE__ */ new Set();
   let files = 0;
   return {
-    add({ artifact, verdict, checks, missingStepUpKeys }) {
+    add({ artifact, verdict, checks, missingStepUpKeys, passkeyUses: passkeyUses2 }) {
       const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 };
       kinds.set(artifact, ofKind);
       all2[verdict]++;
@@ -11589,6 +11641,7 @@ function openSummary() {
         if (missingLog !== void 0) note(missingLogs, missingLog);
       }
       for (const id2 of missingStepUpKeys) note(stepUpKeys2, id2);
+      counters.add(passkeyUses2);
     },
     addFile(name, cutShort) {
       files++;
@@ -11602,6 +11655,7 @@ function openSummary() {
       missingKeys: [...missingKeys],
       missingLogs: [...missingLogs],
       missingStepUpKeys: [...stepUpKeys2],
+      countersWentBack: counters.wentBack().slice(0, NAMED_MAX2),
       cutShort: [...cut2]
     })
   };
@@ -11618,10 +11672,16 @@ function summaryLines(summary) {
   return [
     `${counted(pieces, "piece")} of evidence in ${counted(files, "file")}: ${countsText(summary)}`,
     ...Object.entries(kinds).map(([kind, counts]) => `  ${kind}: ${countsText(counts)}`),
-    ...missingLines(summary)
+    ...noteLines(summary)
   ];
 }
-function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort }) {
+function noteLines({
+  missingKeys,
+  missingLogs,
+  missingStepUpKeys,
+  countersWentBack,
+  cutShort
+}) {
   const lines = [];
   if (missingKeys.length > 0)
     lines.push(
@@ -11634,6 +11694,10 @@ function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort })
   if (missingStepUpKeys.length > 0)
     lines.push(
       `Step-up signatures that were not checked, because the keys of these humans are not given: ${named(missingStepUpKeys)}. Everything else about their changes was.`
+    );
+  if (countersWentBack.length > 0)
+    lines.push(
+      `Passkeys whose signature counter does not grow with the time of signing: ${named(countersWentBack)}. A copy of each may have signed; what they signed is valid all the same.`
     );
   if (cutShort.length > 0)
     lines.push(`Without the last line of a whole export: ${named(cutShort)}. Something may be missing.`);
@@ -11651,6 +11715,7 @@ var init_summary = __esm({
     "use strict";
     init_printable();
     init_text2();
+    init_passkey_counters();
     NAMED_MAX2 = 20;
   }
 });
@@ -11903,7 +11968,7 @@ function pageOf2({ summary, rows, actions, approvers, keys }) {
 <main>
 <h1>Verification report</h1>
 <p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text3}</p>
-${missingLines(summary).map((line) => `<p class="missing">${escaped(line)}</p>`).join("\n")}
+${noteLines(summary).map((line) => `<p class="missing">${escaped(line)}</p>`).join("\n")}
 ${table(
     "What was checked",
     ["Evidence", "valid", "NOT VALID", "cannot be checked"],

@@ -10,7 +10,7 @@ const FAILING = ['approvals']
 const { UP, UV, BE, BS, AT, ED } = FLAGS
 
 /** An approval whose payload is as a raw key signs it. */
-function byPasskey(owner: PasskeyOwner, how?: Otherwise, change: Members = {}): Members {
+export function byPasskey(owner: PasskeyOwner, how?: Otherwise, change: Members = {}): Members {
   const payload = membersAt(anApproval({ ...rawKeyOf(owner) }, change), 'payload')
   return { payload, ...asserted('approval', canonical(payload), owner, how) }
 }
