@@ -78,6 +78,22 @@ const ambiguous: Record<string, string> = {
   'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
 }
 
+/** One reply, whole, in the form of every error, and nothing behind it. */
+function expectRefusal(received: string): void {
+  const [answer, ...further] = answers(received)
+  expect(further).toEqual([])
+  expect([400, 408, 411, 431, 505]).toContain(answer?.status)
+  expect(answer?.headers).toEqual({
+    'content-type': 'application/json',
+    'x-content-type-options': 'nosniff',
+    'content-length': String(answer?.body.length),
+    connection: 'close',
+    date: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
+  })
+  expect(JSON.parse(answer?.body ?? '')).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/) })
+  expect(received.endsWith(answer?.body ?? '-')).toBe(true)
+}
+
 describe.each(servers)('%s', (server) => {
   let frontEnd: TestFrontEnd
   beforeAll(async () => {
@@ -98,6 +114,7 @@ describe.each(servers)('%s', (server) => {
       await until(client.isClosed, client.received)
       // uWebSockets.js sends a 100 ahead of a refusal.
       expect(answers(client.received()).every(({ status }) => status === 100 || status >= 400)).toBe(true)
+      if (server === 'node:http' && name !== 'a CONNECT') expectRefusal(client.received())
     }
     expect(frontEnd.seen).toEqual([])
   })
@@ -141,6 +158,55 @@ describe.each(servers)('%s', (server) => {
         expect(JSON.parse(answer?.body ?? '')).toEqual({ error: expect.stringMatching(/^[A-Z].*\.$/) })
       }
       expect(other.seen).toEqual([])
+      await other.close()
+    },
+  )
+
+  // uWebSockets.js writes a bare reply of its own for these, or closes the connection.
+  test.runIf(server === 'node:http').for([
+    ['transfer-encoding', 411, withHeaders('Content-Length: 4', 'Transfer-Encoding: chunked') + chunked],
+    ['content-length', 400, withHeaders('Transfer-Encoding: chunked', 'Content-Length: 4') + chunked],
+    ['content-length', 400, withHeaders('Content-Length: 4', 'Content-Length: 4')],
+    ['content-length', 400, withHeaders('Content-Length: 4x')],
+    ['size', 431, withHeaders(`X-A: ${'x'.repeat(headBytesMax)}`)],
+    ['size', 431, `GET /${'x'.repeat(headBytesMax)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['syntax', 400, 'hello\r\n\r\n'],
+    ['syntax', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['syntax', 400, withHeaders('Content-Length')],
+    ['slow', 408, ''],
+    ['slow', 408, 'GET /a HTTP/1.1\r\nHost'],
+  ] as const)(
+    'what the parser of node refuses is told and answered likewise: %s %i',
+    async ([reason, status, bytes]) => {
+      const dropped: string[] = []
+      const other = await openFrontEnd(server, {
+        timeouts: { headMs: 100, requestMs: 10_000, idleMs: 10_000, stalledMs: 10_000 },
+        onDropped: (why, address) => dropped.push(`${why} ${address}`),
+      })
+      const client = await open(other.port)
+      await client.send(bytes)
+      await until(client.isClosed, client.received)
+      expect(dropped).toEqual([`${reason} 127.0.0.1`])
+      expect(answers(client.received())[0]?.status).toBe(status)
+      expectRefusal(client.received())
+      await other.close()
+    },
+  )
+
+  test.runIf(server === 'node:http')(
+    'a head that ends too early is answered, and nothing behind a request that runs',
+    async () => {
+      const dropped: string[] = []
+      const other = await openFrontEnd(server, { onDropped: (why) => dropped.push(why) })
+      const early = await open(other.port)
+      early.socket.end('GET /a HTTP/1.1\r\nHost')
+      await until(early.isClosed, early.received)
+      expectRefusal(early.received())
+      const running = await open(other.port)
+      await running.send('GET /later HTTP/1.1\r\nHost: x\r\n\r\nno request\r\n\r\n')
+      await until(running.isClosed, running.received)
+      expect(running.received()).toBe('')
+      expect(dropped).toEqual(['syntax'])
       await other.close()
     },
   )

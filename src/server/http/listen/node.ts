@@ -8,7 +8,7 @@ import { serveRequest } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
 import { guard, headBytesMax } from './guard.ts'
 import type { Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
-import { refusalOf, type DropReason } from './refused.ts'
+import { refusalOf, type DropReason, type Refusal } from './refused.ts'
 import { sendTexts } from './streamed.ts'
 import { countUnderway } from './underway.ts'
 
@@ -55,12 +55,16 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     // Bytes behind the last request of a connection, which is still to get its reply.
     if (code === 'HPE_CLOSED_CONNECTION' && ending.has(socket)) return
-    const reason = reasonOfError[code]
-    if (reason !== undefined) tellDropped(socket, reason)
-    const refusal = reason === undefined ? undefined : refusalOf(reason)
+    const reason = reasonOfError[code] ?? (code.startsWith('HPE_') ? 'syntax' : undefined)
+    const refusal = reason && refusalOf(reason)
     // Written now, a refusal would pass for the reply to a request that is still running.
-    if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
-    else refuse(socket, refusal ?? { status: statusOfError[code] ?? 400, body: '' })
+    const isUnanswered = newest.get(socket)?.writableFinished === false
+    if (reason === undefined || refusal === undefined || isUnanswered || !socket.writable) {
+      socket.destroy()
+    } else {
+      tellDropped(socket, reason)
+      refuse(socket, refusal)
+    }
   })
   const port = await bind(server, options)
   return {
@@ -134,12 +138,12 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     else write(response, refusal, true)
   }
 
-  /** For what the parser does not read: there is no response object. */
-  function refuse(socket: Socket, { status, body }: Pick<Reply, 'status' | 'body'>): void {
+  /** For what the parser does not read: there is no response object, which would write the length and the date. */
+  function refuse(socket: Socket, { status, headers, body }: Refusal): void {
     ending.add(socket)
-    const length = `Content-Length: ${Buffer.byteLength(body)}`
-    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n${length}\r\n\r\n`)
-    socket.write(body)
+    const all = { ...headers, 'Content-Length': Buffer.byteLength(body), Date: new Date().toUTCString() }
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
     socket.destroySoon()
   }
 
@@ -295,12 +299,14 @@ async function stream(response: ServerResponse, texts: AsyncIterable<string>): P
   await closed
 }
 
-const statusOfError: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-}
-
+/** Of errors of the parser; every other one is of the syntax. */
 const reasonOfError: Readonly<Record<string, DropReason>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'slow',
+  HPE_HEADER_OVERFLOW: 'size',
+  HPE_INVALID_CONTENT_LENGTH: 'content-length',
+  HPE_INVALID_TRANSFER_ENCODING: 'transfer-encoding',
+  // A second one, and one behind a Transfer-Encoding.
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'content-length',
   HPE_INVALID_VERSION: 'http-version',
   HPE_PAUSED_H2_UPGRADE: 'http-version',
 }

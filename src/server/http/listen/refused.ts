@@ -6,18 +6,23 @@
  */
 const refusals = {
   'transfer-encoding': [411, 'Transfer-Encoding is not accepted: send the body with a Content-Length.'],
-  'content-length': [400, 'Content-Length must be one whole number.'],
+  'content-length': [400, 'Content-Length must be one whole number, and stand without a Transfer-Encoding.'],
   host: [400, 'The request must have exactly one Host header.'],
   target: [400, 'The request target must be a path: absolute URLs, * and CONNECT are not served.'],
   method: [400, 'The method must be written in capital letters.'],
   size: [431, 'The request line and the headers are limited to 100 headers and 16 KB.'],
   'http-version': [505, 'Only HTTP/1.1 and HTTP/1.0 are served.'],
+  syntax: [
+    400,
+    'The request cannot be read as HTTP/1.1 (RFC 9112): its request line or a header is malformed, or it ends too early.',
+  ],
+  slow: [408, 'The request did not arrive within its time.'],
   // Written now, a reply would pass for the reply to a request that is still running.
   pipelined: undefined,
   unread: undefined,
 } as const satisfies Record<string, readonly [status: number, error: string] | undefined>
 
-interface Refusal {
+export interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -36,7 +41,11 @@ export function refusalOf(reason: DropReason): Refusal | undefined {
   const [status, error] = refusal
   return {
     status,
-    headers: { 'Content-Type': 'application/json', Connection: 'close' },
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
+      Connection: 'close',
+    },
     body: JSON.stringify({ error }),
   }
 }
