@@ -9,99 +9,26 @@ import { readTrusted, verifyEvidence } from '../src/core/verifier/index.ts'
 import { reportsIn } from '../src/core/verifier/many.ts'
 import { exitCodeOf, openSummary, summaryLines } from '../src/core/verifier/summary.ts'
 import { noPython, pythonAnswers, pythonEnv, typescriptAnswers } from './vectors/answers.ts'
-import type { Answer, Asked } from './vectors/answers.ts'
 import type { Case } from './vectors/case.ts'
-import type { FileCase } from './vectors/files.ts'
 import { folder, vectorFiles, vectorText } from './vectors/generate.ts'
-import type { KeySetCase } from './vectors/key-sets.ts'
-import type { SummaryCase } from './vectors/summaries.ts'
+import {
+  all,
+  ARTIFACTS,
+  askedWith,
+  differing,
+  files,
+  KEY_FILES,
+  KEY_SET,
+  keySets,
+  LOG,
+  OTHERS,
+  published,
+  summaries,
+  textOf,
+} from './vectors/table.ts'
 
-const ARTIFACTS = [
-  'trust-records',
-  'receipts',
-  'refusal-records',
-  'audit-events',
-  'governance-changes',
-  'intent-transitions',
-  'provider-confirmations',
-  'approval-requests',
-  'approval-request-closes',
-  'bundles',
-] as const
-const OTHERS = ['key-sets', 'files', 'summaries'] as const
 const SMALL_FILE_CHARACTERS = 100_000
-const KEY_FILES = ['keys.json', 'approver-keys.json']
-/** What the reader trusts of logs, where a case has nothing else. */
-const LOG = readFileSync(join(folder, 'log.json'), 'utf8')
-const KEY_SET = KEY_FILES.map((name) => readFileSync(join(folder, name), 'utf8'))
-const published = ARTIFACTS.map((name) => ({ name, cases: readCases<Case>(name) }))
-const all = published.flatMap(({ cases }) => cases)
-const keySets = readCases<KeySetCase>('key-sets')
-const files = readCases<FileCase>('files')
-const summaries = readCases<SummaryCase>('summaries', 8)
-
-/** Throws for a file without cases: an empty run proves nothing. */
-function readCases<T>(name: string, least = 10): T[] {
-  const { cases } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { cases: T[] }
-  if (cases.length < least) throw new Error(`${name}.json holds ${cases.length} cases`)
-  return cases
-}
-
-function textOf(given: Case): string {
-  return 'text' in given ? given.text : JSON.stringify(given.evidence)
-}
-
-const asked: Asked[] = [
-  { files: KEY_SET },
-  ...all.map((given) => ({ text: textOf(given), log: given.log === undefined ? LOG : given.log })),
-  ...files.map(({ text }) => ({ text })),
-  ...keySets.map((given) => ({ files: given.files })),
-]
-
-/** What is published of a case that is one piece of evidence, as one sentence. */
-function expected({ artifact, valid, failing, unchecked = [], notes, unusable }: Case): object {
-  // A page is no piece of evidence: the table says of both that they are unusable as one.
-  if (unusable === true) return { unusable }
-  const verdict = valid ? 'valid' : failing.length > 0 ? 'invalid' : 'unchecked'
-  return {
-    artifact,
-    verdict,
-    failing: failing.toSorted(),
-    unchecked: unchecked.toSorted(),
-    ...(notes && { notes }),
-  }
-}
-
-/** An answer, as `expected` says it of the same case. */
-function found(answer: Answer | undefined, given: Case): object {
-  const { notes: due, unusable } = given
-  if (answer === undefined || !('reports' in answer)) return { answer }
-  const [report, ...others] = answer.reports
-  if (unusable === true && (report === undefined || isPage(given))) return { unusable }
-  if (report === undefined || others.length > 0) return { reports: answer.reports.length }
-  const { artifact, verdict, checks, notes } = report
-  const named = (is: (outcome: unknown) => boolean) =>
-    checks.flatMap(([name, outcome]) => (is(outcome) ? [name] : [])).toSorted()
-  return {
-    artifact,
-    verdict,
-    failing: named((outcome) => outcome === 'fails'),
-    unchecked: named(Array.isArray),
-    ...(due && { notes }),
-  }
-}
-
-/** A page of evidence is unusable as one piece, and a file like any other: files.json has more of those. */
-function isPage(given: Case): boolean {
-  try {
-    const value = JSON.parse(textOf(given)) as Record<string, unknown>
-    const { events, changes, confirmations, requests, refusals, signature } = value
-    const isList = [events, changes, confirmations, requests, refusals].some((list) => Array.isArray(list))
-    return Array.isArray(value) || (signature === undefined && isList)
-  } catch {
-    return false
-  }
-}
+const asked = askedWith((log) => log)
 
 test('the files are what their generator makes: the same values in the same order, and the small ones byte for byte', async () => {
   const made = vectorFiles()
@@ -154,7 +81,7 @@ test('the command, which reads files piece by piece and on threads, gives the su
       printed.mockClear()
       const status = await verifyCommand({
         files: sources.map(({ name }) => join(at, name)),
-        jwks: [join(folder, 'keys.json')],
+        jwks: KEY_FILES.map((name) => join(folder, name)),
         log: join(folder, 'log.json'),
         json: true,
         quiet: true,
@@ -211,35 +138,6 @@ test('every check of every artifact fails alone in some case', () => {
     if (name !== 'bundles') expect([...alone].toSorted()).toEqual(names.toSorted())
   }
 })
-
-const says = (id: string, is: unknown, should: unknown) =>
-  JSON.stringify(is) === JSON.stringify(should)
-    ? []
-    : [`${id}: ${JSON.stringify(is)}, and not ${JSON.stringify(should)}`]
-
-/** The cases of which an implementation says something else than is published. */
-function differing(answers: readonly Answer[]): string[] {
-  const [ofEvidence, ofFiles, ofKeySets] = [
-    answers.slice(1, 1 + all.length),
-    answers.slice(1 + all.length, 1 + all.length + files.length),
-    answers.slice(1 + all.length + files.length),
-  ]
-  expect(ofKeySets).toHaveLength(keySets.length)
-  return [
-    ...all.flatMap((given, i) => says(given.id, found(ofEvidence[i], given), expected(given))),
-    ...files.flatMap(({ id, exitCode, verdicts }, i) => {
-      const answer = ofFiles[i]
-      const is =
-        answer !== undefined && 'reports' in answer
-          ? { exitCode: answer.exitCode, verdicts: answer.reports.map(({ verdict }) => verdict) }
-          : { answer }
-      return says(id, is, { exitCode, verdicts })
-    }),
-    ...keySets.flatMap(({ id, keyIds }, i) =>
-      says(id, ofKeySets[i], keyIds === undefined ? { refused: true } : { keyIds }),
-    ),
-  ]
-}
 
 // proves abuse: `stepUpAuthorization.keyId` is an object
 // proves abuse: A place in a batch; abuse: A signature by batch under; abuse: A signature by batch where

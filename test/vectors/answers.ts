@@ -112,20 +112,23 @@ function said({ artifact, subject, verdict, checks, notes }: Report): Said {
   }
 }
 
+const PYTHON_PACKAGE = { python: 'python3', script: join(import.meta.dirname, 'answers.py'), env: pythonEnv }
+
 /**
- * As `typescriptAnswers`, by one process. It reads and writes files, so that it works on while this process is busy.
+ * As `typescriptAnswers`, by one process of a Python program: the package's, or another that answers alike. It reads and writes files, so that it
+ * works on while this process is busy.
  * @throws where it writes to standard error
  */
-export async function pythonAnswers(asked: readonly Asked[]): Promise<Answer[]> {
+export async function pythonAnswers(
+  asked: readonly Asked[],
+  { python, script, env } = PYTHON_PACKAGE,
+): Promise<Answer[]> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   const [input, output] = [join(folder, 'asked'), join(folder, 'answers')]
   writeFileSync(input, asked.map((one) => `${JSON.stringify(one)}\n`).join(''))
   const files = [openSync(input, 'r'), openSync(output, 'w')]
   try {
-    const child = spawn('python3', [join(import.meta.dirname, 'answers.py')], {
-      env: pythonEnv,
-      stdio: [...files, 'pipe'],
-    })
+    const child = spawn(python, [script], { env, stdio: [...files, 'pipe'] })
     if (child.stderr === null) throw new Error('standard error is a pipe')
     const ended = once(child, 'close')
     const problems = await text(child.stderr)

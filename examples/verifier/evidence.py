@@ -1,0 +1,176 @@
+"""The checks of every kind of evidence but records and bundles, as docs/handbook/evidence.md names them. signatures.py says what a check is."""
+from reading import NEVER, digest, filled, is_hash, is_time, list_of, number, pick, same, text, time, whole, without
+from signatures import by_all, by_approver, by_human, by_service
+
+
+# Members that no signature covers
+def unknown(value, path, known, **forms):
+    """The paths of the members that are not known, or not of the form that they must have."""
+    for name, v in value.items() if isinstance(value, dict) else ():
+        if name not in known or name in forms and not forms[name](v): yield f'the member {path}{name}'
+
+
+def unknown_in_signature(value, path):
+    return unknown(value, path, ('algorithm', 'keyId', 'value', 'batch', 'signedAt'), signedAt=is_time)
+
+
+def unknown_in_signed(value, path, member):
+    yield from unknown(value, path, (member, 'signature'))
+    yield from unknown_in_signature(value.get('signature'), f'{path}signature.') if isinstance(value, dict) else ()
+
+
+def unknown_in_list(value, name, path, look):
+    listed = value.get(name)
+    for i, entry in enumerate(listed if isinstance(listed, list) else ()): yield from look(entry, f'{path}{name}.{i}.')
+
+
+# Receipts, Refusal Records, confirmations: the small kinds
+def receipt(r, keys):
+    def hash_holds(): yield r['receiptHash'] == digest(without(r, 'receiptHash', 'signature', 'signatures'))
+
+    def signed():
+        first = {**{n: r[n] for n in ('algorithm', 'keyId', 'batch') if n in r}, 'value': r['signature']}
+        yield from by_all('receipt', without(r, 'signature', 'signatures'), r, first, keys, r.get('issuedAt'),
+                          ('ed25519', 'ml-dsa-65'), ('ed25519', 'ml-dsa-65', 'ml-dsa-65-batch'))
+    return {'receipt hash': hash_holds, 'receipt signature': signed, 'members': lambda: unknown_in_receipt(r, '')}
+
+
+def unknown_in_receipt(r, path): return unknown_in_list(r, 'signatures', path, unknown_in_signature) if isinstance(r, dict) else ()
+
+
+def refusal(r, keys):
+    signed, unrevoked = without(r, 'refusalRecordHash', 'signature'), {name: key._replace(revoked=NEVER) for name, key in keys.items()}
+
+    def binding():
+        decision = r['decision']
+        yield decision['outcome'] == 'REJECTED' and same(decision['intentId'], r['evaluatedIntent']['intentId'])
+        yield r.get('approvable', True) is True and isinstance(r['mismatches'], list)
+        for mismatch in r['mismatches']:
+            declared = decision['signals'].get(mismatch['signal'])
+            yield same(mismatch['declared'], declared) and not isinstance(declared, (dict, list))
+
+    def approvals():
+        for verified in r['decision']['verifiedSignals'].values():
+            yield list_of(text)(verified.get('notCounted', []))
+            for approval in verified.get('approvals', []):
+                yield approval['payload']['approverId'] not in verified.get('notCounted', [])
+                yield from by_approver(approval, unrevoked, r['decision'])
+    return {'refusal hash': lambda: iter([r['refusalRecordHash'] == digest(signed)]),
+            'refusal signature': lambda: by_service('refusal-record', signed, r['signature'], keys, r.get('createdAt')),
+            'decision binding': binding, 'approvals': approvals, 'members': lambda: unknown_in_signature(r.get('signature'), 'signature.')}
+
+
+def audit_event(e, keys):
+    return {'event signature': lambda: by_service('audit-event', e['event'], e['signature'], keys, e['event'].get('occurredAt')),
+            'members': lambda: unknown_in_signed(e, '', 'event')}
+
+
+def change(c, keys):
+    signed = without(c, 'signature', 'warnings', 'diff')
+
+    def resolution():
+        if c['status'] == 'PENDING_APPROVAL': yield not any(n in c for n in ('resolvedBy', 'resolvedAt', 'rejectionReason'))
+        else:
+            yield c['status'] in ('APPROVED', 'REJECTED') and filled(c['resolvedBy']) and c['resolvedBy'] != c['proposedBy']
+            yield is_time(c['resolvedAt'])
+            yield 'rejectionReason' not in c or c['status'] == 'REJECTED' and text(c['rejectionReason'])
+
+    def step_up():
+        if c['status'] == 'PENDING_APPROVAL': return (yield 'stepUpAuthorization' not in c)
+        entry = c['stepUpAuthorization']
+        payload, names = entry['payload'], [f'{c.get("resolvedBy")}:{name}' for name in ('step-up', entry['keyId'])]
+        yield payload['version'] == 1.0 and filled(payload['nonce'])
+        yield same(pick(payload, 'changeId', 'changeHash'), pick(c, 'changeId', 'changeHash'))
+        yield payload['action'] == {'APPROVED': 'approve', 'REJECTED': 'reject'}[c['status']]
+        yield 0 < time(payload['expiresAt']) - time(payload['authorizedAt']) <= 120_000 and time(c['resolvedAt']) < time(payload['expiresAt'])
+        for part in by_human('step-up', entry, names, keys, c['resolvedAt']):
+            if not text(part): yield part  # that neither key is given is for a note
+
+    def report():
+        r = c['impactReport']
+        yield c['kind'] == 'policy' and same(pick(r, 'changeId', 'changeHash'), pick(c, 'changeId', 'changeHash'))
+        yield c['stepUpAuthorization']['payload']['impactHash'] == digest(r)
+
+    def changed(): yield c['changeHash'] == digest(pick(c, 'changeId', 'kind', 'target', 'proposed', 'reason', 'proposedBy', 'proposedAt'))
+
+    def members():
+        yield from unknown(c, '', c, warnings=list_of(text))
+        yield from unknown_in_signature(c.get('signature'), 'signature.')
+    checks = {'change hash': changed, 'resolution': resolution, 'step-up authorization': step_up, 'members': members,
+              'change signature': lambda: by_service('governance-change', signed, c['signature'], keys, c.get('resolvedAt', c.get('proposedAt')))}
+    step = c.get('stepUpAuthorization')
+    if 'impactReport' in c or isinstance(step, dict) and isinstance(step.get('payload'), dict) and 'impactHash' in step['payload']:
+        checks['impact report'] = report
+    return checks
+
+
+def transition(e, keys):
+    def holds():
+        t = e['transition']
+        way, to, by, confirmed = (t['from'], t['to']), t['to'], t['by'], t.get('confirmationId')
+        yield way in (('PREPARED', 'RELEASED'), ('PREPARED', 'ERRORED'), ('RELEASED', 'FINALIZED'), ('RELEASED', 'ERRORED'), ('RELEASED', 'RESOLVED'))
+        yield filled(by) and (by != 'service' or to != 'RESOLVED')
+        yield t['resolution'] in ('EXECUTED', 'NOT_EXECUTED') if to == 'RESOLVED' else 'resolution' not in t
+        yield is_hash(t['trustRecordHash']) if to == 'FINALIZED' or to == 'ERRORED' and 'trustRecordHash' in t else 'trustRecordHash' not in t
+        yield 'confirmationId' not in t or to == 'RESOLVED' and by.startswith('webhook:') and filled(confirmed)
+        yield 'agreedWith' not in t or to == 'RESOLVED' and filled(t['agreedWith']) and t['agreedWith'] != by
+    return {'transition signature': lambda: by_service('intent-transition', e['transition'], e['signature'], keys, e['transition'].get('at')),
+            'transition': holds, 'members': lambda: unknown_in_signed(e, '', 'transition')}
+
+
+def confirmation(e, keys):
+    def holds():
+        c = e['confirmation']
+        yield c['says'] in ('executed', 'not_executed', 'pending') and is_hash(c['deliveryHash']) and is_hash(c['rulesHash'])
+        yield all(filled(c[n]) for n in ('confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt'))
+        yield list_of(lambda x: set(x) == {'expression', 'holds'} and filled(x['expression']) and isinstance(x['holds'], bool))(c['comparisons'])
+
+    def signed(): return by_service('provider-confirmation', e['confirmation'], e['signature'], keys, e['confirmation'].get('receivedAt'))
+    return {'confirmation signature': signed, 'confirmation': holds, 'members': lambda: unknown_in_signed(e, '', 'confirmation')}
+
+
+def close(c, keys, path=''):
+    def holds():
+        yield c['status'] == 'DECLINED' and filled(c['reason']) or c['status'] == 'WITHDRAWN' and c['reason'] == ''
+        yield all(filled(c[n]) for n in ('closeId', 'requestId', 'by')) and is_hash(c['requestHash']) and is_time(c['closedAt'])
+    return {'close signature': lambda: by_service('approval-request-close', without(c, 'signature'), c['signature'], keys, c.get('closedAt')),
+            'close': holds, 'members': lambda: unknown_in_signature(c.get('signature'), f'{path}signature.')}
+
+
+def request(e, keys):
+    r = e['request']
+
+    def holds():
+        policy = r['policy']
+        yield all(filled(r[n]) for n in ('requestId', 'requestedBy', 'principalId', 'capability', 'target'))
+        yield filled(policy['name']) and filled(policy['version'])
+        yield isinstance(r['parameters'], dict) and isinstance(r['signals'], dict) and is_hash(policy['contentHash'])
+        yield whole(r['quorum']) and r['quorum'] >= 1 and text(r['note']) and time(r['createdAt']) < time(r['expiresAt'])
+
+    def code():
+        yield all(text(r[n]) for n in ('capability', 'target', 'principalId', 'requestedBy')) and isinstance(r['parameters'], dict)
+        shown = {**pick(r, 'capability', 'target', 'parameters', 'principalId', 'requestedBy'), 'policy': pick(r['policy'], 'name', 'version')}
+        bits = int(digest(shown), 16) >> 196
+        symbols = ''.join('0123456789ABCDEFGHJKMNPQRSTVWXYZ'[bits >> shift & 31] for shift in range(55, -1, -5))
+        yield e['actionCode'] == '-'.join((symbols[:4], symbols[4:8], symbols[8:]))
+
+    def standing():
+        yield same(e['expiresAt'], r['expiresAt'])
+        if 'closed' not in e: return (yield text(e['status']) and e['status'] not in ('DECLINED', 'WITHDRAWN'))
+        closed = e['closed']
+        yield same(e['status'], closed['status']) and same(closed['requestId'], r['requestId']) and same(closed['requestHash'], e['requestHash'])
+        yield time(closed['closedAt']) >= time(r['createdAt']) and (closed['status'] != 'WITHDRAWN' or same(closed['by'], r['requestedBy']))
+
+    def members():
+        def of(*names): return lambda v: isinstance(v, dict) and set(v) == set(names) and all(map(text, v.values()))
+        given = of('approvalId', 'approverId', 'keyId', 'approvedAt')
+        statuses = ('PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN')
+        forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text, 'eligible': list_of(text),
+                 'approvals': list_of(lambda a: given(a) and is_time(a['approvedAt'])), 'endedBy': of('changeId')}
+        yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'signature', *forms), **forms)
+        yield from unknown_in_signature(e['signature'], 'signature.')
+        if isinstance(e.get('closed'), dict): yield from ended['members']()
+    checks = {'request hash': lambda: iter([e['requestHash'] == digest(r)]), 'request': holds, 'action code': code, 'standing': standing,
+              'members': members, 'request signature': lambda: by_service('approval-request', r, e['signature'], keys, r.get('createdAt'))}
+    ended = close(e.get('closed'), keys, 'closed.') if 'closed' in e else {}
+    return {**checks, **without(ended, 'members')}
