@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -149,6 +149,56 @@ describe('keys rotate and list', () => {
     countersign(['keys', 'generate', '--log'])
     expect(madeIds(countersign(['keys', 'rotate', '--log']).stdout)).toHaveLength(2)
     expect(readdirSync(join(folder, '.data/keys'))).toEqual(['log'])
+  })
+
+  test('revoke says since when a key counts no more and what to do next, and list shows it', () => {
+    const [old = ''] = madeIds(countersign(['keys', 'generate', '--dir', 'k']).stdout)
+    const now = new Date().toISOString()
+    const first = countersign(['keys', 'revoke', old, '--dir', 'k'])
+    const [, time = ''] =
+      /^Revoked \S+: what it signed from (\S+) on counts nowhere\.$/m.exec(first.stdout) ?? []
+    expect(first.status).toBe(0)
+    expect(time >= now && time <= new Date().toISOString()).toBe(true)
+    expect(readFileSync(join(folder, 'k', `${old}.revoked`), 'utf8')).toBe(`${time}\n`)
+    expect(first.stdout).toMatch(
+      /^It is the newest ed25519 key, .* countersign keys rotate --dir .*\/k, then restart/m,
+    )
+    expect(countersign(['keys', 'list', '--dir', 'k']).stdout).toContain(
+      `${old}\tsigns\trevoked since ${time}\n`,
+    )
+
+    countersign(['keys', 'rotate', '--dir', 'k'])
+    const earlier = countersign(['keys', 'revoke', old, '--dir', 'k', '--at', '2026-01-01T01:00:00+01:00'])
+    expect([earlier.status, earlier.stdout]).toEqual([0, expect.not.stringContaining('It is the newest')])
+    expect(countersign(['keys', 'list', '--dir', 'k']).stdout).toContain(
+      `${old}\tpublished\trevoked since 2026-01-01T00:00:00.000Z\n`,
+    )
+  })
+
+  test.each([
+    [['unknown'], /^countersign: No signing key unknown in .*\/k\. To see them: countersign keys list/],
+    [['../k/20200101T000000Z-ed25519'], /^countersign: No signing key \.\.\/k/],
+    [['OLD', '--at', 'yesterday'], /^countersign: --at must be a time with its offset/],
+    [['OLD', '--at', '2999-01-01T00:00:00Z'], /^countersign: --at must not be later than now/],
+    [['OLD'], /^countersign: \S+ is revoked since 2026-01-01T00:00:00\.000Z\. With --at/],
+    [['LOG'], /^countersign: No signing key \S+-ml-dsa-44 in .* Keys of the log cannot be revoked\./],
+  ])('revoke refuses %j in one sentence', (args, sentence) => {
+    const made = madeIds(countersign(['keys', 'generate', '--dir', 'k']).stdout)
+    const [old = ''] = made
+    const revoke = (given: string[]) =>
+      countersign([
+        'keys',
+        'revoke',
+        '--dir',
+        'k',
+        ...given.map((word) => (word === 'OLD' ? old : word === 'LOG' ? (made.at(-1) ?? '') : word)),
+      ])
+    expect(revoke(['OLD', '--at', '2026-01-01T00:00:00Z']).status).toBe(0)
+    const { status, stdout, stderr } = revoke(args)
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(sentence)
+    expect(readFileSync(join(folder, 'k', `${old}.revoked`), 'utf8')).toBe('2026-01-01T00:00:00.000Z\n')
+    expect(readdirSync(join(folder, 'k')).filter((name) => name.endsWith('.revoked'))).toHaveLength(1)
   })
 
   test.each(['list', 'rotate'])('%s of a folder without keys says so, and no folder is made', (command) => {

@@ -73,11 +73,13 @@ export async function startReceiver(config: ReceiverConfig): Promise<Server & { 
   return Object.assign(server, { url: `http://127.0.0.1:${port}/events` })
 }
 
-/** Every Ed25519 key: after a rotation the newest signs. Cache them for some minutes where many events come. */
+/** Every Ed25519 key that is not revoked: after a rotation the newest signs. Cache them for a minute where many events come. */
 async function fetchKeys(service: string) {
   const answer = await fetch(new URL('/.well-known/jwks.json', service))
-  const { keys } = (await answer.json()) as { keys: { algorithm: string; pem: string }[] }
-  return keys.filter(({ algorithm }) => algorithm === 'ed25519').map(({ pem }) => createPublicKey(pem))
+  const { keys } = (await answer.json()) as { keys: { algorithm: string; pem: string; revokedAt?: string }[] }
+  return keys
+    .filter(({ algorithm, revokedAt }) => algorithm === 'ed25519' && revokedAt === undefined)
+    .map(({ pem }) => createPublicKey(pem))
 }
 
 /** Undefined where it is too large. */

@@ -49,11 +49,17 @@ export async function fetchKeys(service: string): Promise<Keys> {
 }
 
 export function readKeys(jwks: unknown): Keys {
-  const { keys } = jwks as { keys: readonly { keyId: string; algorithm: string; pem: string }[] }
+  const { keys } = jwks as {
+    keys: readonly { keyId: string; algorithm: string; pem: string; revokedAt?: string }[]
+  }
   return new Map(
     keys
-      // A colon is in the keyIds of people, whose keys sign approvals: none of them may pass for the service.
-      .filter(({ keyId, algorithm }) => algorithm === 'ed25519' && !keyId.includes(':'))
+      // A colon is in the keyIds of people, whose keys sign approvals: none of them may pass for the service. Somebody else may have a
+      // revoked key, and a release is always of now.
+      .filter(
+        ({ keyId, algorithm, revokedAt }) =>
+          algorithm === 'ed25519' && !keyId.includes(':') && revokedAt === undefined,
+      )
       .map(({ keyId, pem }) => [keyId, createPublicKey(pem)]),
   )
 }

@@ -10,6 +10,7 @@ import {
   readPublicKeys,
   type Algorithm,
 } from '../core/signing/keys.ts'
+import { revocationFile, revokeKey } from '../core/signing/revocation.ts'
 import {
   generateLogKeys,
   generateMissingLogKeys,
@@ -76,8 +77,35 @@ export function defineKeys(keys: Command): void {
     })
 
   keys
+    .command('revoke')
+    .description('say since when a signing key counts no more, because somebody else may have it')
+    .argument('<keyId>', 'as `keys list` names it')
+    .option(...dirOption)
+    .option('--at <time>', 'since when, such as 2026-11-21T01:00:00Z (default: now)')
+    .action((keyId: string, options: { dir?: string; at?: string }) => {
+      const dir = folder(options.dir)
+      const key = readPublicKeys(dir).get(keyId)
+      if (key === undefined)
+        throw new Error(
+          `No signing key ${keyId} in ${dir}. To see them: countersign keys list --dir ${dir}. Keys of the log cannot be revoked.`,
+        )
+      const now = new Date()
+      const revokedAt = revokeKey(dir, key, { at: options.at ?? now.toISOString(), now })
+      console.log(`Revoked ${keyId}: what it signed from ${revokedAt} on counts nowhere.`)
+      console.log(
+        `Running services publish that within a second. Where instances have folders of their own, copy ${revocationFile(dir, keyId)} to each.`,
+      )
+      if (signs(key, { held: keyIds(dir, 'private'), signing: 1 }))
+        console.log(
+          `It is the newest ${key.algorithm} key, and an instance that signs with it executes nothing: countersign keys rotate --dir ${dir}, then restart each instance.`,
+        )
+    })
+
+  keys
     .command('list')
-    .description('name the keys and say which of them sign; those of the log are named `log/<key id>`')
+    .description(
+      'name the keys and say which of them sign and which are revoked; those of the log are named `log/<key id>`',
+    )
     .option(...dirOption)
     .action((options: { dir?: string }) => {
       const dir = folder(options.dir)
@@ -92,17 +120,32 @@ function noKeys(dir: string, how = `--dir ${dir}`): Error {
   return new Error(`No keys in ${dir}. To make them: countersign keys generate ${how}`)
 }
 
-/** The greatest key id of an algorithm whose private half is there signs. */
+interface Listed {
+  readonly keyId: string
+  readonly algorithm: string
+  readonly revokedAt?: string | undefined
+}
+
 function printListed(
-  published: readonly { readonly keyId: string; readonly algorithm: string }[],
+  published: readonly Listed[],
   { dir, prefix = '', signing }: { readonly dir: string; readonly prefix?: string; readonly signing: number },
 ): void {
   const held = keyIds(dir, 'private')
-  for (const { keyId, algorithm } of published) {
-    const ofAlgorithm = held.filter((other) => other.endsWith(`-${algorithm}`))
-    const signs = ofAlgorithm.slice(-signing).includes(keyId)
-    console.log(`${prefix}${keyId}\t${signs ? 'signs' : 'published'}`)
+  for (const key of published) {
+    const revoked = key.revokedAt === undefined ? '' : `\trevoked since ${key.revokedAt}`
+    console.log(`${prefix}${key.keyId}\t${signs(key, { held, signing }) ? 'signs' : 'published'}${revoked}`)
   }
+}
+
+/** The greatest key ids of an algorithm whose private halves are there sign. */
+function signs(
+  { keyId, algorithm }: Listed,
+  { held, signing }: { readonly held: readonly string[]; readonly signing: number },
+): boolean {
+  return held
+    .filter((other) => other.endsWith(`-${algorithm}`))
+    .slice(-signing)
+    .includes(keyId)
 }
 
 function printMade(made: readonly { readonly keyId: string }[], dir: string): void {

@@ -294,6 +294,14 @@ export const failures = {
       cause,
       gate: 'evidence',
     }),
+  /** Until it starts again with a newer key. @param which key it is, and since when it is revoked */
+  signingKeyRevoked: (which: string) =>
+    new Failure(503, 'A key by which this service signs is revoked. Nothing was executed.', {
+      code: 'SIGNING_KEY_REVOKED',
+      headers: { 'Retry-After': '5' },
+      cause: which,
+      gate: 'signing-key',
+    }),
   overloaded: (gate: OverloadGate, cause?: string) =>
     new Failure(503, 'Service overloaded. Try again later.', {
       code: 'OVERLOADED',

@@ -19,6 +19,7 @@ export const gates = {
   state: 'A source of the state which the policy verifies does not answer.',
   database: 'The database is away, or did not answer in time.',
   evidence: 'The database refuses to store evidence, so nothing is executed.',
+  'signing-key': 'A key by which this instance signs is revoked, so nothing is executed.',
   waiting: 'GET /ready: executions wait for a thread, or the event loop is late.',
   stopping: 'GET /ready: the service is stopping.',
 } as const
@@ -27,4 +28,7 @@ export type Gate = keyof typeof gates
 export const gateNames = Object.keys(gates) as Gate[]
 
 /** The gates of an overload, which more places, threads or patience would open. */
-export type OverloadGate = Exclude<Gate, 'state' | 'database' | 'evidence' | 'waiting' | 'stopping'>
+export type OverloadGate = Exclude<
+  Gate,
+  'state' | 'database' | 'evidence' | 'signing-key' | 'waiting' | 'stopping'
+>

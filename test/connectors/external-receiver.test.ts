@@ -209,6 +209,12 @@ test("an approver's key in the set does not pass for the service's", () => {
   expect([...readKeys({ keys }).keys()]).toEqual([keyId])
 })
 
+// proves abuse: Evidence signed by a stolen signing key
+test('a release by a key that is revoked is refused', () => {
+  const keys = jwks.keys.map((one) => ({ ...one, revokedAt: '2999-01-01T00:00:00.000Z' }))
+  expect(readKeys({ keys }).size).toBe(0)
+})
+
 // proves fault: It dies in the middle
 test('the program fetches the keys once, and killed in the middle of an effect it never does it again', async () => {
   let fetched = 0

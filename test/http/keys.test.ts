@@ -69,7 +69,7 @@ describe('GET /keys/{keyId} 200', () => {
 
   test('may be kept by caches, under a strong ETag', async () => {
     const { headers } = await service.get(`/keys/${HISTORICAL}`, open)
-    expect(headers.get('cache-control')).toBe('public, max-age=3600')
+    expect(headers.get('cache-control')).toBe('public, max-age=5')
     expect(headers.get('etag')).toMatch(/^"[0-9a-f]{64}"$/)
   })
 })
@@ -121,7 +121,7 @@ describe('GET /.well-known/jwks.json 200', () => {
     }
     expect(status).toBe(200)
     expect(body).toEqual({ keys: await Promise.all(publishedIds().map(one)) })
-    expect(headers.get('cache-control')).toBe('public, max-age=300')
+    expect(headers.get('cache-control')).toBe('public, max-age=5')
   })
 
   test('lists a key that another instance has made since', async () => {

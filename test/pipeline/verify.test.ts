@@ -46,7 +46,7 @@ async function sealed(
   )
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
   const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
-  const gated = authorized.map((item) => gate(item, { findKey, now }) as Authorized)
+  const gated = authorized.map((item) => gate(item, { ...steps, findKey, now }) as Authorized)
   const performed = await Promise.all(gated.map(performOne))
   const executions = stillGoing(await seal(performed, { ...steps, signatureMemo: together }))
   return { executions, verified: together }

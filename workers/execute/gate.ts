@@ -1,6 +1,7 @@
 // Third stage: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
 import { failures, type Failure } from '../../src/core/errors.ts'
-import type { PublicKey } from '../../src/core/signing/keys.ts'
+import { revokedSigner } from '../../src/core/signing/revocation.ts'
+import type { ThreadContext } from '../context.ts'
 import {
   checkAuthorization,
   type CheckWith,
@@ -12,8 +13,19 @@ import type { Claimable } from './decide/authorize.ts'
 
 export function gate(
   claimable: Claimable,
-  { findKey, now }: { findKey: (keyId: string) => PublicKey | undefined; now: Date },
+  {
+    findKey,
+    key,
+    receiptKeys,
+    now,
+  }: Pick<ThreadContext, 'findKey' | 'key' | 'receiptKeys'> & { readonly now: Date },
 ): Claimable | Failure {
+  // Refusals too: what this thread would sign of them counts nowhere.
+  const revoked = revokedSigner(
+    [key, ...receiptKeys].map((signer) => signer.public),
+    findKey,
+  )
+  if (revoked !== undefined) return failures.signingKeyRevoked(revoked)
   if (claimable.outcome !== 'authorized') return claimable
   const checked = checkSigned(claimable.authorization, {
     transaction: claimable.transaction,

@@ -45,7 +45,7 @@ export type EventEndpoint = Type.Static<typeof EventEndpoint>
 export const EventEndpointList = Type.Object({
   publicKeys: Type.Array(Type.String({ pattern: '^whpk_' }), {
     description:
-      'the Ed25519 keys of GET /.well-known/jwks.json: each `v1a` signature is by one of them, the newest last',
+      'the Ed25519 keys of GET /.well-known/jwks.json that are not revoked: each `v1a` signature is by one of them, the newest last',
   }),
   eventEndpoints: Type.Array(EventEndpoint),
 })

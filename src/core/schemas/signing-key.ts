@@ -37,9 +37,12 @@ export const PublicSigningKey = Type.Object({
       { description: 'only of an approver’s key that is a passkey: where it signs' },
     ),
   ),
-  /** Only approvers' keys have it (decisions §4). */
   revokedAt: Type.Optional(
-    Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),
+    Type.String({
+      ...Instant,
+      description:
+        'since when the key counts no more: a key of the service verifies what says that it was signed before, an approver’s what was used before',
+    }),
   ),
 })
 export type PublicSigningKey = Type.Static<typeof PublicSigningKey>

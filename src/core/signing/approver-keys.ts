@@ -13,9 +13,7 @@ export function approverKeyId({ approverId, keyId }: { approverId: string; keyId
 }
 
 /** As GET /keys/{approverId}:{keyId} answers it. */
-export function approverKeyJson(
-  row: ApproverRow,
-): ReturnType<typeof humanKeyJson> & { readonly revokedAt?: string } {
+export function approverKeyJson(row: ApproverRow): ReturnType<typeof humanKeyJson> {
   const published = humanKeyJson(readHumanKey(approverKeyId(row), row.publicKeyPem, row.passkey))
   return row.revokedAt === null ? published : { ...published, revokedAt: row.revokedAt }
 }

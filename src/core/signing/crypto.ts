@@ -3,6 +3,7 @@ import type { CheckCrypto, SignedArtifact } from '../verifier/evidence.ts'
 import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
 import { humanSignatureProblem } from './human-key.ts'
+import { revocationProblem } from './revocation.ts'
 import { sha256Hex } from './sha256.ts'
 import { verifySignature, type Signature, type SignatureMemo } from './signature.ts'
 
@@ -31,6 +32,9 @@ export function openCrypto(
       }
       const key = findKey(keyId)
       if (key === undefined) return false
+      // `verifySignature` refuses it too; whoever reads the report learns why here.
+      const revoked = revocationProblem(artifact, canonicalText, key)
+      if (revoked !== undefined) throw new Error(revoked)
       return verifySignature(artifact, canonicalText, signature as Signature, key, verifiedOf(artifact))
     },
     humanKey: findApproverKey,

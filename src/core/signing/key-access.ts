@@ -3,6 +3,7 @@ import { statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../read-if-there.ts'
 import { shellWord } from '../text.ts'
+import { REVOCATION_SUFFIX } from './revocation.ts'
 
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
@@ -13,14 +14,14 @@ const STICKY = 0o1000
 
 /** Sentences, each with the command that mends it. */
 export interface KeyAccess {
-  /** A key that others can replace: what it signs proves nothing. */
+  /** A key that others can replace, or whose revocation they can take back: what it signs proves nothing. */
   readonly writable: readonly string[]
   /** What is only to be warned of: mounted secrets often have these modes, and cannot have others. */
   readonly warnings: readonly string[]
 }
 
 /**
- * @param names of the private keys' files
+ * @param names of the private keys' files, and of those that say which keys are revoked
  * @param shown what the sentences call the folder, as a shell reads it: its path, or a variable for those who must not learn it
  */
 export function keyAccess(dir: string, names: readonly string[], shown = shellWord(dir)): KeyAccess {
@@ -33,7 +34,7 @@ export function keyAccess(dir: string, names: readonly string[], shown = shellWo
   const writable = files
     .filter(({ stats }) => isWritable(stats))
     .map(({ path, stats }) => cannotStay(path, stats))
-  const [readable] = files.filter(({ stats }) => isReadable(stats))
+  const [readable] = files.filter(({ path, stats }) => !isRevocation(path) && isReadable(stats))
   const warnings =
     readable === undefined
       ? []
@@ -48,10 +49,16 @@ export function keyAccess(dir: string, names: readonly string[], shown = shellWo
 }
 
 function cannotStay(path: string, stats: Stats): string {
+  const harm = isRevocation(path) ? 'take the revocation of the key back' : 'put another key there'
   return (
-    `${path} can be written by others (mode ${modeOf(stats)}), who can put another key there. ` +
+    `${path} can be written by others (mode ${modeOf(stats)}), who can ${harm}. ` +
     `To mend it: chmod go-w ${path}`
   )
+}
+
+/** Everybody may read it: it is published. */
+function isRevocation(path: string): boolean {
+  return path.endsWith(REVOCATION_SUFFIX)
 }
 
 function isWritable({ mode }: Stats): boolean {

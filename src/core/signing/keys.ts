@@ -6,6 +6,7 @@ import { ifThere } from '../read-if-there.ts'
 import * as ed25519 from './ed25519.ts'
 import { keyAccess, type KeyAccess } from './key-access.ts'
 import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
+import { readRevocation, REVOCATION_SUFFIX, withRevocation } from './revocation.ts'
 import { writeWholeFile } from './whole-file.ts'
 
 /** Another algorithm is a file beside this one and two rows here. */
@@ -41,6 +42,8 @@ export interface PublicKey<Known extends KeyAlgorithm = Algorithm> {
   readonly bytes: Uint8Array
   /** False for whatever is not this key's signature of the message, a wrong length included; never throws. */
   readonly verifies: (message: Buffer, signature: Buffer) => boolean
+  /** ISO 8601 (src/core/signing/revocation.ts). Only a signing key of the service has it. */
+  readonly revokedAt?: string | undefined
 }
 
 /** The secret stands only in the closure of `sign`: there is nothing to log, to serialise or to post to another thread. */
@@ -60,14 +63,21 @@ export interface SigningKeys {
 /**
  * The keys that sign: the one with the greatest keyId of each algorithm.
  * @throws Error with the file's name when any private key cannot be read or does not belong to its public key; with the command that makes
- *   a key when an algorithm has none
+ *   a key when an algorithm has none or its greatest one is revoked
  */
 export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
   const greatest = new Map(readPrivateKeys(dir, algorithms).map((key) => [key.public.algorithm, key]))
   const signerOf = (algorithm: Algorithm): SigningKey => {
     const key = greatest.get(algorithm)
-    if (key !== undefined) return key
-    throw new Error(`No ${algorithm} key in ${dir}. To make one: countersign keys generate --dir ${dir}`)
+    if (key === undefined)
+      throw new Error(`No ${algorithm} key in ${dir}. To make one: countersign keys generate --dir ${dir}`)
+    const { keyId } = key.public
+    const revokedAt = readRevocation(dir, keyId)
+    if (revokedAt === undefined) return key
+    throw new Error(
+      `The newest ${algorithm} key in ${dir}, ${keyId}, is revoked since ${revokedAt}, and what it signs counts nowhere. ` +
+        `To make a newer one: countersign keys rotate --dir ${dir}`,
+    )
   }
   return { ed25519: signerOf('ed25519'), receipt: receiptAlgorithms.map(signerOf) }
 }
@@ -87,25 +97,32 @@ export function readPrivateKeys<Known extends KeyAlgorithm>(
 }
 
 /**
- * Who else may write or read the private keys of a folder.
+ * Who else may write or read the private keys of a folder, or write which keys are revoked.
  * @param shown what the sentences call the folder, where not by its path
  */
 export function privateKeyAccess(dir: string, shown?: string): KeyAccess {
   return keyAccess(
     dir,
-    keyIds(dir, 'private').map((keyId) => `${keyId}.private.pem`),
+    ['.private.pem', REVOCATION_SUFFIX].flatMap((suffix) =>
+      idsOf(dir, suffix).map((keyId) => keyId + suffix),
+    ),
     shown,
   )
 }
 
-/** Every public key of the folder, those no longer used for signing included, by keyId in ascending order. */
+/** Every public key of the folder, those that are revoked or no longer sign included, by keyId in ascending order. */
 export function readPublicKeys(dir: string): Map<string, PublicKey> {
-  return new Map(keyIds(dir, 'public').map((keyId) => [keyId, readPublicKey(dir, keyId, algorithms)]))
+  return new Map(
+    keyIds(dir, 'public').map((keyId) => [keyId, withRevocation(dir, readPublicKey(dir, keyId, algorithms))]),
+  )
 }
 
 /** @returns the keyIds of all public or all private key files in ascending order; none where the folder does not exist */
 export function keyIds(dir: string, half: 'public' | 'private'): string[] {
-  const suffix = `.${half}.pem`
+  return idsOf(dir, `.${half}.pem`)
+}
+
+function idsOf(dir: string, suffix: string): string[] {
   const names = ifThere(() => readdirSync(dir)) ?? []
   return names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : [])).toSorted()
 }

@@ -1,8 +1,11 @@
 // The keys that GET /keys/{keyId} and GET /.well-known/jwks.json answer (interface §4.1), kept in step with their folder.
 import { algorithms, keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
+import { withRevocation } from './revocation.ts'
 
-/** Interface §2.7, exactly. */
-export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'>
+/** Interface §2.7, exactly; `revokedAt` only of a key that is revoked. */
+export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'> & {
+  readonly revokedAt?: string
+}
 
 /** The same with the members of its `jwk` beside, so that a reader of RFC 7517 finds the key. */
 type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
@@ -20,9 +23,9 @@ export interface PublishedKeys {
 const RECHECK_MS = 1000
 
 /**
- * The public keys of a folder. Another instance may add a key (rotation) and an operator may remove one at any time, so a read lists the
- * folder again, at most once a second.
- * @param onError called for a file that cannot be read after the start; the other keys stay published
+ * The public keys of a folder. Another instance may add a key (rotation), and an operator may remove or revoke one, at any time, so a read
+ * lists the folder again, at most once a second.
+ * @param onError called for a file that cannot be read after the start: a new key is not published, and one that was known stays as it was
  * @param nowMs any clock that does not go back
  * @throws at the start, as `readPublicKeys` does
  */
@@ -37,10 +40,12 @@ export function publishedKeys(
   function reread(): ReadonlyMap<string, PublicKey> {
     const found = new Map<string, PublicKey>()
     for (const keyId of keyIds(dir, 'public')) {
+      const known = keys.get(keyId)
       try {
-        found.set(keyId, keys.get(keyId) ?? readPublicKey(dir, keyId, algorithms))
+        found.set(keyId, withRevocation(dir, known ?? readPublicKey(dir, keyId, algorithms)))
       } catch (error) {
         onError(error)
+        if (known !== undefined) found.set(keyId, known)
       }
     }
     return found
@@ -73,8 +78,8 @@ function haveSame(one: ReadonlyMap<string, PublicKey>, other: ReadonlyMap<string
   return one.size === other.size && [...one].every(([keyId, key]) => other.get(keyId) === key)
 }
 
-export function publicKeyJson({ keyId, algorithm, use, pem, jwk }: PublicKey): PublicKeyJson {
-  return { keyId, algorithm, use, pem, jwk }
+export function publicKeyJson({ keyId, algorithm, use, pem, jwk, revokedAt }: PublicKey): PublicKeyJson {
+  return { keyId, algorithm, use, pem, jwk, ...(revokedAt === undefined ? {} : { revokedAt }) }
 }
 
 function keySetEntry(key: PublicKey): KeySetEntry {

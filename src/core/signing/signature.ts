@@ -4,6 +4,7 @@ import { familyOf, headText, signedMessage, type BatchPosition, type Hashing } f
 import { buildTree, leafHash } from '../merkle/tree.ts'
 import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import type { Algorithm, PublicKey, SigningKey } from './keys.ts'
+import { revocationProblem } from './revocation.ts'
 import { sha256 } from './sha256.ts'
 
 /** A type, because an interface is no JSON to the compiler. */
@@ -79,7 +80,7 @@ async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureM
 /**
  * Whether a signature is this key's for this text as this artifact, by itself or in its batch. Never throws, whatever was posted.
  * Strict: the algorithm and key it names must be the key's, and only one base64 text stands for its bytes,
- * so that a signature cannot be rewritten and still pass.
+ * so that a signature cannot be rewritten and still pass. A key that is revoked verifies what it signed before, and nothing that says no time.
  * @param signatureMemo of the batch that the text belongs to: what it knows is not verified again
  */
 export function verifySignature(
@@ -92,6 +93,7 @@ export function verifySignature(
   const { algorithm, keyId, value } = signature
   if (typeof algorithm !== 'string' || familyOf(algorithm) !== publicKey.algorithm) return false
   if (keyId !== publicKey.keyId || typeof value !== 'string') return false
+  if (revocationProblem(artifact, canonicalText, publicKey) !== undefined) return false
   const encoded = preAuthEncoding(artifact, canonicalText)
   let message: Uint8Array
   try {

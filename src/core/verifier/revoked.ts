@@ -1,10 +1,10 @@
 // A key of the service that was revoked, perhaps because somebody else has it: what it signed counts where the time that it signed is
 // before that. `signedAt` is not signed, so the artifact's own time decides.
 import type { Json } from '../json/canonical.ts'
-import type { SignedArtifact } from './evidence.ts'
+import { isMembers, type SignedArtifact } from './evidence.ts'
 import { instantMs } from './instant.ts'
 
-/** The signed member that says when; the first that is there. */
+/** The signed member that says when; the first that is there. Humans' keys are judged by when what they signed was used. */
 const TIMES: Readonly<Record<Exclude<SignedArtifact, 'approval' | 'step-up'>, readonly string[]>> = {
   'trust-record': ['createdAt'],
   'execution-authorization': ['authorizedAt'],
@@ -24,17 +24,18 @@ interface Revocation {
 }
 
 /**
- * Whether what a revoked key of the service signed counts.
+ * Whether what a revoked key of the service signed counts. Without a time that it signed nothing does: a session or a release is used at once.
+ * @param artifact what it was signed as
  * @returns a sentence for the reader: why it does not, or by which time it does
  */
 export function judgeRevoked(
-  artifact: SignedArtifact,
+  artifact: string,
   canonicalText: string,
   { keyId, revokedAt }: Revocation,
 ): { readonly counts: boolean; readonly sentence: string } {
-  const members = JSON.parse(canonicalText) as { readonly [name: string]: Json }
-  // Humans' keys are judged by when what they signed was used.
-  const names = artifact === 'approval' || artifact === 'step-up' ? [] : TIMES[artifact]
+  const signed = JSON.parse(canonicalText) as Json
+  const members = isMembers(signed) ? signed : {}
+  const names = Object.hasOwn(TIMES, artifact) ? TIMES[artifact as keyof typeof TIMES] : []
   const name = names.find((one) => one in members) ?? names[0] ?? 'time'
   const at = members[name]
   const revoked = `key ${JSON.stringify(keyId)} was revoked at ${revokedAt}`

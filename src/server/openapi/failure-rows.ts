@@ -77,6 +77,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),
   evidenceRefused: failures.evidenceRefused(''),
+  signingKeyRevoked: failures.signingKeyRevoked('<which>'),
   overloaded: failures.overloaded('places'),
   stateUnavailable: failures.stateUnavailable(undefined),
   databaseUnavailable: failures.databaseUnavailable(undefined),

@@ -10415,8 +10415,9 @@ var init_pre_auth_encoding = __esm({
 
 // src/core/verifier/revoked.ts
 function judgeRevoked(artifact, canonicalText2, { keyId, revokedAt }) {
-  const members2 = JSON.parse(canonicalText2);
-  const names2 = artifact === "approval" || artifact === "step-up" ? [] : TIMES[artifact];
+  const signed2 = JSON.parse(canonicalText2);
+  const members2 = isMembers(signed2) ? signed2 : {};
+  const names2 = Object.hasOwn(TIMES, artifact) ? TIMES[artifact] : [];
   const name = names2.find((one) => one in members2) ?? names2[0] ?? "time";
   const at2 = members2[name];
   const revoked = `key ${JSON.stringify(keyId)} was revoked at ${revokedAt}`;
@@ -10430,6 +10431,7 @@ var TIMES;
 var init_revoked = __esm({
   "src/core/verifier/revoked.ts"() {
     "use strict";
+    init_evidence();
     init_instant();
     TIMES = {
       "trust-record": ["createdAt"],

@@ -64,8 +64,10 @@ export const eventEndpoints = [
       }))
       const publicKeys = keys
         .jwks()
-        .keys.flatMap(({ algorithm, jwk: { x = '' } }) =>
-          algorithm === 'ed25519' ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`] : [],
+        .keys.flatMap(({ algorithm, revokedAt, jwk: { x = '' } }) =>
+          algorithm === 'ed25519' && revokedAt === undefined
+            ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`]
+            : [],
         )
       return answerList(query, {
         path: '/event-endpoints',

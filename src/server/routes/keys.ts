@@ -9,10 +9,8 @@ import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
 import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
-// The key of an id never changes. Readers must see a rotation within minutes and a revocation within seconds.
-const KEY_CACHE = 'public, max-age=3600'
-const KEY_SET_CACHE = 'public, max-age=300'
-const APPROVER_KEY_CACHE = 'public, max-age=5'
+// The key of an id never changes, but it may be revoked at any time, and readers must see that within seconds.
+const KEY_CACHE = 'public, max-age=5'
 
 export const keys = [
   {
@@ -22,7 +20,7 @@ export const keys = [
     tag: 'System',
     summary: 'A public key, of the service or of an approver',
     description:
-      'Keys that no longer sign stay readable, so that what they signed can be checked. An id with a colon, `{approverId}:{keyId}`, is an approver’s: it counts for approvals and for nothing else, and a revoked one says since when.',
+      'Keys that no longer sign stay readable, so that what they signed can be checked. An id with a colon, `{approverId}:{keyId}`, is an approver’s: it counts for approvals and for nothing else. A revoked key says since when, in `revokedAt`: what it signed from then on counts nowhere.',
     params: {
       keyId: { schema: NonEmptyText, description: 'As signatures name it.', example: signingKey.keyId },
     },
@@ -76,13 +74,13 @@ export const keys = [
 
 const keySetOf = onceFor((keySet: ReturnType<PublishedKeys['jwks']>): KeptDocument => ({
   body: JSON.stringify(keySet),
-  cache: KEY_SET_CACHE,
+  cache: KEY_CACHE,
 }))
 
 /** The rows stay the same until governance changes one. */
 const approverKeySetOf = onceFor((approvers: readonly ApproverRow[]): KeptDocument => {
   const inOrder = approvers.map(approverKeyJson).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-  return { body: JSON.stringify({ keys: inOrder }), cache: APPROVER_KEY_CACHE }
+  return { body: JSON.stringify({ keys: inOrder }), cache: KEY_CACHE }
 })
 
 /** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
@@ -94,5 +92,5 @@ async function publicKey({ params }: RouteRequest, service: Service): Promise<An
   }
   const approver = service.authority.current().approvers.find((row) => approverKeyId(row) === keyId)
   if (approver === undefined) return failures.keyNotFound(keyId)
-  return json(approverKeyJson(approver), { cache: APPROVER_KEY_CACHE })
+  return json(approverKeyJson(approver), { cache: KEY_CACHE })
 }

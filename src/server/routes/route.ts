@@ -67,6 +67,8 @@ export interface Service {
   readonly authority: AuthorityWatch
   /** Whether the database refuses evidence, and why. */
   readonly storeFault: StoreFault
+  /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
+  readonly revokedSigner: () => string | undefined
   readonly openapi: OpenApiTexts
   /** Problems that an operator should look at, shown by GET /ready. */
   readonly warnings: () => readonly string[]

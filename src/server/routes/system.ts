@@ -100,6 +100,9 @@ async function readiness(_request: RouteRequest, service: Service): Promise<Answ
     const reason = `The database refuses to store evidence: ${whyRefused(refused)}.`
     return { ...notReady(service, 'evidence', reason), log: { cause: refused } }
   }
+  const revoked = service.revokedSigner()
+  if (revoked !== undefined)
+    return notReady(service, 'signing-key', `A key by which this instance signs counts no more: ${revoked}.`)
   const overload = service.overload()
   if (overload !== undefined) return { ...notReady(service, 'waiting', overload), log: { cause: overload } }
   const warnings = service.warnings()

@@ -30,6 +30,7 @@ const executionFailures = [
   'outcomeUnknown',
   'stateUnavailable',
   'evidenceRefused',
+  'signingKeyRevoked',
 ] as const
 
 export const transactions = [

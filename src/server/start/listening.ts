@@ -1,7 +1,9 @@
 // The last step of the start: the front end and its listener, which a stop closes first.
 import type { Pool } from 'pg'
 import { publishedLogKeys } from '../../core/signing/log-keys.ts'
+import { readSigningKeys } from '../../core/signing/keys.ts'
 import { publishedKeys } from '../../core/signing/published.ts'
+import { revokedSigner } from '../../core/signing/revocation.ts'
 import { servedCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import { openPool } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
@@ -117,6 +119,8 @@ function serviceOf(
   const required = data.witnesses?.required
   const logKeys = publishedLogKeys(config.signingKeyDir)
   const keys = publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') })
+  const { ed25519, receipt } = readSigningKeys(config.signingKeyDir, config.receiptAlgorithms)
+  const signers = [ed25519, ...receipt].map((key) => key.public)
   const sessions = openSessions({
     callers,
     findKey: keys.get,
@@ -129,6 +133,7 @@ function serviceOf(
     authority,
     callers,
     storeFault,
+    revokedSigner: () => revokedSigner(signers, keys.get),
     config,
     pool: pools.read,
     exportPool: pools.export,

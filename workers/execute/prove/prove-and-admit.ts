@@ -73,7 +73,7 @@ async function admitOne(
   observed: Observed,
   thread: ThreadContext & { tx: Transaction },
 ): Promise<Authorized | Failure> {
-  const { tx, key, findKey, storeFault } = thread
+  const { tx, key, storeFault } = thread
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
   // A statement of its own: what is read after it is as new as the locks are.
@@ -83,7 +83,7 @@ async function admitOne(
   // Content never changes, but the version may have been retired while the lock was waited for.
   const version = thread.policies.find(item.transaction.policy) ?? item.version
   const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, sql: tx, now })
-  const gated = gate(authorizeAlone(concluded, key), { findKey, now })
+  const gated = gate(authorizeAlone(concluded, key), { ...thread, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
   const duplicate = (await claimTogether(tx, [gated], { ...thread, now })).get(gated)
