@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { SESSION_IDLE_MS, SESSION_MS, signSession } from '../../src/core/console-session.ts'
 import { canonicalize } from '../../src/core/json/canonical.ts'
-import { readSigningKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import { revokeKey } from '../../src/core/signing/revocation.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { aHuman } from '../authority.ts'
@@ -94,4 +95,16 @@ test('another instance takes a session, and knows of its logout', async () => {
   const refused = async () => (await atConsole(other, 'GET', '/console/me', session)).status === 401
   expect(await until(refused, 'the other instance to see the logout')).toBe(true)
   expect(await other.stop()).toBe(0)
+})
+
+// proves abuse: Evidence signed by a stolen signing key
+test('a session is over once the key that signed it is revoked, though it was taken just before', async () => {
+  const { signingKeyDir } = service
+  const { keyId } = signingKey().public
+  const stolen = aToken()
+  expect((await look(stolen)).status).toBe(200)
+  const now = new Date()
+  revokeKey(signingKeyDir, readPublicKeys(signingKeyDir).get(keyId)!, { at: now.toISOString(), now })
+  const refused = async () => (await look(stolen)).status === 401
+  expect(await until(refused, 'the revocation to be seen')).toBe(true)
 })
