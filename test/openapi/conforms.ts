@@ -100,8 +100,18 @@ function isAnswer(route: Route, status: number): boolean {
 }
 
 function responses({ method, path }: Route): Readonly<Record<string, Response>> {
-  const operation = document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, Response> }
-  return operation.responses
+  const operation = document.paths[path]?.[method.toLowerCase()] as {
+    responses: Record<string, Response | { $ref: string }>
+  }
+  return Object.fromEntries(
+    Object.entries(operation.responses).map(([status, stated]) => [status, referred(stated)]),
+  )
+}
+
+function referred(stated: Response | { $ref: string }): Response {
+  return '$ref' in stated
+    ? (document.components.responses[stated.$ref.slice('#/components/responses/'.length)] as Response)
+    : stated
 }
 
 const validators = new Map<string, ResponseValidator.IOpenAPIResponseValidator>()

@@ -33,10 +33,12 @@ const seen = new Set(
   ),
 )
 
+const { paths } = openapiDocument(routes)
+
 /** `METHOD path status [row]` of every answer and every error row in the document. */
 const listed = routes.flatMap((route) => {
   const { method, path } = route
-  const operation = (openapiDocument(routes).paths[path]?.[method.toLowerCase()] ?? {}) as {
+  const operation = (paths[path]?.[method.toLowerCase()] ?? {}) as {
     responses?: Record<string, unknown>
   }
   const rows = failuresOf(route)

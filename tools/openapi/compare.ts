@@ -15,19 +15,20 @@ type Members = Readonly<Record<string, unknown>>
 /** Everything that a document promises, a line each. */
 function promises(document: unknown): string[] {
   const { paths, components } = members(document)
-  const { schemas } = members(components)
+  const { schemas, responses } = members(components)
   return [
     ...entries(paths).flatMap(([path, item]) => [
       `path ${path}`,
       ...entries(item).flatMap(([method, operation]) =>
-        operationPromises(`${method.toUpperCase()} ${path}`, members(operation)),
+        operationPromises(`${method.toUpperCase()} ${path}`, members(operation), members(responses)),
       ),
     ]),
     ...entries(schemas).flatMap(([name, schema]) => [`schema ${name}`, ...schemaPromises(name, schema)]),
   ]
 }
 
-function operationPromises(at: string, operation: Members): string[] {
+/** @param shared responses that an operation may refer to: what it promises is the same wherever it stands */
+function operationPromises(at: string, operation: Members, shared: Members): string[] {
   const parameters = list(operation['parameters']).map(members)
   return [
     `method ${at}`,
@@ -36,12 +37,20 @@ function operationPromises(at: string, operation: Members): string[] {
       return [name, ...schemaPromises(name, parameter['schema'])]
     }),
     ...contentPromises(`${at} body`, operation['requestBody']),
-    ...entries(operation['responses']).flatMap(([status, response]) => [
-      `${at} status ${status}`,
-      ...Object.keys(members(members(response)['headers'])).map((name) => `${at} ${status} header ${name}`),
-      ...contentPromises(`${at} ${status}`, response),
-    ]),
+    ...entries(operation['responses']).flatMap(([status, stated]) => {
+      const response = referred(members(stated), shared)
+      return [
+        `${at} status ${status}`,
+        ...Object.keys(members(response['headers'])).map((name) => `${at} ${status} header ${name}`),
+        ...contentPromises(`${at} ${status}`, response),
+      ]
+    }),
   ]
+}
+
+function referred(stated: Members, shared: Members): Members {
+  const { $ref } = stated
+  return typeof $ref === 'string' ? members(shared[$ref.slice('#/components/responses/'.length)]) : stated
 }
 
 function contentPromises(at: string, holder: unknown): string[] {

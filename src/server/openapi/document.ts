@@ -5,6 +5,7 @@ import { componentSchemas, schemaOf } from './components.ts'
 import { headers } from './headers.ts'
 import { tags } from './operation.ts'
 import { componentName, isCached, responsesOf } from './responses.ts'
+import { sharedResponses, type SharedResponses } from './shared-responses.ts'
 
 /** @returns the document in both notations, each rendered when it is first read */
 export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
@@ -28,6 +29,8 @@ export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
 
 /** The document is the same for every deployment; GET /version names the build. */
 export function openapiDocument(routes: readonly Route[]) {
+  const responses = sharedResponses(routes)
+  const operations = paths(routes, responses)
   return {
     openapi: '3.1.0',
     info: {
@@ -41,7 +44,7 @@ export function openapiDocument(routes: readonly Route[]) {
     servers: [{ url: '/', description: 'The service that serves this document.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{ bearer: [] }],
-    paths: paths(routes),
+    paths: operations,
     components: {
       securitySchemes: {
         bearer: {
@@ -50,7 +53,8 @@ export function openapiDocument(routes: readonly Route[]) {
           description: 'An API key, `csk_…`, issued by an operator for one calling system.',
         },
       },
-      headers: headerComponents(routes),
+      headers: headerComponents(JSON.stringify([operations, responses])),
+      responses,
       schemas: componentSchemas(),
     },
   }
@@ -70,17 +74,17 @@ connector, and seals what happened in a signed Execution Trust Record with a ver
   once. With another key put your own \`callerId\` for \`authority.principalId\`.
 `
 
-function paths(routes: readonly Route[]): Record<string, Record<string, unknown>> {
+function paths(routes: readonly Route[], shared: SharedResponses): Record<string, Record<string, unknown>> {
   const byPath = Map.groupBy(routes, ({ path }) => path)
   return Object.fromEntries(
     [...byPath].map(([path, ofPath]) => [
       path,
-      Object.fromEntries(ofPath.map((route) => [route.method.toLowerCase(), operationObject(route)])),
+      Object.fromEntries(ofPath.map((route) => [route.method.toLowerCase(), operationObject(route, shared)])),
     ]),
   )
 }
 
-function operationObject(route: Route): Record<string, unknown> {
+function operationObject(route: Route, shared: SharedResponses): Record<string, unknown> {
   const { operationId, tag, summary, description, body } = route
   const parameters = parametersOf(route)
   return {
@@ -98,7 +102,12 @@ function operationObject(route: Route): Record<string, unknown> {
             content: { 'application/json': { schema: schemaOf(body.schema), example: body.example } },
           },
         }),
-    responses: responsesOf(route),
+    responses: Object.fromEntries(
+      responsesOf(route).map(({ status, name, response }) => [
+        status,
+        name !== undefined && name in shared ? { $ref: `#/components/responses/${name}` } : response,
+      ]),
+    ),
   }
 }
 
@@ -131,8 +140,7 @@ const IF_NONE_MATCH = {
 }
 
 /** The header components that a response refers to. */
-function headerComponents(routes: readonly Route[]): Record<string, unknown> {
-  const responses = JSON.stringify(paths(routes))
+function headerComponents(responses: string): Record<string, unknown> {
   const components = Object.entries(headers).flatMap(([name, header]): [string, unknown][] => [
     [componentName(name, true), { ...header, required: true }],
     [componentName(name, false), header],

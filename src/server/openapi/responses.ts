@@ -27,21 +27,41 @@ export function failuresOf(route: Route): FailureRow[] {
   return [...new Set(rows)]
 }
 
-/** The `responses` of the document, by status. */
-export function responsesOf(route: Route): Record<string, unknown> {
-  const answers = Object.entries(route.answers).flatMap(([status, shape]) => {
-    const answered = [[status, answer(route, shape)]] as [string, unknown][]
-    if (isCached(shape)) answered.push(['304', notModified(route, shape)])
-    return answered
-  })
-  const rows = Map.groupBy(failuresOf(route), (row) => shownFailures[row].status)
-  const failed = [...rows].map(([status, ofStatus]): [string, unknown] => [
-    String(status),
-    failure(route, status, ofStatus),
+export interface ShownResponse {
+  readonly status: string
+  /** Of a component, where other routes answer the same; undefined for what a route alone answers. */
+  readonly name?: string
+  readonly response: object
+}
+
+/** The `responses` of an operation, in the order of their statuses. */
+export function responsesOf(route: Route): ShownResponse[] {
+  const answers = Object.entries(route.answers).flatMap(([status, shape]): ShownResponse[] => [
+    { status, response: answer(route, shape) },
+    ...(isCached(shape) ? [notModified(route, shape)] : []),
   ])
-  return Object.fromEntries(
-    [...answers, ...failed].toSorted(([status], [other]) => Number(status) - Number(other)),
-  )
+  const rows = Map.groupBy(failuresOf(route), (row) => shownFailures[row].status)
+  const failed = [...rows].map(([status, ofStatus]): ShownResponse => ({
+    status: String(status),
+    name: nameOf(route, status, ofStatus.join('-or-')),
+    response: failure(route, status, ofStatus),
+  }))
+  return [...answers, ...failed].toSorted((one, other) => Number(one.status) - Number(other.status))
+}
+
+/** Two routes that differ in nothing of this answer one status alike. */
+function nameOf(route: Route, status: number, said: string): string {
+  const { open, limit, cost, page, failureBody } = route
+  const isLimited = !isBeforeLimits(route, status)
+  const how = Object.entries({
+    open: open === true,
+    executing: isLimited && limit === 'execute',
+    unlimited: isLimited && limit === undefined && cost === undefined,
+    unmounted: isUnmounted(route, status),
+    paged: page !== undefined,
+    listed: failureBody !== undefined,
+  })
+  return [said, ...how.flatMap(([word, holds]) => (holds ? [word] : []))].join('.')
 }
 
 function answer(route: Route, shape: AnswerShape) {
@@ -83,10 +103,19 @@ export function isCached({ cached, kept }: AnswerShape): boolean {
   return cached === true || kept === true
 }
 
-function notModified(route: Route, { kept }: AnswerShape) {
+function notModified(route: Route, { kept }: AnswerShape): ShownResponse {
   return {
-    description: 'Unchanged: the ETag is that of If-None-Match.',
-    headers: headersOf([...always, ...limitHeaders(route), ...cacheHeaders, ...(kept ? codingHeaders : [])]),
+    status: '304',
+    name: nameOf(route, 304, kept ? 'notModified-encoded' : 'notModified'),
+    response: {
+      description: 'Unchanged: the ETag is that of If-None-Match.',
+      headers: headersOf([
+        ...always,
+        ...limitHeaders(route),
+        ...cacheHeaders,
+        ...(kept ? codingHeaders : []),
+      ]),
+    },
   }
 }
 
