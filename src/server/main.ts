@@ -100,7 +100,7 @@ async function start(starting: Starting): Promise<void> {
   const { warnings, jobPool, ...jobs } = await startJobs(starting, data, threads, consoleOrigin)
   signal.throwIfAborted()
   const front = await listenForRequests(starting, { data, threads, warnings, consoleOrigin })
-  const { server, port } = front.listener
+  const { server, because, port } = front.listener
   origin = consoleOriginOf(config, port)
   if (threads.metrics !== undefined && config.metrics !== undefined) {
     const { pools, probe } = data
@@ -117,7 +117,7 @@ async function start(starting: Starting): Promise<void> {
     logger.info({ url: await threads.metrics.serve(config.metrics, scraped) }, 'metrics')
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
-  logger.info({ url, server, threads: config.workerThreads }, 'listening')
+  logger.info({ url, server, because, threads: config.workerThreads }, 'listening')
   process.stdout.write(firstStepsText(url, data) + pagesText(url, consoleOrigin()))
 }
 

@@ -1,5 +1,6 @@
 // Listens on the service's address: uWebSockets.js where its binary loads, node:http elsewhere (docs/design-notes.md "Limits of the listeners").
 import type UWebSockets from 'uWebSockets.js'
+import { errorText } from '../../../core/error-text.ts'
 import { headBytesMax } from './guard.ts'
 import type { ListenOptions, Listener } from './listener.ts'
 import { listenNode } from './node.ts'
@@ -17,9 +18,16 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headBytesMax)
     uws = (await import('uWebSockets.js')).default
   } catch (cause) {
-    // An older glibc than 2.38, musl, or a Node it has no binary for.
-    if (options.server === undefined) return listenNode(options)
-    throw new Error('uWebSockets.js does not load on this machine', { cause })
+    const because = whyNotLoaded(cause)
+    if (options.server === undefined) return { ...(await listenNode(options)), because }
+    throw new Error(because, { cause })
   }
   return listenUws(uws, options)
+}
+
+/** It is an optional dependency, and its binary needs glibc 2.38, no musl and a Node that it was built for. */
+function whyNotLoaded(cause: unknown): string {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND')
+    return 'uWebSockets.js is not installed'
+  return `uWebSockets.js does not load on this machine: ${errorText(cause).replaceAll(/\s+/g, ' ')}`
 }

@@ -77,6 +77,8 @@ export interface Timeouts {
 
 export interface Listener {
   readonly server: 'uWebSockets.js' | 'node:http'
+  /** Why it is not the one that is preferred; undefined where it is, or where one was asked for. */
+  readonly because?: string
   readonly port: number
   /**
    * Takes the connections that already wait to be accepted and then refuses new ones, which is when it resolves. Every reply from
