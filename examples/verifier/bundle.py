@@ -1,7 +1,7 @@
 """The checks of a bundle, as docs/handbook/log.md names them under "One file for one execution". A tlog-policy it does not read."""
 import re
-from evidence import change, unknown, unknown_in_list, unknown_in_signature
-from reading import WRONG_FORM, base64_bytes, digest, is_time, merge, must, read_json, read_key, same, sha256, text, time, without
+from evidence import change, unknown, unknown_in_change, unknown_in_list
+from reading import WRONG_FORM, base64_bytes, digest, is_time, merge, must, named_keys, read_json, read_key, same, sha256, text, without
 from record import all_of, record, unknown_in_record
 from signatures import root_of, verifies
 
@@ -81,14 +81,14 @@ def artifacts(b):
 def signals(r): return [verified for e in r['executions'] for verified in e['decision']['verifiedSignals'].values()]
 
 
-def newest(r): return sorted(r['receipts'], key=lambda e: time(e['issuedAt']))[-1:]
+def newest(r): return r['receipts'][-1:]
 
 
 def name_of(approval): return f'{approval["payload"]["approverId"]}:{approval["payload"]["keyId"]}'
 
 
 def bundle(b, keys, log):
-    r = b['record']
+    r = b.get('record')
 
     def approver_names(): return {name_of(a) for verified in signals(r) for a in verified.get('approvals', [])}
 
@@ -114,13 +114,13 @@ def bundle(b, keys, log):
         passkeys = [{'passkey': c['proposed']['passkey']} if 'passkey' in c['proposed'] else {} for c in added]
         return dict(read_key({'keyId': c['target'], 'pem': c['proposed']['publicKeyPem'], **passkey}) for c, passkey in zip(added, passkeys))
 
-    def listed_as_enrolled(): return [(name, key) for name, key in map(read_key, b['approverKeys']) if same_key(key, enrolled().get(name))]
+    def listed_as_enrolled(): return [(name, key) for name, key in named_keys(b['approverKeys']) if same_key(key, enrolled().get(name))]
 
     def same_key(one, other): return other is not None and one[:2] == other[:2] and same(one.passkey, other.passkey)
 
     def approver_keys():
         listed = [name for name, _ in listed_as_enrolled()]
-        yield set(listed) == approver_names() and len(listed) == len(b['approverKeys']) == len(set(listed))
+        yield set(listed) == approver_names() and len(listed) == len(named_keys(b['approverKeys']))
         yield len(merge(*keys.items(), *enrolled().items())) > 0
 
     def keys_that_count():
@@ -186,8 +186,7 @@ def bundle(b, keys, log):
     def members():
         yield from unknown(b, '', ('bundle', 'record', 'policy', 'approverKeys', 'changes', 'proofs'))
         yield from unknown_in_record(r, 'record.')
-        changes = [c for c in b['changes'] if isinstance(c, dict)] if isinstance(b.get('changes'), list) else []
-        for i, c in enumerate(changes): yield from unknown_in_signature(c.get('signature'), f'changes.{i}.signature.')
+        yield from unknown_in_list(b, 'changes', '', unknown_in_change)
         yield from unknown_in_list(b, 'proofs', '', lambda p, at: unknown(p, at, ('kind', 'id', 'proof')))
         yield from unknown_in_list(b, 'approverKeys', '', unknown_in_key)
     checks = record(r, keys_that_count()) if isinstance(r, dict) else dict.fromkeys(record({}, {}), lambda: iter([False]))

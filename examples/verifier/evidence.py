@@ -1,6 +1,6 @@
 """The checks of every kind of evidence but records and bundles, as docs/handbook/evidence.md names them. signatures.py says what a check is."""
 from reading import NEVER, digest, filled, is_hash, is_time, list_of, number, pick, same, text, time, whole, without
-from signatures import by_all, by_approver, by_human, by_service
+from signatures import HUMAN_ALGORITHMS, by_all, by_approver, by_human, by_service, holds
 
 
 # Members that no signature covers
@@ -29,7 +29,7 @@ def receipt(r, keys):
     def hash_holds(): yield r['receiptHash'] == digest(without(r, 'receiptHash', 'signature', 'signatures'))
 
     def signed():
-        first = {**{n: r[n] for n in ('algorithm', 'keyId', 'batch') if n in r}, 'value': r['signature']}
+        first = {'algorithm': r['algorithm'], 'keyId': r['keyId'], 'value': r['signature']}
         yield from by_all('receipt', without(r, 'signature', 'signatures'), r, first, keys, r.get('issuedAt'),
                           ('ed25519', 'ml-dsa-65'), ('ed25519', 'ml-dsa-65', 'ml-dsa-65-batch'))
     return {'receipt hash': hash_holds, 'receipt signature': signed, 'members': lambda: unknown_in_receipt(r, '')}
@@ -44,7 +44,7 @@ def refusal(r, keys):
     def binding():
         decision = r['decision']
         yield decision['outcome'] == 'REJECTED' and same(decision['intentId'], r['evaluatedIntent']['intentId'])
-        yield r.get('approvable', True) is True and isinstance(r['mismatches'], list)
+        yield r.get('approvable', True) is True and isinstance(r['mismatches'], list) and isinstance(decision['signals'], dict)
         for mismatch in r['mismatches']:
             declared = decision['signals'].get(mismatch['signal'])
             yield same(mismatch['declared'], declared) and not isinstance(declared, (dict, list))
@@ -71,7 +71,7 @@ def change(c, keys):
     def resolution():
         if c['status'] == 'PENDING_APPROVAL': yield not any(n in c for n in ('resolvedBy', 'resolvedAt', 'rejectionReason'))
         else:
-            yield c['status'] in ('APPROVED', 'REJECTED') and filled(c['resolvedBy']) and c['resolvedBy'] != c['proposedBy']
+            yield c['status'] in ('APPROVED', 'REJECTED') and filled(c['resolvedBy']) and text(c['proposedBy']) and c['resolvedBy'] != c['proposedBy']
             yield is_time(c['resolvedAt'])
             yield 'rejectionReason' not in c or c['status'] == 'REJECTED' and text(c['rejectionReason'])
 
@@ -83,8 +83,10 @@ def change(c, keys):
         yield same(pick(payload, 'changeId', 'changeHash'), pick(c, 'changeId', 'changeHash'))
         yield payload['action'] == {'APPROVED': 'approve', 'REJECTED': 'reject'}[c['status']]
         yield 0 < time(payload['expiresAt']) - time(payload['authorizedAt']) <= 120_000 and time(c['resolvedAt']) < time(payload['expiresAt'])
-        for part in by_human('step-up', entry, names, keys, c['resolvedAt']):
-            if not text(part): yield part  # that neither key is given is for a note
+        yield entry['algorithm'] in HUMAN_ALGORITHMS and text(entry['keyId']) and text(entry['signature'])
+        # One of the keys that are given; that none is, is for a note.
+        tried = [holds(lambda: by_human('step-up', entry, [name], keys, c['resolvedAt'])) for name in names if name in keys]
+        yield tried == [] or True in tried
 
     def report():
         r = c['impactReport']
@@ -93,10 +95,7 @@ def change(c, keys):
 
     def changed(): yield c['changeHash'] == digest(pick(c, 'changeId', 'kind', 'target', 'proposed', 'reason', 'proposedBy', 'proposedAt'))
 
-    def members():
-        yield from unknown(c, '', c, warnings=list_of(text))
-        yield from unknown_in_signature(c.get('signature'), 'signature.')
-    checks = {'change hash': changed, 'resolution': resolution, 'step-up authorization': step_up, 'members': members,
+    checks = {'change hash': changed, 'resolution': resolution, 'step-up authorization': step_up, 'members': lambda: unknown_in_change(c, ''),
               'change signature': lambda: by_service('governance-change', signed, c['signature'], keys, c.get('resolvedAt', c.get('proposedAt')))}
     step = c.get('stepUpAuthorization')
     if 'impactReport' in c or isinstance(step, dict) and isinstance(step.get('payload'), dict) and 'impactHash' in step['payload']:
@@ -104,8 +103,14 @@ def change(c, keys):
     return checks
 
 
+def unknown_in_change(c, path):
+    if not isinstance(c, dict): return
+    yield from unknown(c, path, c, warnings=list_of(text))
+    yield from unknown_in_signature(c.get('signature'), f'{path}signature.')
+
+
 def transition(e, keys):
-    def holds():
+    def form():
         t = e['transition']
         way, to, by, confirmed = (t['from'], t['to']), t['to'], t['by'], t.get('confirmationId')
         yield way in (('PREPARED', 'RELEASED'), ('PREPARED', 'ERRORED'), ('RELEASED', 'FINALIZED'), ('RELEASED', 'ERRORED'), ('RELEASED', 'RESOLVED'))
@@ -115,32 +120,32 @@ def transition(e, keys):
         yield 'confirmationId' not in t or to == 'RESOLVED' and by.startswith('webhook:') and filled(confirmed)
         yield 'agreedWith' not in t or to == 'RESOLVED' and filled(t['agreedWith']) and t['agreedWith'] != by
     return {'transition signature': lambda: by_service('intent-transition', e['transition'], e['signature'], keys, e['transition'].get('at')),
-            'transition': holds, 'members': lambda: unknown_in_signed(e, '', 'transition')}
+            'transition': form, 'members': lambda: unknown_in_signed(e, '', 'transition')}
 
 
 def confirmation(e, keys):
-    def holds():
+    def form():
         c = e['confirmation']
         yield c['says'] in ('executed', 'not_executed', 'pending') and is_hash(c['deliveryHash']) and is_hash(c['rulesHash'])
         yield all(filled(c[n]) for n in ('confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt'))
-        yield list_of(lambda x: set(x) == {'expression', 'holds'} and filled(x['expression']) and isinstance(x['holds'], bool))(c['comparisons'])
+        yield list_of(lambda x: filled(x['expression']) and isinstance(x['holds'], bool))(c['comparisons'])
 
     def signed(): return by_service('provider-confirmation', e['confirmation'], e['signature'], keys, e['confirmation'].get('receivedAt'))
-    return {'confirmation signature': signed, 'confirmation': holds, 'members': lambda: unknown_in_signed(e, '', 'confirmation')}
+    return {'confirmation signature': signed, 'confirmation': form, 'members': lambda: unknown_in_signed(e, '', 'confirmation')}
 
 
 def close(c, keys, path=''):
-    def holds():
+    def form():
         yield c['status'] == 'DECLINED' and filled(c['reason']) or c['status'] == 'WITHDRAWN' and c['reason'] == ''
         yield all(filled(c[n]) for n in ('closeId', 'requestId', 'by')) and is_hash(c['requestHash']) and is_time(c['closedAt'])
     return {'close signature': lambda: by_service('approval-request-close', without(c, 'signature'), c['signature'], keys, c.get('closedAt')),
-            'close': holds, 'members': lambda: unknown_in_signature(c.get('signature'), f'{path}signature.')}
+            'close': form, 'members': lambda: unknown_in_signature(c.get('signature'), f'{path}signature.')}
 
 
 def request(e, keys):
     r = e['request']
 
-    def holds():
+    def form():
         policy = r['policy']
         yield all(filled(r[n]) for n in ('requestId', 'requestedBy', 'principalId', 'capability', 'target'))
         yield filled(policy['name']) and filled(policy['version'])
@@ -162,15 +167,18 @@ def request(e, keys):
         yield time(closed['closedAt']) >= time(r['createdAt']) and (closed['status'] != 'WITHDRAWN' or same(closed['by'], r['requestedBy']))
 
     def members():
-        def of(*names): return lambda v: isinstance(v, dict) and set(v) == set(names) and all(map(text, v.values()))
-        given = of('approvalId', 'approverId', 'keyId', 'approvedAt')
+        def given(v):
+            names = {'approvalId', 'approverId', 'keyId', 'approvedAt'}
+            return isinstance(v, dict) and set(v) <= names and all(map(text, v.values())) and ('approvedAt' not in v or is_time(v['approvedAt']))
+
+        def ended_by(v): return isinstance(v, dict) and set(v) == {'changeId'} and text(v['changeId'])
         statuses = ('PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN')
-        forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text, 'eligible': list_of(text),
-                 'approvals': list_of(lambda a: given(a) and is_time(a['approvedAt'])), 'endedBy': of('changeId')}
+        forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text,
+                 'eligible': list_of(text), 'approvals': list_of(given), 'endedBy': ended_by}
         yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'signature', *forms), **forms)
         yield from unknown_in_signature(e['signature'], 'signature.')
         if isinstance(e.get('closed'), dict): yield from ended['members']()
-    checks = {'request hash': lambda: iter([e['requestHash'] == digest(r)]), 'request': holds, 'action code': code, 'standing': standing,
-              'members': members, 'request signature': lambda: by_service('approval-request', r, e['signature'], keys, r.get('createdAt'))}
+    checks = {'request hash': lambda: iter([isinstance(r, dict) and e['requestHash'] == digest(r)]), 'request': form, 'action code': code,
+              'standing': standing, 'members': members, 'request signature': lambda: by_service('approval-request', r, e['signature'], keys, r.get('createdAt'))}
     ended = close(e.get('closed'), keys, 'closed.') if 'closed' in e else {}
     return {**checks, **without(ended, 'members')}

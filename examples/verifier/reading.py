@@ -112,19 +112,19 @@ KINDS = {  # of each algorithm the names of its jwk's alg, the start of its SPKI
     'es256': (('ES256',), '3059301306072a8648ce3d020106082a8648ce3d03010703420004', 64, None)}
 
 
-def key_of_jwk(jwk):
-    kind = (jwk['kty'], jwk.get('crv', jwk.get('alg')))
+def key_of_jwk(jwk, is_passkey):
+    kind = (jwk.get('kty'), jwk.get('crv', jwk.get('alg')))
     if kind == ('OKP', 'Ed25519'): return 'ed25519', base64_bytes(jwk['x'], url=True)
     if kind == ('AKP', 'ML-DSA-65'): return 'ml-dsa-65', base64_bytes(jwk['pub'], url=True)
-    if kind == ('EC', 'P-256'): return 'es256', base64_bytes(jwk['x'], url=True).rjust(32, b'?') + base64_bytes(jwk['y'], url=True)
+    if kind == ('EC', 'P-256') and is_passkey: return 'es256', base64_bytes(jwk['x'], url=True).rjust(32, b'?') + base64_bytes(jwk['y'], url=True)
     return 'another kind', b''
 
 
-def key_of_pem(pem):
+def key_of_pem(pem, is_passkey):
     block = re.fullmatch(r'-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*', pem)
     der = base64_bytes(re.sub(r'[\r\n]', '', block[1]))
     for name, (_, start, length, _) in KINDS.items():
-        if der.hex().startswith(start):
+        if der.hex().startswith(start) and (name != 'es256' or is_passkey):
             return name, der[len(start) // 2:]
     must(der[:1] == b'0' and der[1] in (len(der) - 2, 0x81, 0x82))
     return 'another kind', b''
@@ -138,12 +138,13 @@ def read_key(entry):
     must(all(same(jwk[n], entry[n]) for n in jwk if n in entry), 'two values of a member')
     names = [part[n] for n in ('keyId', 'kid') for part in both if n in part]
     must(filled(names[0]) and same(*names), 'no name, or two')
-    found = {key_of_jwk(part) for part in ([entry] if 'kty' in entry else []) + ([jwk] if 'jwk' in entry else [])}
-    found |= {key_of_pem(entry['pem'])} if 'pem' in entry else set()
+    is_passkey = entry.get('algorithm') == 'es256' or 'passkey' in entry  # else a P-256 key is of another kind
+    found = {key_of_jwk(part, is_passkey) for part in ([entry] if 'kty' in entry else []) + ([jwk] if 'jwk' in entry else [])}
+    found |= {key_of_pem(entry['pem'], is_passkey)} if 'pem' in entry else set()
     must(len(found) == 1, 'no key, or two')
     [(algorithm, raw)] = found
     must(all(part['use'] == 'sig' for part in both if 'use' in part), 'another use')
-    if algorithm == 'another kind' or algorithm == 'es256' and entry.get('algorithm') != 'es256' and 'passkey' not in entry:
+    if algorithm == 'another kind':
         must('algorithm' not in entry or entry['algorithm'] not in KINDS)
         return names[0], None
     algs, _, length, _ = KINDS[algorithm]
@@ -170,11 +171,14 @@ def merge(*named_keys):
     return keys
 
 
+def named_keys(value):
+    """The keys of a set, a single key, or a list of both, each with its name."""
+    if isinstance(value, list): return [named for part in value for named in named_keys(part)]
+    must(isinstance(value, dict) and ('keys' not in value or isinstance(value['keys'], list)))
+    return list(map(read_key, value.get('keys', [value])))
+
+
 def read_keys(*files):
-    def entries(value):
-        if isinstance(value, list): return [e for part in value for e in entries(part)]
-        must(isinstance(value, dict) and ('keys' not in value or isinstance(value['keys'], list)))
-        return value.get('keys', [value])
-    keys = merge(*(read_key(entry) for file in files for entry in entries(read_json(file))))
+    keys = merge(*(named for file in files for named in named_keys(read_json(file))))
     must(len(keys) > 0, 'no key')
     return keys

@@ -16,7 +16,8 @@ def all_of(checks):
 
 def authorization(a, keys):
     made = {'value': a['signature'], **{n: a[n] for n in ('algorithm', 'keyId', 'batch') if n in a}}
-    return by_service('execution-authorization', a['payload'], made, keys, a['payload'].get('authorizedAt'), ('ed25519', 'ed25519-batch'))
+    at = a['payload'].get('authorizedAt') if isinstance(a['payload'], dict) else None
+    return by_service('execution-authorization', a['payload'], made, keys, at, ('ed25519', 'ed25519-batch'))
 
 
 def covers(scope, parameters):
@@ -81,11 +82,11 @@ def approval_counts(payload, transaction, decision, behind):
 
 
 def record(r, keys):
-    signed = {n: r[n] for n in SIGNED if n in r}
+    def signed(): return {n: r[n] for n in SIGNED if n in r or n != 'requiredAlgorithms'}
 
     def record_signature():
         both = ('ed25519', 'ml-dsa-65', 'ed25519-batch', 'ml-dsa-65-batch')
-        yield from by_all('trust-record', signed, r, r['signature'], keys, r.get('createdAt'), both, both)
+        yield from by_all('trust-record', signed(), r, r['signature'], keys, r.get('createdAt'), both, both)
 
     def transaction_binding():
         t, payload = r['transaction'], r['authorization']['payload']
@@ -128,7 +129,7 @@ def record(r, keys):
             yield same(entry['confirmation']['businessTransactionId'], r['businessTransactionId'])
             yield from all_of(confirmation(entry, keys))
 
-    checks = {'canonical hash': lambda: iter([r['trustRecordHash'] == digest(signed)]), 'record signature': record_signature,
+    checks = {'canonical hash': lambda: iter([r['trustRecordHash'] == digest(signed())]), 'record signature': record_signature,
               'authorization signature': lambda: authorization(r['authorization'], keys), 'transaction binding': transaction_binding,
               'decision binding': decision_binding, 'approvals': lambda: approvals_hold(r, keys), 'verifications': verifications,
               'receipts': receipts}

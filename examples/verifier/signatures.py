@@ -8,7 +8,18 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
-from reading import KINDS, NEVER, base64_bytes, canonical, filled, multiply, must, read_json, same, sha256, text, time, whole
+from reading import KINDS, NEVER, WRONG_FORM, base64_bytes, canonical, filled, multiply, must, read_json, same, sha256, text, time, whole
+
+
+HUMAN_ALGORITHMS = ('ed25519', 'webauthn-ed25519', 'webauthn-es256')
+
+
+def holds(check):
+    """Whether every part of a check holds; a text, which says what is missing, where a part cannot be checked and none fails."""
+    try: parts = list(check())
+    except WRONG_FORM: return False
+    if not all(part is True or text(part) for part in parts): return False
+    return '; '.join(filter(text, parts)) or True
 
 
 def message(kind, signed):
@@ -83,7 +94,7 @@ def by_human(kind, entry, names, keys, at):
     algorithm, value, data = entry['algorithm'], base64_bytes(entry['signature']), message(kind, entry['payload'])
     key = next((keys[name] for name in names if name in keys), None)
     base = algorithm.replace('webauthn-', '', 1)
-    must(algorithm in ('ed25519', 'webauthn-ed25519', 'webauthn-es256'))
+    must(algorithm in HUMAN_ALGORITHMS)
     if base == 'ed25519': yield len(value) == 64
     else: yield utils.encode_dss_signature(*utils.decode_dss_signature(value)) == value
     if algorithm != base:
@@ -105,4 +116,4 @@ def by_human(kind, entry, names, keys, at):
 def by_approver(approval, keys, decision):
     approver, key = approval['payload']['approverId'], approval['payload']['keyId']
     yield filled(approver) and ':' not in approver and text(key)
-    yield from by_human('approval', approval, [f'{approver}:{key}'], keys, decision['evaluatedAt'])
+    yield from by_human('approval', approval, [f'{approver}:{key}'], keys, decision.get('evaluatedAt'))

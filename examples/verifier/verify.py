@@ -10,6 +10,7 @@ import evidence
 from bundle import bundle, read_log, unknown_in_key
 from reading import WRONG_FORM, is_time, list_of, must, number, read_json, read_keys, text, whole
 from record import record
+from signatures import holds
 
 KINDS = {  # of each kind the members by which it is known, and its checks
     'trust-record': (('trustRecordId',), record),
@@ -37,11 +38,9 @@ def verify(value, keys, log):
     must(kind != 'bundle' or value['bundle'] == 'countersign/1', 'another version')
     failing, unchecked, checks_of = [], {}, KINDS[kind][1]
     for name, check in (checks_of(value, keys, log) if kind == 'bundle' else checks_of(value, keys)).items():
-        try: parts = list(check())
-        except WRONG_FORM: parts = [False]
-        reasons = [part for part in parts if text(part)]
-        if not all(part is True or text(part) for part in parts): failing.append(name)
-        elif reasons: unchecked[name] = reasons
+        result = holds(check)
+        if result is False: failing.append(name)
+        elif result is not True: unchecked[name] = result.split('; ')
     return kind, failing, unchecked
 
 
