@@ -129,16 +129,29 @@ describe.each(servers)('over %s', (server) => {
   )
 
   // proves abuse: Bodies as large as a route takes
-  test.each(openRoutes.filter(({ route }) => route.body !== undefined))(
-    '$path with bodies as large as it takes by 8 connections of one address',
-    (open) => {
-      const bytes = open.route.bodyBytesMax ?? BODY_BYTES_MAX
-      const body = `"${'x'.repeat(bytes - 2)}"`
-      return expectUnharmed(
-        requestsOf(open).map((one) => ({ ...one, body })),
-        8,
-      )
-    },
+  test.each(
+    openRoutes
+      .filter(({ route }) => route.body !== undefined)
+      .flatMap((open) => [8, 48].map((connections) => ({ ...open, connections }))),
+  )('$path with bodies as large as it takes by $connections connections of one address', (open) => {
+    const body = aText(open.route.bodyBytesMax ?? BODY_BYTES_MAX)
+    return expectUnharmed(
+      requestsOf(open).map((one) => ({ ...one, body })),
+      open.connections,
+    )
+  })
+
+  // proves abuse: Bodies of 1 MB that are refused
+  test.each([
+    ['an invalid key', 'POST', '/execute', ['Authorization: Bearer csk_of_nobody']],
+    ['no key', 'POST', '/transactions', []],
+    ['no such path', 'POST', '/nowhere', []],
+    ['a method that the path has not', 'POST', '/health', []],
+    ['a body that a route does not take', 'GET', '/health', []],
+    ['a delivery without a signature', 'POST', `/webhooks/${PROVIDER}`, []],
+    ['more than a route takes', 'POST', '/refusal/verify', []],
+  ] as const)('1 MB for %s by 48 connections of one address', (_, method, path, headers) =>
+    expectUnharmed([{ method, path, headers, body: aText(1_000_000) }], 48),
   )
 })
 
@@ -159,6 +172,11 @@ function requestsOf({ path, route: { body }, host }: OpenRoute): Attack['request
     { method: 'HEAD', path, headers },
     { method: 'GET', path, headers: [...headers, 'If-None-Match: *'] },
   ]
+}
+
+/** JSON. */
+function aText(bytes: number): string {
+  return `"${'x'.repeat(bytes - 2)}"`
 }
 
 function median(ascending: readonly number[]): number {

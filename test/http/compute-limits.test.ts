@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { open } from '../front-end/listen-client.ts'
+import { answers, open } from '../front-end/listen-client.ts'
 import { servers } from '../front-end/listen-front-end.ts'
 import { examplePath } from '../openapi/example-path.ts'
 import {
@@ -212,6 +212,45 @@ describe('a large body, 429 rateLimited', () => {
     expect(client.received().slice(0, 12)).toBe('HTTP/1.1 429')
     client.socket.destroy()
   })
+})
+
+/** The first reply on a new connection, and whether it is the last one there. */
+async function answerTo(...sent: string[]) {
+  const client = await open(Number(new URL(service.url).port))
+  await client.send(...sent)
+  await until(() => answers(client.received()).length > 0, 'a reply')
+  client.socket.destroy()
+  const { status: answered, headers: had } = answers(client.received())[0]!
+  return { status: answered, closes: had['connection'] === 'close' }
+}
+
+// proves abuse: Bodies of 1 MB that are refused
+describe('a large body that nobody wants', () => {
+  let addresses = 0
+  test.each([
+    ['an invalid key', 'POST /execute', 401, 'Authorization: Bearer csk_of_nobody'],
+    ['no key', 'POST /transactions', 401],
+    ['no such path', 'POST /nowhere', 404],
+    ['another method', 'POST /health', 405],
+    ['a route without a body', 'GET /health', 200],
+    ['a delivery without its signature', 'POST /webhooks/acme', 401],
+    ['more than a route takes', 'POST /refusal/verify', 413],
+  ] as const)(
+    'is thrown away while its address can pay for it, and then not even read: %s',
+    async (...row) => {
+      const [, target, status, ...headers] = row
+      const head = [
+        `${target} HTTP/1.1`,
+        'Host: x',
+        `X-Forwarded-For: 203.0.113.${++addresses}`,
+        'Content-Length: 990000',
+        ...headers,
+        '\r\n',
+      ].join('\r\n')
+      expect(await answerTo(head, 'x'.repeat(990_000))).toEqual({ status, closes: status === 413 })
+      expect(await answerTo(head)).toEqual({ status, closes: true })
+    },
+  )
 })
 
 describe('POST /refusal/verify 429 rateLimited', () => {

@@ -92,6 +92,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const exchange = openExchange(request, observers.spans)
     const head = checkHead(request, exchange)
     if (head instanceof Failure) {
+      refuseBody(request, clientNameOf(exchange, config), compute)
       await inTurn(exchange)
       return reply(head, exchange)
     }
@@ -102,11 +103,15 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     // to pay for it is not read.
     const isRead = route.body !== undefined && funds?.verdict.allowed !== false
     const receiving = isRead ? receive(request, head.client, admission) : undefined
-    if (!isRead) refuseBody(request)
+    if (!isRead) refuseBody(request, head.client, compute)
     await inTurn(exchange)
     const refused = await refusalOf(head, funds, exchange)
     if (refused !== undefined) {
-      if (receiving !== undefined) void giveBack(receiving)
+      if (receiving !== undefined) {
+        // Executions have no budget: their limit counts what a caller sends.
+        if (route.cost !== undefined) compute.chargeBody(route.cost, head.client, request.bodyBytes)
+        void giveBack(receiving)
+      }
       return reply(refused, exchange)
     }
 
@@ -142,6 +147,12 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
 
   /** Every check that needs the head alone; what it learns of the request on the way stands in `exchange`. */
   function checkHead(request: HttpRequest, exchange: Exchange): CheckedHead | Failure {
+    const address = clientAddress(
+      request.remoteAddress(),
+      request.header('x-forwarded-for'),
+      config.trustProxyHops,
+    )
+    exchange.clientAddress = address
     const onConsole = gate.isHost(request.header('host'))
     const matched = (onConsole ? matchOnConsole : match)(request.method, request.path)
     if (matched.kind === 'no such path') return failures.pathNotFound()
@@ -150,15 +161,12 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     exchange.route = route
     if (route.page !== undefined && prefersHtml(request.header('accept'))) exchange.page = route.page(service)
 
-    const address = clientAddress(
-      request.remoteAddress(),
-      request.header('x-forwarded-for'),
-      config.trustProxyHops,
-    )
     const credential = credentials.identify(request, route, onConsole)
     const caller = credential instanceof Failure ? undefined : credential.authenticated?.caller
-    if (caller === undefined) exchange.clientAddress = address
-    else exchange.callerId = caller.callerId
+    if (caller !== undefined) {
+      exchange.callerId = caller.callerId
+      exchange.clientAddress = undefined
+    }
     if (credential instanceof Failure) return credential
 
     const params = route.fromHead?.(matched.params, request, config) ?? matched.params

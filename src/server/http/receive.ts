@@ -1,7 +1,9 @@
 // The body of a request, from its head until the request is answered: it takes a place in memory when all of it is there.
 import { failures, Failure } from '../../core/errors.ts'
 import type { Admission } from './admission.ts'
+import type { Compute } from './compute.ts'
 import type { HttpRequest } from './listen/listener.ts'
+import { DISCARD_BYTES_MAX } from './listen/serve-request.ts'
 
 /** A body that has arrived; `leave` gives its place back. */
 interface Received {
@@ -9,8 +11,8 @@ interface Received {
   readonly leave: () => void
 }
 
-/** To throw away what is larger takes as long as to read it. Smaller ones are, so that their client gets the refusal for certain. */
-const DISCARD_BYTES_MAX = 128 * 1024
+/** A smaller body is thrown away whoever sends it, which costs no more than another connection. */
+const SMALL_BYTES = 128 * 1024
 
 export const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 
@@ -22,7 +24,8 @@ export async function receive(
 ): Promise<Received | Failure | undefined> {
   const announced = admission.announce(request.bodyBytes, client)
   if (typeof announced === 'string') {
-    refuseBody(request)
+    // Not charged: a provider whose deliveries are valid sends it again.
+    if (request.bodyBytes > SMALL_BYTES) request.leaveBody()
     return failures.overloaded(announced)
   }
   const body = await request.readBody()
@@ -34,9 +37,16 @@ export async function receive(
   return typeof leave === 'string' ? failures.overloaded(leave) : { body, leave }
 }
 
-/** For a body that nobody reads. Called before the first `await`. */
-export function refuseBody(request: HttpRequest): void {
-  if (request.bodyBytes > DISCARD_BYTES_MAX) request.leaveBody()
+/**
+ * For a body that nobody wants. It is thrown away, so that its client gets the refusal for certain, while the client can pay for that: a body of 1 MB
+ * takes as long to throw away as to read. Called before the first `await`.
+ */
+export function refuseBody(request: HttpRequest, client: string, compute: Compute): void {
+  const { bodyBytes } = request
+  if (bodyBytes <= SMALL_BYTES) return
+  if (bodyBytes <= DISCARD_BYTES_MAX && compute.look('compute', client).verdict.allowed)
+    compute.chargeBody('compute', client, bodyBytes)
+  else request.leaveBody()
 }
 
 /** For a request that was refused while its body was still read. */
