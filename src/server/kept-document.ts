@@ -35,7 +35,11 @@ export function answerKept(
   let ofDocument = answers.get(document)
   if (ofDocument === undefined) answers.set(document, (ofDocument = new Map()))
   let answer = ofDocument.get(coding)
-  if (answer === undefined) ofDocument.set(coding, (answer = encoded(document, coding)))
+  if (answer === undefined) {
+    ofDocument.set(coding, (answer = encoded(document, coding)))
+    // The next request tries again: what failed once, such as for want of memory, may succeed.
+    answer.catch(() => ofDocument.delete(coding))
+  }
   return answer
 }
 

@@ -11,8 +11,9 @@ interface PinnedSetting {
 }
 
 /**
- * Sent in the start packet, and set again where that did not reach the server. Not pinned are `search_path`, which says where the tables are, `default_transaction_read_only`, by which operators
- * and hosts protect a full disk, and what test/database/settings.test.ts lists as harmless: `whyUnfit` looks at the first two.
+ * Sent in the start packet, and set again where that did not reach the server. Not pinned are `search_path`, which says where the tables
+ * are, `default_transaction_read_only`, by which operators and hosts protect a full disk, and what test/database-settings/pinned.test.ts
+ * lists as harmless: `whyUnfit` looks at the first two.
  */
 export const PINNED_SETTINGS: readonly PinnedSetting[] = [
   { name: 'DateStyle', value: 'ISO, MDY', why: 'the text of times, of which the driver reads ISO alone' },
