@@ -77,6 +77,13 @@ function bundle(id: string): string {
 
 const keysOfVectors = () => readFileSync(join(VECTORS, 'keys.json'), 'utf8')
 
+/** With those of the approvers, which some evidence needs too. */
+const keyFilesOfVectors = () =>
+  ['keys.json', 'approver-keys.json'].map((name) => ({
+    name,
+    content: readFileSync(join(VECTORS, name), 'utf8'),
+  }))
+
 const record = (content: string | Buffer): Dropped[] => [{ name: 'record.json', content }]
 
 /** The names of the checks that fail, or that cannot be made. */
@@ -350,7 +357,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     const { cases } = JSON.parse(readFileSync(join(VECTORS, 'summaries.json'), 'utf8')) as {
       cases: SummaryCase[]
     }
-    await drop('key-set', { name: 'keys.json', content: keysOfVectors() })
+    await drop('key-set', ...keyFilesOfVectors())
     expect(cases.length).toBeGreaterThan(7)
     for (const { sources, lines } of cases) {
       await drop('evidence', ...sources.map(({ name, text }) => ({ name, content: text })))
@@ -380,16 +387,11 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   })
 
   test('an approved record needs the key files of its approvers too, given together', async () => {
-    const [service, humans] = ['keys.json', 'approver-keys.json'].map((name) => ({
-      name,
-      content: readFileSync(join(VECTORS, name), 'utf8'),
-    }))
-    if (service === undefined || humans === undefined) throw new Error('no key files')
     const approved = JSON.stringify(approvedBy([anApproval()]))
-    const [without] = await dropped(record(approved), service.content)
+    const [without] = await dropped(record(approved), keysOfVectors())
     expect(without?.title).toBe('CANNOT BE CHECKED')
     expect(await checksThat('no-key')).toEqual(['approvals'])
-    await drop('key-set', service, humans)
+    await drop('key-set', ...keyFilesOfVectors())
     await page.getByText('VALID: record.json', { exact: true }).waitFor()
     expect((await shown())[0]?.text).toContain('dana:laptop')
   })
