@@ -131,14 +131,18 @@ function Warnings() {
   const warnings = data?.warnings ?? []
   if (warnings.length === 0) return null
   return (
-    <details class="banner" aria-label="Warnings of the service">
-      <summary>{warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} of the service</summary>
-      <ul>
-        {warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
-        ))}
-      </ul>
-    </details>
+    <aside class="banner" aria-label="Warnings of the service">
+      <details>
+        <summary>
+          {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} of the service
+        </summary>
+        <ul>
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      </details>
+    </aside>
   )
 }
 

@@ -1,5 +1,7 @@
 // Every page of the console in Chromium, with what a company and an attacker would have written there: what axe finds in light, dark and
 // print, what does not fit a screen, and whether a stranger's words do anything but stand there.
+import { chmodSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -87,10 +89,58 @@ describeInBrowser('the console', () => {
     )
   }
 
+  /** By width: what is wider than the screen, what does not stand where it belongs, and what is split over lines without need. */
+  async function misfits(): Promise<Record<string, unknown>> {
+    const found: Record<string, unknown> = {}
+    for (const width of WIDTHS_PX) {
+      await page.setViewportSize({ width, height: 900 })
+      const here = await page.evaluate((inner) => {
+        // oxlint-disable-next-line unicorn/consistent-function-scoping -- it runs in the browser, where nothing of the file is
+        const all = (selector: string) => Array.from(document.querySelectorAll(selector))
+        const problems: Record<string, Element[]> = {
+          'is wider than the screen': all('html').filter(({ scrollWidth }) => scrollWidth > inner),
+          'runs into its value': all('.members > div').filter((row) => {
+            const [name, value] = Array.from(row.children, (part) => part.getBoundingClientRect())
+            return name!.bottom > value!.top && name!.right >= value!.left
+          }),
+          'stands as if it were outside': all('.members .members').filter((list) => {
+            const [inside, outside] = [list, list.parentElement!.closest('.members')!].map((one) =>
+              one.querySelector('dt')!.getBoundingClientRect(),
+            )
+            return inside!.left <= outside!.left
+          }),
+          'is split': all('td time, td code').filter((part) => {
+            const lines = new Set(Array.from(part.getClientRects(), ({ top }) => top))
+            return lines.size > 1 && part.textContent.length <= 30 && part.checkVisibility()
+          }),
+        }
+        return Object.entries(problems).flatMap(([problem, elements]) =>
+          elements.map(({ textContent }) => `${problem}: ${textContent.slice(0, 40)}`),
+        )
+      }, width)
+      if (here.length > 0) found[`${width} px`] = here
+    }
+    return found
+  }
+
   test('a delivery says what became of it, and shows its body as it came', async () => {
     await shown(paths['hostile delivery']!(world))
     await page.getByText('No rule matches.', { exact: true }).waitFor()
     expect(await page.locator('pre.bytes').textContent()).toMatch(/^\{"event":"other","ids":\[\]/)
+  })
+
+  test('the warnings of the service fit every screen', async () => {
+    const { signingKeyDir } = world.service
+    const name = readdirSync(signingKeyDir).find((one) => one.endsWith('.private.pem'))!
+    chmodSync(join(signingKeyDir, name), 0o644)
+    await shown('/console')
+    const banner = page.getByRole('complementary', { name: 'Warnings of the service' })
+    await banner.getByText('1 warning of the service').click()
+    expect(await banner.getByRole('listitem').allTextContents()).toEqual([
+      expect.stringContaining(`"$SIGNING_KEY_DIR"/${name} can be read by others (mode 0644)`),
+    ])
+    expect({ ...(await misfits()), axe: await findings() }).toEqual({ axe: [] })
+    chmodSync(join(signingKeyDir, name), 0o600)
   })
 
   // proves abuse: Markup, changes of direction
@@ -110,12 +160,7 @@ describeInBrowser('the console', () => {
         if (here.length > 0) found[mode] = here
       }
       await page.emulateMedia(MODES.light)
-      for (const width of WIDTHS_PX) {
-        await page.setViewportSize({ width, height: 900 })
-        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
-        if (scrollWidth > width) found[`${width} px`] = scrollWidth
-      }
-      expect(found).toEqual({})
+      expect({ ...found, ...(await misfits()) }).toEqual({})
 
       const seen = await page.evaluate(() => ({
         title: document.title,

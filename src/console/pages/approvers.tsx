@@ -34,7 +34,7 @@ export function Approvers({ me }: PageProps) {
                   title: 'Signs as',
                   cell: ({ approverId, keyId, passkey }) => (
                     <>
-                      {passkey === undefined ? 'raw key' : 'passkey'}
+                      {passkey === undefined ? 'key in a file' : 'passkey'}
                       {misfits.some((one) => one.approverId === approverId && one.keyId === keyId) && (
                         <CounterMisfit />
                       )}

@@ -5,10 +5,11 @@ import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-/** Of a login, which comes before there is a caller. */
-function callerIn(detail: object | undefined): string | undefined {
-  const { callerId } = (detail ?? {}) as { callerId?: unknown }
-  return typeof callerId === 'string' ? callerId : undefined
+function who({ callerId, detail, route }: AuditEventWithSignature['event']): string {
+  // A login comes before there is a caller: its detail names one.
+  const named = callerId ?? (detail as { callerId?: unknown } | undefined)?.callerId
+  if (typeof named === 'string') return named
+  return route === 'service' ? 'the service' : 'without a key'
 }
 
 export function Audit({ query }: PageProps) {
@@ -36,12 +37,7 @@ export function Audit({ query }: PageProps) {
             keyOf={({ event }) => event.eventId}
             columns={[
               { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
-              {
-                title: 'Who',
-                cell: ({ event }) => (
-                  <Said text={event.callerId ?? callerIn(event.detail) ?? 'without a key'} />
-                ),
-              },
+              { title: 'Who', cell: ({ event }) => <Said text={who(event)} /> },
               {
                 title: 'What',
                 cell: ({ event }) => (

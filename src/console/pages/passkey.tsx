@@ -55,7 +55,7 @@ export function MakePasskey({ me }: PageProps) {
               </select>
             </label>
             <label>
-              A name for it, such as <code>phone</code>
+              A name for it, such as “phone”
               <input
                 name="keyId"
                 required
