@@ -123,6 +123,12 @@ describe("a trial, by the README's commands", () => {
 
   /** An agent asks, Dana signs what she is shown, and the agent goes on. */
   async function approved(command: string): Promise<unknown> {
+    const agent = await withApproval(command)
+    expect(await agent.ended()).toBe(0)
+    return JSON.parse(agent.out())
+  }
+
+  async function withApproval(command: string) {
     const agent = terminal(here(command), { cwd, env })
     const [, code = 'none'] = await until(
       () => /Its action code is (\S+)\./.exec(agent.errors()) ?? undefined,
@@ -133,8 +139,7 @@ describe("a trial, by the README's commands", () => {
     expect(await dana.ended()).toBe(0)
     expect(dana.errors()).toMatch(/^You approve, once, by this signature, exactly this:/)
     expect(dana.errors()).toContain(`\n  ${code}\n`)
-    expect(await agent.ended()).toBe(0)
-    return JSON.parse(agent.out())
+    return agent
   }
 
   test('a first payment takes at most eight commands, and every later one an agent and a look', async () => {
@@ -155,6 +160,15 @@ describe("a trial, by the README's commands", () => {
     expect(await again.ended()).toBe(0)
     expect(JSON.parse(again.out())).toMatchObject({ trustRecordId: first.trustRecordId })
     expect(receiver.out().match(/^effect /gm)).toHaveLength(2)
+
+    // What failed is not called paid either when the agent reads its record.
+    process.kill(-receiver.child.pid!, 'SIGTERM')
+    await receiver.closed
+    const third = ask.replace('2026-118', '2026-120')
+    expect(await (await withApproval(third)).ended()).toMatch(/^1: .*pay: Execution failed/s)
+    expect(await terminal(here(third), { cwd, env }).ended()).toMatch(
+      /^1: .*Not paid, the execution failed: transaction /s,
+    )
   })
 
   test('a model looks things up, is refused what the policy refuses, and mails what Dana has read', async () => {

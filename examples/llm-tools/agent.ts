@@ -56,7 +56,13 @@ try {
     },
   )
   const [execution] = record.executions
-  console.log(JSON.stringify(execution?.evidence['result'], undefined, 2))
+  if (execution?.status === 'COMPLETED')
+    console.log(JSON.stringify(execution.evidence['result'], undefined, 2))
+  else {
+    // The record that is read for a key of before may be of an execution that failed.
+    console.error(`The execution under this key failed: transaction ${record.businessTransactionId}.`)
+    process.exitCode = 1
+  }
 } catch (error) {
   if (!(error instanceof CountersignError)) throw error
   console.error(error.message)

@@ -42,5 +42,10 @@ const record = await client.execute(
     },
   },
 )
-console.error(`Paid: record ${record.trustRecordId}.`)
+// The record that is read for an invoice of before may be of an execution that failed.
+const paid = record.executions[0]?.status === 'COMPLETED'
+console.error(
+  `${paid ? 'Paid' : 'Not paid, the execution failed'}: transaction ${record.businessTransactionId}.`,
+)
+process.exitCode = paid ? 0 : 1
 console.log(JSON.stringify(record, undefined, 2))
