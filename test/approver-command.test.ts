@@ -286,7 +286,9 @@ describe('requests and sign-request', () => {
     const listed = approver(['requests', ...at()])
     expect(listed.stderr).toBe('1 waiting.\n')
     const shown = [request.requestId, actionCode, 'tester', 'sandbox:echo', 'invoice\ufffd7']
-    expect(listed.stdout).toBe(`${[request.expiresAt, ...shown, '1 missing', 'Due on Friday.'].join('  ')}\n`)
+    expect(listed.stdout).toBe(
+      `${[request.expiresAt, ...shown, '1 approval missing', 'Due on Friday.'].join('  ')}\n`,
+    )
 
     for (const no of ['', 'n\n', 'yep\n']) {
       const { status, stdout, stderr } = approver(['sign-request', request.requestId, ...at(), ...by()], no)

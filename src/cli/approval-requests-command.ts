@@ -13,6 +13,7 @@ import { ApprovalRequest, ApprovalRequestPage } from '../core/schemas/approval-r
 import { isUuid } from '../core/schemas/primitives.ts'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
+import { counted } from '../core/text.ts'
 import { show, signedApproval } from './approver-command.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
@@ -33,7 +34,7 @@ export async function listRequests(service: ServiceAt, { all }: { readonly all: 
   for (const one of requests) {
     const { requestId, requestedBy, capability, target, note } = one.request
     const code = actionCode(one.request, sha256Hex)
-    const missing = `${one.missing} missing`
+    const missing = `${counted(one.missing, 'approval')} missing`
     const parts = [one.expiresAt, requestId, code, requestedBy, capability, target, missing]
     console.log(printable([...parts, ...(note === '' ? [] : [note])].join('  ')))
   }

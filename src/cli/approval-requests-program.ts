@@ -18,7 +18,7 @@ export function defineApprovalRequests(approver: Command): void {
 
   command('requests')
     .description(
-      'print the approval requests that wait for you, what ends first on top: until when, id, action code, who asks, action, target',
+      'print the approval requests that wait for you, what ends first on top: until when, id, action code, who asks, action, target, approvals missing, note',
     )
     .option('--all', 'every open one, also those that you cannot sign or have signed')
     .action(async ({ all, ...given }: Given & { all?: true }) => {
