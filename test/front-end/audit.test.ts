@@ -52,6 +52,13 @@ const limited = failures.rateLimited(1).audit as Audited
 const unsigned = (provider: string) => failures.invalidSignature(provider, 'x').audit as Audited
 const denied = (more: { principalId?: string; capability?: string } = {}) =>
   failures.principalOutsideScope({ principalId: 'p', capability: 'c', ...more }).audit as Audited
+const nonHuman = failures.nonHumanCaller().audit as Audited
+const outOfScope = failures.capabilityOutsideScope({ principalId: 'p', capability: 'c' }).audit as Audited
+const again = (eventId: string, bodySha256 = 'same bytes'): Audited => ({
+  type: 'webhook.replayed',
+  reason: 'The same bytes were received before under another event id.',
+  detail: { provider: 'acme', eventId, bodySha256 },
+})
 
 describe('an event', () => {
   test('says what was refused to whom, where and when', async () => {
@@ -69,6 +76,7 @@ describe('an event', () => {
         capability: 'vendor:pay',
         principalId: 'mallory',
         severity: 'WARNING',
+        detail: { count: 1 },
       },
     ])
   })
@@ -111,6 +119,12 @@ describe('the limits', () => {
     ['a delivery of a provider', unsigned('acme'), from('192.0.2.1'), from('192.0.2.2')],
     ['a rate limit of an address', limited, from('192.0.2.1'), from('192.0.2.2')],
     ['a rate limit of a caller', limited, of('alice'), of('bob')],
+    ['a route for humans', nonHuman, of('alice'), of('bob')],
+    ['a principal', denied(), of('alice'), of('bob')],
+    ['a capability', outOfScope, of('alice'), of('bob')],
+    ["a human's own change", failures.sameActor().audit as Audited, of('alice'), of('bob')],
+    ['a step-up', failures.stepUpInvalid('x').audit as Audited, of('alice'), of('bob')],
+    ['a delivery that is sent again', again('e1'), from('192.0.2.1'), from('192.0.2.2')],
   ])(
     '%s is refused often: one event at once, one of the others at the end of each minute',
     async (_title, audited, context, neighbour) => {
@@ -141,8 +155,47 @@ describe('the limits', () => {
       audit.record(unsigned('acme'), from('192.0.2.1')),
       audit.record(unsigned('other'), from('192.0.2.1')),
       audit.record(rejected, of('192.0.2.1')),
+      audit.record(denied(), of('alice')),
+      audit.record(denied({ principalId: 'other' }), of('alice')),
+      audit.record(denied({ capability: 'other' }), of('alice')),
+      audit.record(again('e1'), from('192.0.2.1')),
+      audit.record(again('e1', 'other bytes'), from('192.0.2.1')),
     ]
-    expect(written.map((one) => one !== undefined)).toEqual(Array(5).fill(true))
+    expect(written.map((one) => one !== undefined)).toEqual(Array(10).fill(true))
+  })
+
+  // proves abuse: A key, with or without a capability, is denied in a loop
+  test('the same bytes under other ids are gathered; the event has the id of the last', async () => {
+    const audit = open()
+    for (let i = 0; i < 10; i++) void audit.record(again(`e${i}`), from('192.0.2.1'))
+    await audit.close(5_000)
+    expect(submitted.map(({ detail }) => [detail?.['eventId'], detail?.['count']])).toEqual([
+      ['e0', 1],
+      ['e9', 9],
+    ])
+  })
+
+  test('texts that differ behind what is kept of them are gathered', () => {
+    const audit = open()
+    for (const end of ['a', 'b'])
+      void audit.record(denied({ principalId: `${'x'.repeat(300)}${end}` }), of('alice'))
+    expect(submitted).toHaveLength(1)
+  })
+
+  // proves abuse: A key, with or without a capability, is denied in a loop
+  test('a caller that names another principal each time writes no more than 600 a minute, and takes none of its neighbours', () => {
+    const audit = open()
+    const startedAt = performance.now()
+    for (let i = 0; i < 2_000; i++) void audit.record(denied({ principalId: `p${i}` }), of('alice'))
+    const tookMs = performance.now() - startedAt
+    expect(submitted.length).toBeGreaterThanOrEqual(600)
+    // One more each tenth of a second that the loop took.
+    expect(submitted.length).toBeLessThanOrEqual(601 + tookMs / 100)
+    expect(audit.record(denied(), of('bob'))).toBeDefined()
+    expect(submitted.at(-1)).toMatchObject({
+      callerId: 'bob',
+      detail: { unwrittenBefore: expect.any(Number) },
+    })
   })
 
   test('a stop writes what is gathered', async () => {
@@ -167,7 +220,7 @@ describe('the limits', () => {
     const audit = open()
     for (let i = 0; i < 7_000; i++) void audit.record(rejected, from(`10.0.${i >> 8}.${i & 255}`))
     const before = submitted.length
-    for (let i = 0; i < 2; i++) expect(audit.record(denied(), of('alice'))).toBeDefined()
+    for (const callerId of ['alice', 'bob']) expect(audit.record(denied(), of(callerId))).toBeDefined()
     const [first, second] = submitted.slice(before).map(({ detail }) => detail?.['unwrittenBefore'])
     // Some events were written meanwhile, and told of those before them.
     expect(first).toBeGreaterThan(0)
@@ -213,7 +266,7 @@ describe('a database that is away', () => {
   test('ten thousand events wait for it; the next one is logged as lost, and its reply does not wait', () => {
     answer = () => new Promise(() => undefined)
     const audit = open()
-    for (let i = 0; i < 10_000; i++) expect(audit.record(denied(), of(`alice${i % 2}`))).toBeDefined()
+    for (let i = 0; i < 10_000; i++) expect(audit.record(denied(), of(`alice${i}`))).toBeDefined()
     expect(audit.record(denied(), of('bob'))).toBeUndefined()
     expect(submitted).toHaveLength(10_000)
     expect(logged).toMatchObject([{ message: 'audit event lost', event: { callerId: 'bob' } }])

@@ -67,7 +67,7 @@ const about = {
   occurredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
   severity: 'WARNING',
 }
-const outOfScope = { ...about, route: 'POST /execute', callerId: 'limited' }
+const outOfScope = { ...about, route: 'POST /execute', callerId: 'limited', detail: { count: 1 } }
 const nobody = {
   ...about,
   type: 'caller.rejected',
@@ -126,6 +126,7 @@ describe('GET /audit/events 200', () => {
         type: 'caller.non_human_denied',
         reason:
           'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
+        detail: { count: 1 },
       },
     ],
   ])('%s: the event is there when the %i is, signed and whole', async (_title, status, request, event) => {
@@ -417,6 +418,27 @@ describe('a flood', () => {
        FROM audit_events WHERE type = 'webhook.rejected' GROUP BY 1 ORDER BY 1`,
     )
     expect(rows).toEqual(['acme', 'other'].map((provider) => ({ provider, counts: [1, 19] })))
+    await flooded.drop()
+  })
+
+  // proves abuse: A key, with or without a capability, is denied in a loop
+  test('of what one key may not do is one event for each thing that it is denied, and the count of the others', async () => {
+    const flooded = await createDatabase()
+    const target = await startService({ databaseUrl: flooded.url, callers: [limited.entry, human.entry] })
+    const nobodys = aTransaction({ authority: { principalId: 'bob' } })
+    for (let i = 0; i < 20; i++) {
+      const routes = ['/audit/events', '/approvals', '/caller-keys']
+      expect((await target.get(routes[i % 3]!, limited)).status).toBe(403)
+      expect((await target.post('/approval-requests', { transaction: nobodys }, limited)).status).toBe(403)
+    }
+    expect(await target.stop()).toBe(0)
+    const { rows } = await flooded.pool.query<{ type: string; counts: number[] }>(
+      `SELECT type, array_agg((body::json #>> '{detail,count}')::integer ORDER BY occurred_at) AS counts
+       FROM audit_events GROUP BY 1 ORDER BY 1`,
+    )
+    expect(rows).toEqual(
+      ['caller.non_human_denied', 'caller.principal_denied'].map((type) => ({ type, counts: [1, 19] })),
+    )
     await flooded.drop()
   })
 

@@ -25,6 +25,8 @@ const makerAgain = aHuman('maker')
 const checker = aHuman('checker')
 const other = aHuman('other')
 const auditor = aCaller('auditor', { allowedCapabilities: [], readAll: true })
+/** Who is denied nothing elsewhere here: what one human is denied within a minute is gathered. */
+const watched = aHuman('watched')
 const keyless = aCaller('keyless', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
@@ -36,7 +38,7 @@ beforeAll(async () => {
   database = await createDatabase()
   const options = {
     databaseUrl: database.url,
-    callers: [maker, makerAgain, checker, other, keyless, auditor].map(({ entry }) => entry),
+    callers: [maker, makerAgain, checker, other, watched, keyless, auditor].map(({ entry }) => entry),
   }
   service = await startService(options)
   second = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
@@ -68,9 +70,9 @@ const pathOf = ({ policyId, policyVersion }: ReturnType<typeof aDocument>) =>
   `/policies/${policyId}/${policyVersion}/pending-changes`
 
 /** A change by `maker` that nobody has resolved. */
-function aChange(): Promise<Change> {
+function aChange(by = maker): Promise<Change> {
   const document = aDocument()
-  return proposed(service, maker, pathOf(document), { reason: 'test', proposedContent: document })
+  return proposed(service, by, pathOf(document), { reason: 'test', proposedContent: document })
 }
 
 const place = ({ changeId }: Change, action = '') => `/policies/pending-changes/${changeId}${action}`
@@ -822,7 +824,7 @@ describe('the audit', () => {
       })
       return (body.events as { event: Record<string, unknown> }[]).map(({ event }) => event)
     }
-    const [approved, rejected] = [await aChange(), await aChange()]
+    const [own, approved, rejected] = [await aChange(watched), await aChange(), await aChange()]
     expect(await events('proposed')).toMatchObject([
       {
         route: 'POST /policies/{name}/{version}/pending-changes',
@@ -833,10 +835,10 @@ describe('the audit', () => {
         severity: 'INFO',
       },
     ])
-    await approve(approved, aStepUp(other, approved))
-    expect(await events('step_up_denied')).toMatchObject([{ callerId: 'checker', severity: 'WARNING' }])
-    await resolved(service, maker, approved, 'approve')
-    expect(await events('same_actor_denied')).toMatchObject([{ callerId: 'maker', severity: 'WARNING' }])
+    await approve(approved, aStepUp(other, approved), watched)
+    expect(await events('step_up_denied')).toMatchObject([{ callerId: 'watched', severity: 'WARNING' }])
+    await resolved(service, watched, own, 'approve')
+    expect(await events('same_actor_denied')).toMatchObject([{ callerId: 'watched', severity: 'WARNING' }])
     await resolved(service, checker, approved, 'approve')
     expect(await events('approved')).toMatchObject([
       {

@@ -512,8 +512,10 @@ describe('lists of governance and of what is in doubt', () => {
   })
 
   test('GET /audit/events: Link leads through all events, and keeps the filter', async () => {
-    for (let n = 0; n < 7; n++) await service.get('/policies/pending-changes', { key: bob.key })
-    const query = 'type=caller.non_human_denied'
+    // One principal after the other: what is refused alike within a minute is gathered.
+    for (let n = 0; n < 7; n++)
+      await service.post('/execute', aTransaction({ authority: { principalId: `p${n}` } }), { key: bob.key })
+    const query = 'type=caller.principal_denied'
     const [whole] = await follow(`/audit/events?${query}&pageSize=100`, auditor, 'events')
     expect(whole?.items.length).toBeGreaterThanOrEqual(7)
     const pages = await follow(`/audit/events?${query}&pageSize=2`, auditor, 'events')

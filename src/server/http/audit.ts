@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
-import type { AuditType } from '../../core/schemas/audit-event.ts'
 import { within } from '../../core/within.ts'
 import { cut } from '../../core/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
@@ -20,8 +19,8 @@ export interface AuditContext {
 
 export interface Audit {
   /**
-   * Writes an event. Returns undefined for one that is only counted, because its client had one of the kind within the minute, or because of
-   * a limit. The promise resolves when the event is stored, or when the database is away and the reply must not wait longer; the write is
+   * Writes an event. Returns undefined for one that is only counted, because its client had one alike within the minute, or because of a
+   * limit. The promise resolves when the event is stored, or when the database is away and the reply must not wait longer; the write is
    * then tried again.
    */
   readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
@@ -29,8 +28,6 @@ export interface Audit {
   readonly close: (ms: number) => Promise<void>
 }
 
-/** Shared by all clients: bad keys from a million addresses write no more than this. */
-const WITHOUT_KEY_PER_MINUTE = 6_000
 /** How long a reply waits for its event when the database does not answer. */
 const REPLY_WAIT_MS = 1_000
 const RETRY_MS = 500
@@ -48,19 +45,19 @@ const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
  * Decisions §9 and §13: one event for a client and minute. The first is written at once; what follows within the minute is one event at its
  * end, which says of the last one where and why, and how many they were.
  */
-const GATHERED: ReadonlySet<AuditType> = new Set(['caller.rejected', 'webhook.rejected', 'rate_limited'])
 const GATHERED_MS = 60_000
 
-/** Refusals of one client and kind since the last event of them. */
+/** Refusals of one client that are alike since the last event of them. */
 interface Gathering {
   count: number
   last: { readonly audited: Audited; readonly context: AuditContext }
   readonly timer: NodeJS.Timeout
 }
 
-/** Above what a caller's executions can be refused by: a bound for the other routes, which have no limit of their own. */
-const PER_CALLER: Limit = { name: 'audit caller', perMinute: WITHOUT_KEY_PER_MINUTE }
-const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: WITHOUT_KEY_PER_MINUTE }
+/** A caller chooses what it is denied, and may name another capability each time: as many as its executions by default. */
+const PER_CALLER: Limit = { name: 'audit caller', perMinute: 600 }
+/** Shared by all clients: bad keys from a million addresses write no more than this. */
+const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: 6_000 }
 
 export function openAudit({
   submit,
@@ -86,8 +83,7 @@ export function openAudit({
   }
 
   function gather(audited: Audited, context: AuditContext): Promise<void> | undefined {
-    const { callerId, clientAddress } = context
-    const key = JSON.stringify([audited.type, callerId, clientAddress, audited.detail])
+    const key = alike(audited, context)
     const gathering = gatherings.get(key)
     if (gathering !== undefined) {
       gathering.count++
@@ -128,12 +124,12 @@ export function openAudit({
     }
   }
 
-  /** @param count how many refusals the event stands for, where it gathers them */
-  function write(audited: Audited, context: AuditContext, count?: number): Promise<void> | undefined {
+  /** @param count how many refusals the event stands for */
+  function write(audited: Audited, context: AuditContext, count: number): Promise<void> | undefined {
     const detail = {
       ...audited.detail,
       ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
-      ...(count === undefined ? {} : { count }),
+      count,
       ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
     }
     unwritten = 0
@@ -144,10 +140,9 @@ export function openAudit({
       ...(context.route === undefined ? {} : { route: `${context.route.method} ${context.route.path}` }),
       ...(context.callerId === undefined ? {} : { callerId: context.callerId }),
       reason: audited.reason,
-      ...(audited.capability === undefined ? {} : { capability: cut(audited.capability, TEXT_MAX) }),
-      ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId, TEXT_MAX) }),
+      ...chosen(audited),
       severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
-      ...(Object.keys(detail).length === 0 ? {} : { detail }),
+      detail,
     }
     if (closed || waiting.size >= WAITING_MAX) {
       log({ event }, 'audit event lost')
@@ -159,12 +154,7 @@ export function openAudit({
   }
 
   return {
-    record(audited, context) {
-      if (GATHERED.has(audited.type)) return gather(audited, context)
-      if (!isOverLimit(context)) return write(audited, context)
-      unwritten++
-      return undefined
-    },
+    record: gather,
     async close(ms) {
       for (const [key, { count, timer }] of gatherings) {
         clearInterval(timer)
@@ -177,4 +167,18 @@ export function openAudit({
       if (unwritten > 0) log({ unwritten }, 'audit events only counted')
     },
   }
+}
+
+/** What a caller chose, cut. */
+function chosen({ capability, principalId }: Audited): Pick<Audited, 'capability' | 'principalId'> {
+  return {
+    ...(capability === undefined ? {} : { capability: cut(capability, TEXT_MAX) }),
+    ...(principalId === undefined ? {} : { principalId: cut(principalId, TEXT_MAX) }),
+  }
+}
+
+/** Refusals with the same text here are gathered. The id of a delivery is left out: whoever sends one again chooses another each time. */
+function alike(audited: Audited, { callerId, clientAddress }: AuditContext): string {
+  const { eventId: _another, ...detail } = audited.detail ?? {}
+  return JSON.stringify([audited.type, callerId, clientAddress, detail, chosen(audited)])
 }
