@@ -32,7 +32,14 @@ describeInBrowser('in a browser', () => {
     await database.drop()
   })
 
-  test.each([390, 800, 1280])(
+  test.each(['/signer', '/verifier'])('%s is no wider than a narrow screen', async (path) => {
+    const { page } = await openPage(browser, service.url + path)
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.locator('input[type=file]').first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  })
+
+  test.each([360, 800, 1280])(
     'at %i pixels the page at / leads to the others, in light and dark, and breaks none of its rules',
     async (width) => {
       const backgrounds = new Set<string>()

@@ -129,11 +129,14 @@ async function verify(): Promise<void> {
 function trustedNow(): Trusted | string {
   try {
     const unread = keySets.find((one) => one.text === undefined)
-    if (unread !== undefined) throw new Unusable(`The key set ${unread.name} is not UTF-8 text.`)
+    if (unread !== undefined)
+      throw new Unusable(`The key set ${unread.name} is not UTF-8 text. If it is UTF-16, save it as UTF-8.`)
     const [log, another] = logs
     if (another !== undefined) throw new Unusable('Several log descriptions are given: choose one of them.')
     if (log !== undefined && log.text === undefined)
-      throw new Unusable(`The log description ${log.name} is not UTF-8 text.`)
+      throw new Unusable(
+        `The log description ${log.name} is not UTF-8 text. If it is UTF-16, save it as UTF-8.`,
+      )
     return readTrusted(
       keySets.map((one) => one.text),
       { log: log?.text },
@@ -149,7 +152,8 @@ function* outcomesOf(
   trusted: Trusted | string,
   summing: Summing,
 ): Generator<Outcome> {
-  const unread = text === undefined ? 'The evidence is not UTF-8 text.' : undefined
+  const unread =
+    text === undefined ? 'The evidence is not UTF-8 text. If it is UTF-16, save it as UTF-8.' : undefined
   if (typeof trusted === 'string' || text === undefined) {
     const reason = typeof trusted === 'string' ? trusted : (unread ?? '')
     summing.add(noEvidence(reason))
