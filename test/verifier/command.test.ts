@@ -35,6 +35,14 @@ function verify(args: string[], input = '') {
   return { status, stdout, stderr }
 }
 
+/** A folder with the valid record, and an empty one below. */
+function sent(name: string): string {
+  const path = join(folder, name)
+  mkdirSync(join(path, 'below'), { recursive: true })
+  writeFileSync(join(path, 'record.json'), JSON.stringify(source.record))
+  return path
+}
+
 const WITH_KEYS = ['--jwks', 'jwks.json']
 
 test('a valid record exits 0, with a line for each check and what a pass does not prove', () => {
@@ -46,6 +54,39 @@ test('a valid record exits 0, with a line for each check and what a pass does no
   expect(lines).toContain('valid')
   expect(lines.indexOf('A pass does not prove:')).toBeGreaterThan(lines.indexOf('valid'))
   for (const { public: key } of source.keys.receipt) expect(stdout).toContain(`key     ${key.keyId} SHA-256`)
+})
+
+// proves abuse: A folder of evidence in which a name leads to a pipe
+describe('a folder that somebody sent', () => {
+  test.each<[string, (path: string) => unknown, string]>([
+    ['a pipe', (path) => spawnSync('mkfifo', [join(path, 'pipe.json')]), 'pipe.json is no plain file'],
+    [
+      'a pipe below',
+      (path) => spawnSync('mkfifo', [join(path, 'below', 'p.JSONL')]),
+      'p.JSONL is no plain file',
+    ],
+    ['a device', (path) => symlinkSync('/dev/zero', join(path, 'zero.json')), 'zero.json is no plain file'],
+    ['a link to itself', (path) => symlinkSync('.', join(path, 'a')), 'a is a link to a folder'],
+    [
+      'a link to another folder',
+      (path) => symlinkSync('..', join(path, 'x.json')),
+      'x.json is a link to a folder',
+    ],
+    ['a link to nothing', (path) => symlinkSync('gone', join(path, 'x.json')), 'x.json cannot be read'],
+  ])('%s in it is named, and the command ends', (title, add, why) => {
+    const path = sent(`sent with ${title}`)
+    add(path)
+    const { status, stdout, stderr } = verify([path, ...WITH_KEYS])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toContain(why)
+  })
+
+  test('a link to a plain file is read, and a pipe that is no evidence is not', () => {
+    const path = sent('sent with links')
+    symlinkSync('../record.json', join(path, 'link.json'))
+    spawnSync('mkfifo', [join(path, 'pipe')])
+    expect(verify([path, '--quiet', ...WITH_KEYS])).toMatchObject({ status: 0, stderr: '' })
+  })
 })
 
 test('a report is written to no link and no folder, and what a link leads to stays', () => {

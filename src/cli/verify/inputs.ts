@@ -34,9 +34,30 @@ export async function findFiles(paths: readonly string[]): Promise<string[]> {
       found.push(path)
       continue
     }
-    const inside = (await readdir(path, { recursive: true })).filter((name) => EVIDENCE_FILE.test(name))
+    const inside = await filesBelow(path)
     if (inside.length === 0) throw new Unusable(`${path} holds no .json, .ndjson or .jsonl file.`)
-    found.push(...inside.map((name) => join(path, name)).toSorted())
+    found.push(...inside.toSorted())
+  }
+  return found
+}
+
+/**
+ * In a folder that somebody sent, a pipe or a device would be read for ever, and a link to a folder leads round in circles.
+ * @throws Unusable rather than leave one out: what is not read would not be missed
+ */
+async function filesBelow(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      found.push(...(await filesBelow(path)))
+    } else if (entry.isSymbolicLink() && (await isFolder(path))) {
+      throw new Unusable(`${path} is a link to a folder: give the folder itself.`)
+    } else if (EVIDENCE_FILE.test(entry.name)) {
+      if (!(await stat(path)).isFile())
+        throw new Unusable(`${path} is no plain file: nobody knows where it ends.`)
+      found.push(path)
+    }
   }
   return found
 }

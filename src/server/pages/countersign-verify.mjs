@@ -11798,9 +11798,25 @@ async function findFiles(paths) {
       found.push(path);
       continue;
     }
-    const inside = (await readdir(path, { recursive: true })).filter((name) => EVIDENCE_FILE.test(name));
+    const inside = await filesBelow(path);
     if (inside.length === 0) throw new Unusable(`${path} holds no .json, .ndjson or .jsonl file.`);
-    found.push(...inside.map((name) => join(path, name)).toSorted());
+    found.push(...inside.toSorted());
+  }
+  return found;
+}
+async function filesBelow(folder) {
+  const found = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      found.push(...await filesBelow(path));
+    } else if (entry.isSymbolicLink() && await isFolder(path)) {
+      throw new Unusable(`${path} is a link to a folder: give the folder itself.`);
+    } else if (EVIDENCE_FILE.test(entry.name)) {
+      if (!(await stat(path)).isFile())
+        throw new Unusable(`${path} is no plain file: nobody knows where it ends.`);
+      found.push(path);
+    }
   }
   return found;
 }
