@@ -129,17 +129,16 @@ describe.each(servers)('over %s', (server) => {
   )
 
   // proves abuse: Bodies as large as a route takes
-  test.each(
-    openRoutes
-      .filter(({ route }) => route.body !== undefined)
-      .flatMap((open) => [8, 48].map((connections) => ({ ...open, connections }))),
-  )('$path with bodies as large as it takes by $connections connections of one address', (open) => {
-    const body = aText(open.route.bodyBytesMax ?? BODY_BYTES_MAX)
-    return expectUnharmed(
-      requestsOf(open).map((one) => ({ ...one, body })),
-      open.connections,
-    )
-  })
+  test.each(openRoutes.filter(({ route }) => route.body !== undefined))(
+    '$path with bodies as large as it takes by 8 connections of one address',
+    (open) => {
+      const body = aText(open.route.bodyBytesMax ?? BODY_BYTES_MAX)
+      return expectUnharmed(
+        requestsOf(open).map((one) => ({ ...one, body })),
+        8,
+      )
+    },
+  )
 
   // proves abuse: Bodies of 1 MB that are refused
   test.each([

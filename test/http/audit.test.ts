@@ -152,6 +152,10 @@ describe('GET /audit/events 200', () => {
       const told = await service.post('/audit/verify', joined, { key: null })
       expect([told.status, told.body.valid], member).toEqual([200, false])
     }
+    const [signed] = fresh
+    const marked = { ...signed, signature: { ...signed?.signature, approvedBy: 'the board' } }
+    const told = await service.post('/audit/verify', marked, { key: null })
+    expect(told.body).toMatchObject({ valid: false, checks: [{ valid: true }, { name: 'members' }] })
     const keySet = (await service.get('/.well-known/jwks.json', { key: null })).text
     expect(verifyEvidence(JSON.stringify(fresh[0]), keySet)).toMatchObject({
       artifact: 'audit-event',

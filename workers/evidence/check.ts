@@ -3,17 +3,21 @@ import { parseBody } from '../../src/core/json/body.ts'
 import { isObject } from '../../src/core/json/fields.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
-import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
+import type { Check, Crypto, Members } from '../../src/core/verifier/evidence.ts'
+import { checkMembers } from '../../src/core/verifier/known-members.ts'
+import type { EvidenceKind } from '../../src/core/verifier/not-proven.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 
 /**
  * A verdict for every body that is a JSON object: what a removed member breaks is a check that fails, not a body that is refused.
- * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold.
+ * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold. A member that no signature covers is
+ * said where there is one: whoever reads the verdict would take it for signed.
  */
 export function checkEvidence(
   batch: readonly InFlight[],
   { crypto }: ThreadContext,
+  kind: EvidenceKind,
   check: (evidence: Json, crypto: Crypto) => Check[],
 ): Finished[] {
   return finishWithText(
@@ -21,7 +25,10 @@ export function checkEvidence(
       const evidence = parseBody(request.body)
       if (evidence instanceof Failure) return evidence
       if (!isObject(evidence)) return failures.invalidEvidence()
-      return { request, text: JSON.stringify(verdict(check(evidence as Json, crypto))) }
+      const members = checkMembers(kind, evidence as Members)
+      const checks = check(evidence as Json, crypto)
+      const all = members.problem === undefined ? checks : [...checks, members]
+      return { request, text: JSON.stringify(verdict(all)) }
     }),
   )
 }
