@@ -189,7 +189,7 @@ describe('Approving', () => {
     expect(status).toBe('PENDING')
     const { stdout: listed } = await run(next('approving.md'))
     expect(listed).toContain(
-      `${request.requestId}  ${actionCode}  local-dev  vendor:pay  vendor-17  1 missing`,
+      `${request.requestId}  ${actionCode}  local-dev  vendor:pay  vendor-17  1 approval missing`,
     )
     const signing = next('approving.md').replace('bin/countersign', 'echo y | bin/countersign')
     const { stderr } = await run(signing)
