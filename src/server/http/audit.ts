@@ -40,6 +40,8 @@ const TEXT_MAX = 256
 
 /** What somebody was not allowed to do, as against what was done. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
+/** What is done is an event of its own each time: it changed something. */
+const isGathered = (type: string) => REFUSALS.test(type) || type === 'rate_limited'
 
 /**
  * Decisions §9 and §13: one event for a client and minute. The first is written at once; what follows within the minute is one event at its
@@ -124,12 +126,12 @@ export function openAudit({
     }
   }
 
-  /** @param count how many refusals the event stands for */
-  function write(audited: Audited, context: AuditContext, count: number): Promise<void> | undefined {
+  /** @param count how many refusals the event stands for; undefined for what was done */
+  function write(audited: Audited, context: AuditContext, count?: number): Promise<void> | undefined {
     const detail = {
       ...audited.detail,
       ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
-      count,
+      ...(count === undefined ? {} : { count }),
       ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
     }
     unwritten = 0
@@ -142,7 +144,7 @@ export function openAudit({
       reason: audited.reason,
       ...chosen(audited),
       severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
-      detail,
+      ...(Object.keys(detail).length === 0 ? {} : { detail }),
     }
     if (closed || waiting.size >= WAITING_MAX) {
       log({ event }, 'audit event lost')
@@ -154,7 +156,12 @@ export function openAudit({
   }
 
   return {
-    record: gather,
+    record(audited, context) {
+      if (isGathered(audited.type)) return gather(audited, context)
+      if (!isOverLimit(context)) return write(audited, context)
+      unwritten++
+      return undefined
+    },
     async close(ms) {
       for (const [key, { count, timer }] of gatherings) {
         clearInterval(timer)
