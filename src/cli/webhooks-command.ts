@@ -1,6 +1,6 @@
 // countersign webhooks: the recent deliveries, or those that are not processed yet; one of them; and what is processed again
 // (decisions §10). Works on the database, beside running services or without any.
-import { DatabaseError, type Pool } from 'pg'
+import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { joinJobQueue } from '../core/job-queue.ts'
 import { printable } from '../core/printable.ts'
@@ -32,14 +32,20 @@ export async function listWaiting({
   status: WebhookStatus | null
   limit: number
 }): Promise<void> {
-  const waiting = await onQueue(env, (pool) =>
-    listWaitingWebhooks(pool, {
-      queues: [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE],
-      deadQueue: DEAD_WEBHOOK_QUEUE,
-      status,
-      limit,
-    }),
+  const waiting = await onDatabase(env, async (pool) =>
+    (await hasQueues(pool))
+      ? listWaitingWebhooks(pool, {
+          queues: [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE],
+          deadQueue: DEAD_WEBHOOK_QUEUE,
+          status,
+          limit,
+        })
+      : undefined,
   )
+  if (waiting === undefined)
+    return console.error(
+      'Nothing waits: no service on this database has taken deliveries. A provider needs its secret first.',
+    )
   const now = Date.now()
   for (const webhook of waiting) console.log(printable(lineOf(webhook, now)))
   console.error(waiting.length === 0 ? 'Nothing waits.' : `${waiting.length} listed.`)
@@ -91,7 +97,7 @@ export async function listRecent({
   const behind = cursor === undefined ? null : readCursor(cursor)?.position
   if (behind === undefined) throw new Error('--cursor is not what a list ended with.')
   const filter = { outcome, provider, since: null, until: null }
-  const { count, next } = await onQueue(env, async (pool) => {
+  const { count, next } = await onDatabase(env, async (pool) => {
     let [listed, after]: [number, Position | null] = [0, behind]
     do {
       const range = { limit: Math.min(limit - listed, 100), offset: 0, after }
@@ -116,7 +122,7 @@ function recentLine(delivery: ListedDelivery): string {
  * @throws Error where there is none
  */
 export async function showWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
-  const found = await onQueue(env, (pool) => find(pool, event))
+  const found = await onDatabase(env, (pool) => find(pool, event))
   if (found === null) throw noDelivery(event)
   console.log(JSON.stringify(shownWithBody(found), null, 2))
 }
@@ -135,7 +141,7 @@ function noDelivery({ provider, eventId }: { provider: string; eventId: string }
  * @throws Error where there is none, it waits already, or nothing is left of it
  */
 export async function retryWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
-  await onQueue(env, async (pool) => {
+  await onDatabase(env, async (pool) => {
     const found = await find(pool, event)
     if (found === null) throw noDelivery(event)
     const name = `The delivery ${event.eventId} of ${event.provider}`
@@ -148,8 +154,9 @@ export async function retryWebhook(env: Env, event: { provider: string; eventId:
 
 /** Those that are dead now: one that dies again meanwhile stays. */
 export async function retryAllWebhooks(env: Env): Promise<void> {
-  const moved = await onQueue(env, (pool) =>
-    withQueue(pool, async (boss) => {
+  const moved = await onDatabase(env, async (pool) => {
+    if (!(await hasQueues(pool))) return 0
+    return withQueue(pool, async (boss) => {
       const { rows } = await pool.query<{ now: Date }>('SELECT now()')
       let all = 0
       for (;;) {
@@ -157,8 +164,8 @@ export async function retryAllWebhooks(env: Env): Promise<void> {
         all += some
         if (some === 0) return all
       }
-    }),
-  )
+    })
+  })
   console.log(moved === 1 ? '1 dead delivery is run again.' : `${moved} dead deliveries are run again.`)
 }
 
@@ -171,18 +178,10 @@ async function withQueue<T>(pool: Pool, work: (boss: PgBoss) => Promise<T>): Pro
   }
 }
 
-/** Throws a sentence where no service with a provider ever ran on this database. */
-function onQueue<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
-  return onDatabase(env, async (pool) => {
-    try {
-      return await work(pool)
-    } catch (error) {
-      const missing = error instanceof DatabaseError && ['42P01', '3F000'].includes(error.code ?? '')
-      if (!missing && !(error instanceof Error && error.message === 'pg-boss is not installed')) throw error
-      throw new Error(
-        'No service on this database has taken deliveries: a provider needs its secret first.',
-        { cause: error },
-      )
-    }
-  })
+/** Whether a service with a provider has ever run on this database: the first one makes the queues. */
+async function hasQueues(pool: Pool): Promise<boolean> {
+  const { rowCount: made } = await pool.query(`SELECT WHERE to_regclass('pgboss.queue') IS NOT NULL`)
+  if (made === 0) return false
+  const { rowCount } = await pool.query('SELECT FROM pgboss.queue WHERE name = $1', [DEAD_WEBHOOK_QUEUE])
+  return rowCount === 1
 }
