@@ -11,7 +11,7 @@ import {
   type Summary,
   type Summing,
 } from '../core/verifier/summary.ts'
-import { findFiles, readBatches, readText, type Batch } from './verify/inputs.ts'
+import { findFiles, nameOf, readBatches, readKeySetText, readText, type Batch } from './verify/inputs.ts'
 import { openReport, type ReportFile } from './verify/report.ts'
 import { trustedBy, type Done, type Task, type TrustTexts } from './verify/task.ts'
 import { runOnThreads } from './verify/threads.ts'
@@ -60,7 +60,7 @@ async function verifyAll(request: VerifyRequest): Promise<0 | 1 | 2> {
   const { files, jwks, log } = request
   if ([...files, ...jwks, log].filter((path) => path === '-').length > 1)
     throw new Unusable('Standard input can be read only once: give one file as `-`.')
-  const trust = { jwks: jwks.map(readText), log: log === undefined ? undefined : readText(log) }
+  const trust = { jwks: jwks.map(readKeySetText), log: log === undefined ? undefined : readText(log) }
   // Each thread reads it again: a mistake in it is told before any evidence is read.
   trustedBy(trust)
   const inputs = await findFiles(files)
@@ -145,8 +145,9 @@ function openPrinter({ json, quiet, files }: VerifyRequest): Printer {
 }
 
 const LINES: Style = {
-  async alone({ report }) {
-    refuseNone(report)
+  async alone(found) {
+    refuseNone(found)
+    const { report } = found
     const { checks, notProven } = report
     await print([
       ...described(report),
@@ -179,9 +180,9 @@ function openJson(): Style {
   let written = 0
   const start = () => (written++ === 0 ? '{"reports":[' : ',')
   return {
-    async alone({ report }) {
-      refuseNone(report)
-      await printJson(JSON.stringify(report, undefined, 2))
+    async alone(found) {
+      refuseNone(found)
+      await printJson(JSON.stringify(found.report, undefined, 2))
     },
     each: ({ file, line, report }) => printJson(`${start()}${JSON.stringify({ file, line, ...report })}`),
     end: (summary) => printJson(`${written === 0 ? start() : ''}],"summary":${JSON.stringify(summary)}}`),
@@ -189,8 +190,11 @@ function openJson(): Style {
 }
 
 /** @throws Unusable for a single file that is no evidence at all */
-function refuseNone({ artifact, notes }: Report): void {
-  if (artifact === 'unknown') throw new Unusable(notes.join(' '))
+function refuseNone({ file, report: { artifact, notes } }: Found): void {
+  if (artifact !== 'unknown') return
+  const why = notes.join(' ')
+  // That a file cannot be read is said by its name already.
+  throw new Unusable(why.startsWith(nameOf(file)) ? why : `${nameOf(file)}: ${why}`)
 }
 
 const VERDICTS: Readonly<Record<Verdict, string>> = {

@@ -17,6 +17,7 @@ beforeAll(async () => {
   source = await saved(['ed25519', 'ml-dsa-65'])
   file('jwks.json', source.keySet)
   file('record.json', source.record)
+  file('html.json', '<html>')
   file('changed.json', { ...source.record, createdAt: 'x' })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -329,7 +330,20 @@ describe('exits 2 with one sentence and nothing else for', () => {
       'none cannot be read (ENOENT).',
     ],
     ['a record as a log', ['record.json', ...WITH_KEYS, '--log', 'record.json'], '', 'has no list `logs`'],
-    ['no JSON', ['-', ...WITH_KEYS], '<html>', 'not JSON with exactly one reading'],
+    [
+      'no JSON',
+      ['-', ...WITH_KEYS],
+      '<html>',
+      'Standard input: The evidence is not JSON with exactly one reading',
+    ],
+    ['a file without JSON', ['html.json', ...WITH_KEYS], '', 'html.json: The evidence is not JSON with'],
+    ['the same with --json', ['html.json', ...WITH_KEYS, '--json'], '', 'html.json: The evidence is not'],
+    [
+      'a key set without JSON beside another',
+      ['record.json', ...WITH_KEYS, '--jwks', 'html.json'],
+      '',
+      'countersign: html.json is not JSON with exactly one reading',
+    ],
     [
       'a proof of the log',
       ['-', ...WITH_KEYS],

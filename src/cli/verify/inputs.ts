@@ -3,6 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Unusable } from '../../core/verifier/index.ts'
+import { parseEvidence } from '../../core/verifier/parse.ts'
 import { countLines, isLines, type LineCount } from '../../core/verifier/lines.ts'
 
 /** In a folder; a file that is named is read whatever its name. */
@@ -98,7 +99,7 @@ async function* batchesOf(file: string): AsyncGenerator<Batch> {
   for await (const text of textsOf(file)) {
     rest += text
     if (rest.length > TEXT_CHARACTERS_MAX)
-      throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`)
+      throw new Unusable(`${nameOf(file)} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`)
     kind ??= kindOf(file, rest)
     if (kind !== 'lines') continue
     count ??= countLines()
@@ -135,8 +136,23 @@ async function* textsOf(file: string): AsyncGenerator<string> {
   yield decoded()
 }
 
+/** How messages begin that are about a file. */
+export function nameOf(path: string): string {
+  return path === '-' ? 'Standard input' : path
+}
+
 /**
- * Reads a key set or the description of a log.
+ * Reads a key set. Several count as one: only here is it known which file has the mistake.
+ * @throws Unusable
+ */
+export function readKeySetText(path: string): string {
+  const text = readText(path)
+  parseEvidence(text, nameOf(path))
+  return text
+}
+
+/**
+ * Reads the description of a log.
  * @throws Unusable
  */
 export function readText(path: string): string {
@@ -160,13 +176,15 @@ function openDecoder(path: string): (bytes?: Buffer) => string {
       return decoder.decode(bytes, { stream: bytes !== undefined })
     } catch {
       const isUtf16 = first === 'fffe' || first === 'feff'
-      throw new Unusable(`${path} is not UTF-8 text${isUtf16 ? ': it is UTF-16. Save it as UTF-8' : ''}.`)
+      throw new Unusable(
+        `${nameOf(path)} is not UTF-8 text${isUtf16 ? ': it is UTF-16. Save it as UTF-8' : ''}.`,
+      )
     }
   }
 }
 
 function unreadable(path: string, error: unknown): Unusable {
-  return new Unusable(`${path} cannot be read (${codeOf(error)}).`)
+  return new Unusable(`${nameOf(path)} cannot be read (${codeOf(error)}).`)
 }
 
 /** As the system names it, such as ENOENT. */

@@ -11844,7 +11844,7 @@ async function* batchesOf(file) {
   for await (const text3 of textsOf(file)) {
     rest += text3;
     if (rest.length > TEXT_CHARACTERS_MAX)
-      throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`);
+      throw new Unusable(`${nameOf4(file)} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`);
     kind ??= kindOf2(file, rest);
     if (kind !== "lines") continue;
     count2 ??= countLines();
@@ -11877,6 +11877,14 @@ async function* textsOf(file) {
   for await (const chunk of source) yield decoded2(chunk);
   yield decoded2();
 }
+function nameOf4(path) {
+  return path === "-" ? "Standard input" : path;
+}
+function readKeySetText(path) {
+  const text3 = readText(path);
+  parseEvidence(text3, nameOf4(path));
+  return text3;
+}
 function readText(path) {
   let bytes;
   try {
@@ -11896,12 +11904,12 @@ function openDecoder(path) {
       return decoder.decode(bytes, { stream: bytes !== void 0 });
     } catch {
       const isUtf16 = first === "fffe" || first === "feff";
-      throw new Unusable(`${path} is not UTF-8 text${isUtf16 ? ": it is UTF-16. Save it as UTF-8" : ""}.`);
+      throw new Unusable(`${nameOf4(path)} is not UTF-8 text${isUtf16 ? ": it is UTF-16. Save it as UTF-8" : ""}.`);
     }
   };
 }
 function unreadable(path, error) {
-  return new Unusable(`${path} cannot be read (${codeOf(error)}).`);
+  return new Unusable(`${nameOf4(path)} cannot be read (${codeOf(error)}).`);
 }
 function codeOf(error) {
   return error instanceof Error && "code" in error ? String(error.code) : "unreadable";
@@ -11911,6 +11919,7 @@ var init_inputs = __esm({
   "src/cli/verify/inputs.ts"() {
     "use strict";
     init_verifier();
+    init_parse();
     init_lines();
     EVIDENCE_FILE = /\.(?:json|ndjson|jsonl)$/i;
     BATCH_CHARACTERS = 256 * 1024;
@@ -12479,7 +12488,7 @@ async function verifyAll(request) {
   const { files, jwks, log } = request;
   if ([...files, ...jwks, log].filter((path) => path === "-").length > 1)
     throw new Unusable("Standard input can be read only once: give one file as `-`.");
-  const trust = { jwks: jwks.map(readText), log: log === void 0 ? void 0 : readText(log) };
+  const trust = { jwks: jwks.map(readKeySetText), log: log === void 0 ? void 0 : readText(log) };
   trustedBy(trust);
   const inputs = await findFiles(files);
   const summing = openSummary();
@@ -12542,16 +12551,18 @@ function openJson() {
   let written = 0;
   const start = () => written++ === 0 ? '{"reports":[' : ",";
   return {
-    async alone({ report }) {
-      refuseNone(report);
-      await printJson(JSON.stringify(report, void 0, 2));
+    async alone(found) {
+      refuseNone(found);
+      await printJson(JSON.stringify(found.report, void 0, 2));
     },
     each: ({ file, line, report }) => printJson(`${start()}${JSON.stringify({ file, line, ...report })}`),
     end: (summary) => printJson(`${written === 0 ? start() : ""}],"summary":${JSON.stringify(summary)}}`)
   };
 }
-function refuseNone({ artifact, notes }) {
-  if (artifact === "unknown") throw new Unusable(notes.join(" "));
+function refuseNone({ file, report: { artifact, notes } }) {
+  if (artifact !== "unknown") return;
+  const why = notes.join(" ");
+  throw new Unusable(why.startsWith(nameOf4(file)) ? why : `${nameOf4(file)}: ${why}`);
 }
 function described2({ artifact, subject, verdict, checks, keys, notes }) {
   return [
@@ -12600,8 +12611,9 @@ var init_verify_command = __esm({
     init_task();
     init_threads();
     LINES = {
-      async alone({ report }) {
-        refuseNone(report);
+      async alone(found) {
+        refuseNone(found);
+        const { report } = found;
         const { checks, notProven: notProven2 } = report;
         await print([
           ...described2(report),
