@@ -14,7 +14,7 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/** Counts down to a time. */
+/** Counts down to the time at which something expires. */
 export function Countdown({ to }: { readonly to: string }) {
   const now = useNow()
   const seconds = Math.max(0, Math.floor((Date.parse(to) - now) / 1000))
@@ -32,7 +32,7 @@ export function Countdown({ to }: { readonly to: string }) {
       class={seconds < 300 ? 'urgent' : ''}
       data-absolute={absolute(to)}
     >
-      {seconds === 0 ? 'over' : `${text} left`}
+      {seconds === 0 ? 'expired' : `${text} left`}
     </time>
   )
 }

@@ -1,6 +1,6 @@
 // Executions whose outcome nobody knows yet.
 import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
-import { Badge, Countdown, Said, Time } from './basic.tsx'
+import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 
 export function IntentTable({
@@ -21,7 +21,7 @@ export function IntentTable({
         { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
         { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
         { title: 'Released', cell: ({ releasedAt }) => <Time at={releasedAt} /> },
-        { title: 'Answer due', minor: true, cell: ({ deadline }) => <Countdown to={deadline} /> },
+        { title: 'Answer due', minor: true, cell: ({ deadline }) => <Time at={deadline} /> },
       ]}
     />
   )

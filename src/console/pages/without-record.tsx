@@ -1,7 +1,7 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
 import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
-import { Badge, Command, Countdown, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Badge, Command, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
 import { useLoaded } from '../hooks.ts'
@@ -103,7 +103,7 @@ function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: Execut
     )
   return closedAt === undefined ? (
     <>
-      The answer is due: <Countdown to={deadline} />.
+      The answer is due <Time at={deadline} />.
     </>
   ) : (
     <>
