@@ -70,7 +70,7 @@ test('a later start says what became of the first key, and GET /ready which appr
   })
   expect(second.lines()).toContainEqual(expect.objectContaining({ level: 50, msg: warning, file }))
   const unchecked =
-    "Policy sandbox-echo 1.0.0: nothing checks the signal 'approved'; it is the caller's word."
+    "Policy sandbox-echo 1.0.0: Nothing checks the signal 'approved'; it is the caller's word."
   expect(second.lines()).toContainEqual(expect.objectContaining({ level: 20, msg: unchecked }))
   await leadsToConsole(second.url)
   expect(await second.stop()).toBe(0)

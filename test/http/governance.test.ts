@@ -134,7 +134,7 @@ describe('a proposed change', () => {
     const { kind, target, proposed: content, reason, proposedBy } = members
     const shown = { changeId, kind, target, proposed: content, reason, proposedBy, proposedAt }
     expect(changeHash).toBe(sha256Hex(canonicalize(shown as unknown as Json)))
-    expect(warnings).toContain("nothing checks the signal 'approved'; it is the caller's word.")
+    expect(warnings).toContain("Nothing checks the signal 'approved'; it is the caller's word.")
     expect(signature).toMatchObject({ algorithm: 'ed25519' })
     expectEvidence(change)
   })

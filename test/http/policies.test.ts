@@ -95,10 +95,10 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
     const { status, body } = await propose(document)
     expect(status).toBe(201)
     expect(body.warnings).toEqual([
-      "no rule reads the signal 'unused'.",
-      "nothing checks the signal 'approved'; it is the caller's word.",
-      "nothing checks the signal 'unused'; it is the caller's word.",
-      'rule again never decides: whenever it matches, an earlier rule has matched.',
+      "No rule reads the signal 'unused'.",
+      "Nothing checks the signal 'approved'; it is the caller's word.",
+      "Nothing checks the signal 'unused'; it is the caller's word.",
+      'Rule again never decides: whenever it matches, an earlier rule has matched.',
       "For sandbox:echo callers may name 'sandbox-echo' 1.0.0 in the place of this policy.",
     ])
     expect(body).not.toHaveProperty('diff')

@@ -75,8 +75,8 @@ describe('POST /webhook-rules/changes 201', () => {
       target: 'acme',
       proposed: { provider: 'acme', rules: [aRule({ note: 'As they say.' })] },
       warnings: [
-        'rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
-        'no secret of acme is configured: this service takes none of its deliveries.',
+        'Rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
+        'No secret of acme is configured: this service takes none of its deliveries.',
       ],
     })
     expect(await listed('acme')).toEqual([])
@@ -95,7 +95,7 @@ describe('POST /webhook-rules/changes 201', () => {
     })
     expect(body['warnings']).toEqual([])
     const empty = await propose({ ...aProposal('emptied'), rules: [] })
-    expect(empty.body['warnings']).toContain('the list is empty: no delivery will close anything.')
+    expect(empty.body['warnings']).toContain('The list is empty: no delivery will close anything.')
   })
 })
 

@@ -254,7 +254,7 @@ describe('a condition that is constant is found', () => {
   })
 })
 
-const unchecked = (signal: string) => `nothing checks the signal '${signal}'; it is the caller's word.`
+const unchecked = (signal: string) => `Nothing checks the signal '${signal}'; it is the caller's word.`
 
 describe('what looks unintended is a warning', () => {
   const word = ['amount', 'approved', 'limit'].map(unchecked)
@@ -265,17 +265,17 @@ describe('what looks unintended is a warning', () => {
       verify: { approved: { by: 'approval', quorum: 2 } },
     })
     expect(warningsOf(document)).toEqual([
-      "no rule reads the signal 'amount'.",
-      "no rule reads the signal 'limit'.",
+      "No rule reads the signal 'amount'.",
+      "No rule reads the signal 'limit'.",
       unchecked('limit'),
     ])
   })
 
   test('a rule that an earlier one repeats', () => {
     expect(warningsOf(rules('signals.amount > signals.limit', 'signals.amount > signals.limit'))).toEqual([
-      "no rule reads the signal 'approved'.",
+      "No rule reads the signal 'approved'.",
       ...word,
-      'rule r1 never decides: whenever it matches, an earlier rule has matched.',
+      'Rule r1 never decides: whenever it matches, an earlier rule has matched.',
     ])
   })
 
@@ -286,25 +286,25 @@ describe('what looks unintended is a warning', () => {
       'signals.limit > 1.0',
     )
     expect(warningsOf(document)).toContain(
-      'rule r2 never decides: whenever it matches, an earlier rule has matched.',
+      'Rule r2 never decides: whenever it matches, an earlier rule has matched.',
     )
   })
 
   test('an approval of everything else', () => {
     expect(warningsOf(rules('signals.amount > signals.limit && signals.approved', 'true'))).toEqual([
       ...word,
-      'rule r1 approves whatever no earlier rule decided.',
+      'Rule r1 approves whatever no earlier rule decided.',
     ])
   })
 
   test('a policy that never approves', () => {
     const document = aDocument({ rules: [aRule({ outcome: 'reject' })] })
-    expect(warningsOf(document)).toContain('no rule approves.')
+    expect(warningsOf(document)).toContain('No rule approves.')
   })
 
   test.each(['signals.limit', '0.0'])('a division by what may be 0: %s', (divisor) => {
     expect(warningsOf(rules(`signals.amount / ${divisor} > 2.0 && signals.approved`))).toContain(
-      'rule r0, column 18: Divides by what may be 0: that gives Infinity or, of 0, NaN, with which every comparison is false.',
+      'Rule r0, column 18: Divides by what may be 0: that gives Infinity or, of 0, NaN, with which every comparison is false.',
     )
   })
 })

@@ -23,7 +23,7 @@ test('what looks unintended is a warning', () => {
   const compare = ["transaction.intent.action == 'acme:pay'"]
   const twice = [aRule({ compare }), aRule({ id: 'again', compare })]
   expect(compileWebhookRules(aDocument(...twice), 'acme.yaml').warnings).toEqual([
-    'rule again never decides: whenever it matches, an earlier rule has matched.',
+    'Rule again never decides: whenever it matches, an earlier rule has matched.',
   ])
 })
 
@@ -36,7 +36,7 @@ test.each([
   expect(compileWebhookRules(aDocument(aRule(changes)), 'acme.yaml').warnings).toEqual(
     warned
       ? [
-          'rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
+          'Rule paid does not compare transaction.intent.action: it speaks for executions of every capability.',
         ]
       : [],
   )

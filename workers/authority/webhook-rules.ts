@@ -97,10 +97,10 @@ export function webhookRuleChanges({
     const { provider, rules } = document
     return [
       ...warnings,
-      ...(rules.length === 0 ? ['the list is empty: no delivery will close anything.'] : []),
+      ...(rules.length === 0 ? ['The list is empty: no delivery will close anything.'] : []),
       ...(hasSecret(provider)
         ? []
-        : [`no secret of ${provider} is configured: this service takes none of its deliveries.`]),
+        : [`No secret of ${provider} is configured: this service takes none of its deliveries.`]),
     ]
   }
 }

@@ -50,7 +50,7 @@ export function reachOf(rules: readonly { readonly id: string; readonly ast: AST
     } else if (!canHappen([ast], ([matches = never], values) => matches(values))) {
       mistakes.push({ rule: id, message: 'Can never match: its condition is constantly false.' })
     } else if (!canHappen(upToHere, firstIs(i))) {
-      warnings.push(`rule ${id} never decides: whenever it matches, an earlier rule has matched.`)
+      warnings.push(`Rule ${id} never decides: whenever it matches, an earlier rule has matched.`)
     }
     if (!canHappen([ast], ([matches = never], values) => !matches(values))) catchAll ??= id
   }

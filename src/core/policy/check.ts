@@ -180,8 +180,8 @@ function signalWarnings({ signals, bindings, verify, reads }: Declared & { reads
   const unread = names.filter((name) => reads.get('signals')?.has(name) !== true)
   const unchecked = names.filter((name) => !known.has(name))
   return [
-    ...unread.map((name) => `no rule reads the signal '${name}'.`),
-    ...unchecked.map((name) => `nothing checks the signal '${name}'; it is the caller's word.`),
+    ...unread.map((name) => `No rule reads the signal '${name}'.`),
+    ...unchecked.map((name) => `Nothing checks the signal '${name}'; it is the caller's word.`),
   ]
 }
 
@@ -234,7 +234,7 @@ function compileRules(
     const parsed = parseRule(document, given)
     mistakes.push(...parsed.mistakes.map((finding) => ({ path: ['rules', i, 'when'], ...finding })))
     warnings.push(
-      ...parsed.warnings.map((finding) => `rule ${id}, column ${finding.at + 1}: ${finding.message}`),
+      ...parsed.warnings.map((finding) => `Rule ${id}, column ${finding.at + 1}: ${finding.message}`),
     )
     if (parsed.rule !== undefined) rules.push(parsed.rule)
     for (const [source, paths] of parsed.reads)
@@ -272,7 +272,7 @@ function parseRule(
 function checkReach(rules: readonly ParsedRule[]): Pick<ReturnType<typeof reachOf>, 'mistakes' | 'warnings'> {
   const { mistakes, warnings, catchAll } = reachOf(rules)
   if (rules.find(({ id }) => id === catchAll)?.outcome === 'approve')
-    warnings.push(`rule ${catchAll} approves whatever no earlier rule decided.`)
-  if (rules.every(({ outcome }) => outcome === 'reject')) warnings.push('no rule approves.')
+    warnings.push(`Rule ${catchAll} approves whatever no earlier rule decided.`)
+  if (rules.every(({ outcome }) => outcome === 'reject')) warnings.push('No rule approves.')
   return { mistakes, warnings }
 }

@@ -76,13 +76,13 @@ export function compileWebhookRules(
       const path = ['rules', index, ...(i < 2 ? [name] : ['compare', i - 2])]
       mistakes.push(...part.mistakes.map((found) => ({ path, part: name, ...found })))
       warnings.push(
-        ...part.warnings.map(({ at, message }) => `rule ${id}, ${name}, column ${at + 1}: ${message}`),
+        ...part.warnings.map(({ at, message }) => `Rule ${id}, ${name}, column ${at + 1}: ${message}`),
       )
     }
     const [when, transaction, ...compared] = parts.flatMap(({ compiled }) => compiled ?? [])
     if (says !== 'pending' && !compared.some(readsCapability))
       warnings.push(
-        `rule ${id} does not compare transaction.intent.action: it speaks for executions of every capability.`,
+        `Rule ${id} does not compare transaction.intent.action: it speaks for executions of every capability.`,
       )
     if (when !== undefined && transaction !== undefined)
       rules.push({ id, says, when, transaction, compare: compared })
