@@ -64,7 +64,7 @@ beforeAll(async () => {
       server: `smtp://127.0.0.1:${mailbox.port}`,
       from: 'countersign@example.com',
       to: ['approvals@example.com'],
-      approvers: { alice: 'alice@example.com', carol: 'carol@example.com' },
+      approvers: { alice: 'alice@example.com', carol: 'carol@example.com', ALICE: 'loud@example.com' },
     },
     // A name resolves to whatever a name server says: mail to it is encrypted, or it is not sent.
     {
@@ -183,6 +183,19 @@ test('each way tells what is asked, by whom, and where to look, and only one tha
   expect(mail!.text).toContain('Subject: Approval wanted: sandbox:echo, for bot')
   // A long line is broken on its way.
   expect(mail!.text.replaceAll('=\r\n', '')).toContain(link)
+})
+
+const toldOfNothing = (approverId: string, meant = '') =>
+  `NOTIFICATIONS: 'mail' has the address of "${approverId}", who is told of nothing: no approver of this name has a key in effect${meant}.`
+
+test('an address of an approver whom nobody enrolled is named at the start, and in /ready until somebody has', async () => {
+  const warnedOf = service.lines().flatMap(({ level, msg }) => (level === 40 ? [msg] : []))
+  expect(warnedOf).toEqual(expect.arrayContaining(['alice', 'carol', 'ALICE'].map((id) => toldOfNothing(id))))
+  const { warnings } = (await service.get('/ready')).body as { warnings: string[] }
+  expect(warnings.filter((sentence) => sentence.startsWith('NOTIFICATIONS'))).toEqual([
+    toldOfNothing('carol'),
+    toldOfNothing('ALICE', " (did you mean 'alice'?)"),
+  ])
 })
 
 test('what is for another capability is not sent, and asking again for the same tells nobody again', async () => {

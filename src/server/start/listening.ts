@@ -21,6 +21,7 @@ import type { Listener, ListenOptions } from '../http/listen/listener.ts'
 import { openOverload } from '../http/overload.ts'
 import { openSharedLimits } from '../http/shared-limit.ts'
 import { openSpans } from '../metrics/spans.ts'
+import { unknownApprovers } from '../notifications/unknown-approvers.ts'
 import { openapiTexts } from '../openapi/document.ts'
 import { routes } from '../routes/index.ts'
 import type { Service } from '../routes/route.ts'
@@ -114,7 +115,7 @@ function serviceOf(
   { data, threads, warnings, consoleOrigin }: Started,
   { live, stopping }: { readonly live: LiveCounts; readonly stopping: () => boolean },
 ): Service {
-  const { pools, probe, witness, documentDifferences, shipped } = data
+  const { pools, probe, witness, documentDifferences, notificationWays, shipped } = data
   const { dispatcher, authority, callers, storeFault } = threads
   const required = data.witnesses?.required
   const logKeys = publishedLogKeys(config.signingKeyDir)
@@ -161,6 +162,7 @@ function serviceOf(
     warnings: () => [
       ...documentDifferences.map(({ message }) => message),
       ...unapproved(shipped, authority.current()),
+      ...unknownApprovers(notificationWays, authority.current()),
       ...keyWarnings(config.signingKeyDir, '"$SIGNING_KEY_DIR"'),
       ...callers.warnings(),
       ...warnings(),

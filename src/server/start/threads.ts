@@ -5,6 +5,7 @@ import { openCallers } from '../http/authenticate.ts'
 import { openCompute } from '../http/compute.ts'
 import { watchAuthority } from '../jobs/authority-watch.ts'
 import { openProblems } from '../jobs/repeat.ts'
+import { unknownApprovers } from '../notifications/unknown-approvers.ts'
 import { whyRefused } from '../usable.ts'
 import type { Data } from './data.ts'
 import { closedAtStop, logFailure, type Starting } from './starting.ts'
@@ -23,7 +24,11 @@ export async function startThreads(
     onError: logFailure(logger, 'the database cannot be read: policies and keys stay as they were read last'),
     onOver: () => logger.info('the database is read again'),
   })
-  for (const sentence of unapproved(shipped, authority.current())) logger.warn(sentence)
+  for (const sentence of [
+    ...unapproved(shipped, authority.current()),
+    ...unknownApprovers(notificationWays, authority.current()),
+  ])
+    logger.warn(sentence)
   const callers = openCallers(configuredCallers, authority.current(), {
     source: callersFile === undefined ? undefined : 'callers.json',
   })
