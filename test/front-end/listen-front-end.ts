@@ -22,7 +22,7 @@ export interface TestFrontEnd extends Listener {
   readonly aborted: number[]
   /** The latest head's values, read while it was valid. */
   latest: Pick<Head, 'bodyBytes'> & { readonly remoteAddress: string; readonly note: string | undefined }
-  /** Resolvers of the requests to /wait and /later… that are unanswered. */
+  /** Resolvers of the requests to /wait and /later… that are unanswered, and of the turns of /turn…. */
   readonly waiting: (() => void)[]
   /** How often a listener said that the reply of a /later… is out, or its client gone. */
   sent: number
@@ -35,6 +35,7 @@ export async function openFrontEnd(
   const seen: string[] = []
   const aborted: number[] = []
   const waiting: (() => void)[] = []
+  const turn = (): Promise<void> => new Promise((resolve) => waiting.push(resolve))
   const later = (reply: Reply): Promise<Reply> => new Promise((resolve) => waiting.push(() => resolve(reply)))
   const counted = (reply: Reply): Reply => ({ ...reply, sent: () => void frontEnd.sent++ })
   const listener = await listen({
@@ -44,8 +45,12 @@ export async function openFrontEnd(
     server,
     async onRequest(head) {
       const { bodyBytes } = head
-      const withBody = async (request: HttpRequest, answer: (body: Uint8Array) => Reply | Promise<Reply>) => {
-        const body = await request.readBody()
+      const withBody = async (
+        request: HttpRequest,
+        answer: (body: Uint8Array) => Reply | Promise<Reply>,
+        when?: Promise<void>,
+      ) => {
+        const body = await request.readBody(when)
         if (body !== undefined) return answer(body)
         aborted.push(bodyBytes)
         return undefined
@@ -61,6 +66,11 @@ export async function openFrontEnd(
           return withBody(head, (body) => text(200, body))
         case '/wait':
           return withBody(head, (body) => later(text(200, body)))
+        case '/turn':
+          return withBody(head, (body) => text(200, String(body.length)), turn())
+        case '/turn-refused':
+          void head.readBody(turn())
+          return text(401, 'refused')
         case '/later':
           return later(counted(text(200, 'later')))
         case '/later-closing':

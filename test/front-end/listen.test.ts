@@ -184,6 +184,49 @@ describe.each(servers)('%s', (server) => {
     expect(bodies(client)).toEqual(sent)
   })
 
+  test('a body whose turn has not come is left with its client, and whole when it has', async () => {
+    const frontEnd = await aFrontEnd()
+    const client = await connectTo(frontEnd)
+    const large = 'x'.repeat(64 * 1024 * 1024)
+    void client.send(post('/turn', large) + get('/a'))
+    await until(() => frontEnd.waiting.length === 1, client.received)
+    const witness = await connectTo(frontEnd)
+    await witness.send(post('/echo', 'x'.repeat(1024 * 1024)))
+    await untilReplies(witness, 1)
+    expect(client.socket.writableLength).toBeGreaterThan(large.length / 4)
+    expect(client.received()).toBe('')
+    frontEnd.waiting[0]!()
+    await untilReplies(client, 2)
+    expect(bodies(client)).toEqual([String(large.length), 'GET /a'])
+  })
+
+  test.each(['', 'a part'])(
+    'a client that goes away before its turn is forgotten, having sent "%s"',
+    async (part) => {
+      const frontEnd = await aFrontEnd()
+      const client = await connectTo(frontEnd)
+      await client.send(`POST /turn HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n`, part)
+      await until(() => frontEnd.waiting.length === 1, client.received)
+      client.socket.destroy()
+      frontEnd.waiting[0]!()
+      await until(() => frontEnd.aborted.length === 1, client.received)
+      expect(frontEnd.aborted).toEqual([99])
+    },
+  )
+
+  test('a refusal before the turn of a body leaves its connection to the next request', async () => {
+    const frontEnd = await aFrontEnd()
+    const client = await connectTo(frontEnd)
+    await client.send(post('/turn-refused', 'no') + get('/a'))
+    await untilReplies(client, 2)
+    expect(bodies(client)).toEqual(['refused', 'GET /a'])
+    frontEnd.waiting[0]!()
+    await client.send(post('/turn-refused', get('/smuggled').repeat(20_000)) + get('/b'))
+    await untilReplies(client, 4)
+    expect(bodies(client).slice(2)).toEqual(['refused', 'GET /b'])
+    expect(frontEnd.seen).not.toContain('GET /smuggled')
+  })
+
   test('reads a request that is split at any byte', async () => {
     const frontEnd = await aFrontEnd()
     const client = await connectTo(frontEnd)
@@ -326,6 +369,20 @@ describe.each(servers)('%s', (server) => {
     await client.send('body')
     await untilReplies(client, 2)
     expect(bodies(client)).toEqual(['', 'body'])
+  })
+
+  test('Expect: 100-continue is told to go on when its turn has come', async ({ skip }) => {
+    skip(server === 'uWebSockets.js', 'it answers `Expect` by itself')
+    const frontEnd = await aFrontEnd()
+    const client = await connectTo(frontEnd)
+    await client.send(post('/turn', 'body', 'Expect: 100-continue\r\n').slice(0, -4))
+    await until(() => frontEnd.waiting.length === 1, client.received)
+    expect(client.received()).toBe('')
+    frontEnd.waiting[0]!()
+    await until(() => client.received() === 'HTTP/1.1 100 Continue\r\n\r\n', client.received)
+    await client.send('body')
+    await untilReplies(client, 2)
+    expect(bodies(client)).toEqual(['', '4'])
   })
 
   test.for(['/refused', '/refused-closing'])(

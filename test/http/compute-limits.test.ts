@@ -214,6 +214,33 @@ describe('a large body, 429 rateLimited', () => {
   })
 })
 
+describe('large bodies of one address', () => {
+  // proves abuse: Bodies as large as a route takes
+  test('are read one after the other with a pause, and one that is withheld holds up no other', async () => {
+    const address = '198.51.100.31'
+    const body = JSON.stringify({ event: 'payment.captured', filler: 'x'.repeat(990_000) })
+    const headers = () => ({
+      'X-Forwarded-For': address,
+      'X-Acme-Signature': createHmac('sha256', SECRET).update(body).digest('hex'),
+      'X-Acme-Event-Id': randomUUID(),
+    })
+    const withheld = await open(Number(new URL(service.url).port))
+    await withheld.send(
+      `POST /webhooks/acme HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nX-Acme-Signature: ${'a'.repeat(64)}\r\nContent-Length: 990000\r\n\r\n`,
+    )
+    const startedMs = performance.now()
+    const delivered = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        service.post('/webhooks/acme', body, { key: null, headers: headers() }),
+      ),
+    )
+    expect(delivered.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    // Each of the five waits 94 ms for the one before; a timer may be a millisecond early.
+    expect(performance.now() - startedMs).toBeGreaterThan(4 * 93)
+    withheld.socket.destroy()
+  })
+})
+
 /** The first reply on a new connection, and whether it is the last one there. */
 async function answerTo(...sent: string[]) {
   const client = await open(Number(new URL(service.url).port))

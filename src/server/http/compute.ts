@@ -28,7 +28,7 @@ export interface Compute {
 const RENDER_MS = 1
 const MS_PER_BYTE = 5 / (1024 * 1024)
 /** What a body takes to be read, and handed to a thread: one of 1 MB held executions up by 10 to 30 ms. */
-const READ_MS_PER_BYTE = 20 / (1024 * 1024)
+export const READ_MS_PER_BYTE = 20 / (1024 * 1024)
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
 export function openCompute(msPerMinute: number): Compute {

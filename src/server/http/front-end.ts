@@ -24,7 +24,7 @@ import { prefersHtml } from './negotiate.ts'
 import type { Admission } from './admission.ts'
 import { queryProblem } from './query.ts'
 import { openReads, openTurns, TooManyReads } from './reads.ts'
-import { giveBack, NO_BODY, receive, refuseBody } from './receive.ts'
+import { giveBack, NO_BODY, openReceive, refuseBody } from './receive.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
@@ -74,6 +74,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const matchOnConsole = openMatching(consoleRoutes, isMounted)
   const gate = service.console
   const credentials = openCredentials({ gate, callers, authDisabled: config.authDisabled })
+  const receive = openReceive(admission)
   const admitReply = openReplyAdmission({
     compute,
     admission,
@@ -102,7 +103,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked; who has nothing left
     // to pay for it is not read.
     const isRead = route.body !== undefined && funds?.verdict.allowed !== false
-    const receiving = isRead ? receive(request, head.client, admission) : undefined
+    const receiving = isRead ? receive(request, head.client) : undefined
     if (!isRead) refuseBody(request, head.client, compute)
     await inTurn(exchange)
     const refused = await refusalOf(head, funds, exchange)

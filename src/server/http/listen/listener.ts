@@ -26,9 +26,10 @@ export interface Head {
 export interface HttpRequest extends Head {
   /**
    * Starts reading the body, and must be called before the first `await`: an unread body is discarded from then on.
+   * @param turn the client is left waiting until it resolves; what has come with the head may be read before
    * @returns all of the body; undefined when the client went away before it came
    */
-  readBody(): Promise<Uint8Array | undefined>
+  readBody(turn?: Promise<void>): Promise<Uint8Array | undefined>
   /** The reply will end the connection: what is pipelined behind this request is not run. Only before the first `await`. */
   endConnection(): void
   /** The body is not even read to be thrown away: the connection ends with the reply, which a client that still sends may not get. Likewise. */

@@ -89,9 +89,16 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     const ended = begin(socket)
     serveRequest(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),
-      readBody(done, aborted) {
-        if (head.httpVersion !== '1.0' && head.header('expect')?.toLowerCase() === '100-continue')
-          response.writeContinue()
+      readBody(done, aborted, turn) {
+        const start = () => {
+          const isAwaited =
+            head.httpVersion !== '1.0' && head.header('expect')?.toLowerCase() === '100-continue'
+          if (isAwaited && !response.headersSent) response.writeContinue()
+          request.resume()
+        }
+        if (turn === undefined) start()
+        else void turn.then(start)
+        if (turn !== undefined) request.pause()
         readBody(request, head.bodyBytes, done, () => {
           aborted()
           ended()

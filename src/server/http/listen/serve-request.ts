@@ -8,8 +8,8 @@ export const DISCARD_BYTES_MAX = 1024 * 1024
 export interface Wire {
   /** The reply will end the connection: what is pipelined behind this request is not run. Called at once or not at all. */
   endsHere(): void
-  /** Reads the body to its end and calls `done` once, with all of it; or `aborted`, if the client goes away before. */
-  readBody(done: (body: Uint8Array) => void, aborted: () => void): void
+  /** Reads the body to its end, from `turn` on, and calls `done` once, with all of it; or `aborted`, if the client goes away before. */
+  readBody(done: (body: Uint8Array) => void, aborted: () => void, turn?: Promise<void>): void
   /** Reads the body and throws it away. Calls `done` once, at the end of the body or when the client has gone away. */
   discardBody(done: () => void): void
   /** Called once, last. */
@@ -25,7 +25,7 @@ export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () =>
   let isLeft = false
   const replying = onRequest({
     ...head,
-    readBody: () => (reading ??= readBody()),
+    readBody: (turn) => (reading ??= readBody(turn)),
     endConnection: () => void (ends = true),
     leaveBody: () => void (isLeft = true),
   })
@@ -50,11 +50,11 @@ export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () =>
     abandonBody?.()
   }
 
-  function readBody(): Promise<Uint8Array | undefined> {
+  function readBody(turn?: Promise<void>): Promise<Uint8Array | undefined> {
     if (bodyBytes === 0) return Promise.resolve(new Uint8Array(0))
     return new Promise((resolve) => {
       abandonBody = () => resolve(undefined)
-      wire.readBody(resolve, abandonBody)
+      wire.readBody(resolve, abandonBody, turn)
     })
   }
 }

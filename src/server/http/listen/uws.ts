@@ -99,6 +99,7 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
   let gone = false
   let bodyAborted: (() => void) | undefined
   let replyAborted: (() => void) | undefined
+  let isPaused = false
   /** Wakes a reply that waits for its client. */
   let moved: (() => void) | undefined
   response.onAborted(() => {
@@ -111,8 +112,13 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
   return {
     // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
     endsHere: () => undefined,
-    readBody(done, aborted) {
+    readBody(done, aborted, turn) {
       bodyAborted = aborted
+      if (turn !== undefined) {
+        response.pause()
+        isPaused = true
+        void turn.then(resume)
+      }
       readBody(response, bodyBytes, (body) => {
         bodyAborted = undefined
         done(body)
@@ -127,6 +133,8 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
       })
     },
     write(reply, close) {
+      // Once the reply has left, nothing may be asked of it.
+      resume()
       const send = (): void => {
         if (!gone && reply.texts !== undefined && method !== 'HEAD') {
           void sendStreamed(reply, reply.texts, close)
@@ -144,6 +152,11 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
       if (close) setImmediate(send)
       else send()
     },
+  }
+
+  function resume(): void {
+    if (isPaused && !gone) response.resume()
+    isPaused = false
   }
 
   async function sendStreamed(reply: Reply, texts: AsyncIterable<string>, close: boolean): Promise<void> {
