@@ -166,6 +166,8 @@ CREATE TABLE event_deliveries (
   previous_until timestamp with time zone,
   earlier_secrets bytea[] NOT NULL DEFAULT '{}'::bytea[],
   earlier_until timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
+  redelivered_at timestamp with time zone,
+  redelivered_until text,
   CONSTRAINT event_deliveries_pkey PRIMARY KEY (endpoint_id)
 );
 

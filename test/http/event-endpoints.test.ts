@@ -6,12 +6,21 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startReceiver } from '../../examples/event-receiver/receiver.ts'
 import { aHuman, anEndpointStepUp, aStepUp, proposed, putInEffect, resolved } from '../authority.ts'
-import { http, serve, type Answer, type Received } from '../connectors/loopback.ts'
+import { http, serve } from '../connectors/loopback.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import {
+  aMinuteLater,
+  aRegistration,
+  CHANGES,
+  delivered,
+  eventEndpoints,
+  eventOf,
+  idsIn,
+  TYPES,
+  type Event,
+} from '../event-endpoints.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
-import { aTransaction } from '../transactions.ts'
 
-const CHANGES = '/event-endpoints/changes'
 const maker = aHuman('maker')
 const checker = aHuman('checker')
 const other = aCaller('other')
@@ -33,63 +42,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const TYPES = ['execution.completed'] as const
-const aRegistration = (url: string, members: object = {}) => ({
-  action: 'register',
-  url,
-  types: TYPES,
-  reason: 'test',
-  ...members,
-})
+const { listed, anEndpoint, execute } = eventEndpoints(() => service, humans)
 const propose = (body: unknown) => service.post(CHANGES, body, { key: maker.key })
-
-interface Listed {
-  readonly endpointId: string
-  readonly url: string
-  readonly state: string
-  readonly cursor: string
-  readonly lastFailure?: string
-  readonly [member: string]: unknown
-}
-
-async function listed(url: string): Promise<Listed | undefined> {
-  const { body } = await service.get('/event-endpoints', { key: checker.key })
-  return (body.eventEndpoints as Listed[]).find((row) => row.url === url)
-}
-
-/** Registers an endpoint that answers so, until the test has finished. */
-async function anEndpoint(answer: Answer, members: object = {}) {
-  const receiver = await serve(answer)
-  const url = `${receiver.origin}/events`
-  const { changeId } = await putInEffect(service, humans, CHANGES, aRegistration(url, members))
-  onTestFinished(async () => {
-    if ((await listed(url)) !== undefined)
-      await putInEffect(service, humans, CHANGES, { action: 'revoke', url, reason: 'over' })
-  })
-  return { ...receiver, url, id: changeId, path: `/event-endpoints/${changeId}` }
-}
-
-async function execute(by: { key: string } = service, members: object = {}): Promise<string> {
-  const transaction = aTransaction(members)
-  const { status, text } = await service.post('/execute', transaction, { key: by.key })
-  expect(status, text).toBe(200)
-  return transaction.businessTransactionId
-}
-
-interface Event {
-  readonly eventId: string
-  readonly type: string
-  readonly businessTransactionId?: string
-  readonly [member: string]: unknown
-}
-const eventOf = ({ body }: Received) => JSON.parse(body) as Event
-const idsIn = (requests: readonly Received[]) =>
-  requests.map((request) => eventOf(request).businessTransactionId)
-
-/** Waits until the transactions have been delivered. */
-async function delivered(requests: readonly Received[], ids: readonly string[]): Promise<void> {
-  await until(() => ids.every((id) => idsIn(requests).includes(id)), 'the deliveries')
-}
 
 /** What waits for its next attempt is tried now. */
 const hurry = (id: string) =>
@@ -571,7 +525,8 @@ describe('a delivery', () => {
     expect(reply(again)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
     await delivered(endpoint.requests, [id, later])
     expect(idsIn(endpoint.requests)).toEqual([id, id, later])
-    // From a place before: what was delivered is delivered again.
+    // From a place before, a minute later: what was delivered is delivered again.
+    await aMinuteLater(database, endpoint.id)
     await service.post(`${endpoint.path}/redeliver`, { after: before }, { key: maker.key })
     await until(() => endpoint.requests.length === 5, 'the repetition')
     expect(idsIn(endpoint.requests).slice(3)).toEqual([id, later])

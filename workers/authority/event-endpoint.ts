@@ -1,7 +1,7 @@
 // Changes of event endpoints (docs/handbook/events.md): one human proposes where events are to be pushed, another approves it.
 import type { Static } from 'typebox'
 import { Failure, failures } from '../../src/core/errors.ts'
-import { FROM_NOW, readEvents } from '../../src/core/events/read.ts'
+import { newestCursor } from '../../src/core/events/read.ts'
 import type { EventType } from '../../src/core/events/types.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { reachOf, unreachableEndpoint } from '../../src/core/outbound/address.ts'
@@ -89,12 +89,6 @@ async function contradiction({ action, url }: Register | Revoke, sql: Sql): Prom
   if (action === 'register' && count >= ENDPOINTS_MAX)
     return failures.conflict(`${ENDPOINTS_MAX} event endpoints are registered, which is as many as may be.`)
   return undefined
-}
-
-/** Null where there is no log yet: then everything that comes is new. */
-async function newestCursor(sql: Sql): Promise<string | null> {
-  const page = await readEvents(sql, { after: FROM_NOW, limit: 1, scope: { callerId: null } })
-  return page instanceof Failure ? null : page.next
 }
 
 function warningsOf(

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { isLater } from '../../src/core/events/cursor.ts'
-import { FROM_NOW, readEvents } from '../../src/core/events/read.ts'
+import { FROM_NOW, newestCursor, readEvents } from '../../src/core/events/read.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { EventRedeliveryRead, EventSecretRequestRead } from '../../src/core/schemas/event-endpoint.ts'
 import { isEndpointStepUp, type EndpointStepUp } from '../../src/core/schemas/governance.ts'
@@ -20,6 +20,8 @@ import { secretText } from './standard-webhooks.ts'
 const SECRET_BYTES = 32
 /** Each delivery is signed by all of them. */
 const EARLIER_SECRETS_MAX = 8
+/** How long the end of a redelivery takes is not known: whoever waits for it asks again after this time. */
+const GOING_ON_SECONDS = 60
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
 
@@ -43,6 +45,8 @@ interface Acting {
   readonly locked: Locked
   /** A place in the feed; undefined: where delivery stopped. */
   readonly after: string | undefined
+  /** Whether the human's step-up came with it. */
+  readonly isSigned: boolean
 }
 
 const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
@@ -68,11 +72,28 @@ const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
     reason: 'Events are delivered again to the event endpoint, which is enabled.',
     bodyOf: bodyOf(EventRedeliveryRead),
     needsStepUp: ({ cursor }, after) => after !== undefined && isLater(after, cursor),
-    async act(sql, { endpointId, after }) {
-      await redeliver(sql, endpointId, after ?? null)
+    async act(sql, { endpointId, locked, after, isSigned }) {
+      const seconds = isSigned && !sendsAgain(locked, after) ? 0 : secondsToRedelivery(locked)
+      if (seconds > 0) return failures.rateLimited(seconds)
+      await redeliver(sql, { endpointId, cursor: after ?? null, until: await newestCursor(sql) })
       return { endpointId }
     },
   },
+}
+
+/** Whether something may be sent that was sent before. */
+function sendsAgain({ cursor }: Locked, after: string | undefined): boolean {
+  return after === undefined || (cursor !== null && isLater(cursor, after))
+}
+
+/**
+ * One redelivery of an endpoint goes on at a time, whoever asks: put back again and again, it would never come to new events.
+ * It has ended where the endpoint fails, since nothing moves on until it is tried again.
+ * @returns 0 where the next one may begin
+ */
+function secondsToRedelivery({ cursor, delivers, redeliveredUntil, pauseSeconds }: Locked): number {
+  const goesOn = delivers && redeliveredUntil !== null && isLater(redeliveredUntil, cursor)
+  return Math.max(pauseSeconds, goesOn ? GOING_ON_SECONDS : 0)
 }
 
 /** The act, its step-up and its audit event are one commit. */
@@ -97,7 +118,7 @@ export async function manageEndpoint(
         ? await authorized(sql, { given, action: name, endpointId, caller })
         : undefined
     if (stepUp instanceof Failure) return stepUp
-    const answer = await action.act(sql, { endpointId, locked, after })
+    const answer = await action.act(sql, { endpointId, locked, after, isSigned: stepUp !== undefined })
     if (answer instanceof Failure) return answer
     const { type, route, reason } = action
     const log = startLogBatch()

@@ -1,5 +1,5 @@
 // Reads the feed: events in the order of the log, each with what is stored of it. Its readers are GET /events and the push.
-import { failures, type Failure } from '../errors.ts'
+import { Failure, failures } from '../errors.ts'
 import {
   decodeEvents,
   ownerTag,
@@ -101,6 +101,12 @@ async function newest(sql: Sql): Promise<FeedPage | Failure> {
   const { salt, origin, ...place } = found
   const next = cursorText({ ...place, mark: cursorMark(salt) })
   return { events: [], next, place, atEnd: true, origin }
+}
+
+/** The cursor behind the newest event; null where there is no log yet. */
+export async function newestCursor(sql: Sql): Promise<string | null> {
+  const page = await newest(sql)
+  return page instanceof Failure ? null : page.next
 }
 
 type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Date }

@@ -15,6 +15,8 @@ const BACK_OFF_SECONDS_MAX = 600
 const GIVE_UP = '3 days'
 /** How long a secret that was replaced signs beside the new one. */
 const EARLIER_SECRET = '1 day'
+/** A redelivery is taken so long after the one before. */
+const REDELIVERY_PAUSE = '1 minute'
 
 /** Of the endpoint `d`: the secrets that were replaced and sign still, the latest first. */
 const EARLIER_SECRETS = `
@@ -177,32 +179,49 @@ export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise
 }
 
 /**
- * Has an endpoint served at once, enabled where it was disabled. Whoever serves it now loses its lease.
- * @param cursor from where on; null: from where it stopped
+ * Has an endpoint served at once, under `lockEndpoint`, enabled where it was disabled. The instance that serves it now loses its lease.
+ * @param redelivery.cursor from where on; null: from where it stopped
+ * @param redelivery.until the end of the feed; null: there is no feed yet
  */
-export async function redeliver(sql: Sql, endpointId: string, cursor: string | null): Promise<void> {
+export async function redeliver(
+  sql: Sql,
+  {
+    endpointId,
+    cursor,
+    until,
+  }: { readonly endpointId: string; readonly cursor: string | null; readonly until: string | null },
+): Promise<void> {
   await sql.query({
     text: `
       UPDATE event_deliveries SET cursor = coalesce($2::text, cursor), lease = NULL, leased_until = '-infinity',
-        due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL
+        due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL,
+        redelivered_at = now(), redelivered_until = $3::text
       WHERE endpoint_id = $1::uuid`,
-    values: [endpointId, cursor],
+    values: [endpointId, cursor, until],
   })
 }
 
-/** What decides whether a human needs a step-up, and stays so until the transaction ends. */
+/** What decides whether a human needs a step-up or has to wait, and stays so until the transaction ends. */
 interface LockedEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null
   /** How many secrets that were replaced sign still. */
   readonly earlierSecrets: number
+  /** Whether it takes events: it is neither failing nor disabled. */
+  readonly delivers: boolean
+  /** The end of the feed when the last redelivery was asked for; null: none was, or there was no feed. */
+  readonly redeliveredUntil: string | null
+  /** How long the pause behind the last redelivery lasts, whole seconds; 0: it is over. */
+  readonly pauseSeconds: number
 }
 
 /** Undefined where no such endpoint is in effect. */
 export async function lockEndpoint(sql: Sql, endpointId: string): Promise<LockedEndpoint | undefined> {
   const { rows } = await sql.query<LockedEndpoint>({
     text: `
-      SELECT d.cursor, cardinality(${EARLIER_SECRETS}) AS "earlierSecrets"
+      SELECT d.cursor, cardinality(${EARLIER_SECRETS}) AS "earlierSecrets",
+        d.disabled_at IS NULL AND d.failing_since IS NULL AS delivers, d.redelivered_until AS "redeliveredUntil",
+        greatest(0, ceil(extract(epoch FROM d.redelivered_at + interval '${REDELIVERY_PAUSE}' - now())))::integer AS "pauseSeconds"
       FROM event_deliveries AS d WHERE d.endpoint_id = $1::uuid FOR UPDATE`,
     values: [endpointId],
   })

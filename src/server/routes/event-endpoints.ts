@@ -126,7 +126,7 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'Deliver events again, from a place in the feed on',
     description:
-      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped. A place later than that skips events, which takes a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`.',
+      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped. A place later than that skips events, which takes a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`. A request without one, or for an earlier place, is 429 within a minute of the last redelivery to the endpoint, and while an endpoint that takes events has not had all that were there when it was asked for.',
     params,
     body: { schema: EventRedelivery, example: {} },
     answers: {
