@@ -2,7 +2,7 @@
 // and what happens without it.
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { intervalMs, type Limit, type LimitVerdict } from '../../src/server/http/limit.ts'
+import type { Limit, LimitVerdict } from '../../src/server/http/limit.ts'
 import { openSharedLimits, type SharedLimits } from '../../src/server/http/shared-limit.ts'
 import { forgetWhole, spendRequests } from '../../src/core/tables/rate-buckets.ts'
 import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
@@ -126,26 +126,6 @@ describe('how often the database is queried', () => {
     expect(said).toEqual([])
   })
 
-  test.each([1, 16])(
-    'seldom for a caller that sends one after the other on %i connections',
-    async (connections) => {
-      const { take, statements } = anInstance()
-      const limit = aLimit(60_000)
-      let sent = 0
-      const sendInTurn = async (): Promise<void> => {
-        while (sent < 1_000) {
-          sent++
-          const { allowed, remaining } = await take(limit, `${connections} connections`)
-          expect(allowed).toBe(true)
-          expect(remaining).toBeGreaterThanOrEqual(60_000 - 1_000)
-        }
-      }
-      await Promise.all(Array.from({ length: connections }, sendInTurn))
-      // A lease of twice what came before grows to the largest, a 64th of the budget, in some ten statements.
-      expect(statements()).toBeLessThan(100)
-    },
-  )
-
   test('not for a key that is known to have nothing left, however often it tries', async () => {
     const { take, allowed, statements } = anInstance()
     const limit = aLimit(3)
@@ -184,20 +164,6 @@ describe('three instances allow what one would', () => {
     const come = Math.ceil(((performance.now() - startedMs) * perMinute) / 60_000)
     expect(all).toBeLessThanOrEqual(perMinute + come)
     expect(all).toBeGreaterThanOrEqual(perMinute)
-  })
-
-  test('what one has spent ahead and does not use is given back', async () => {
-    const { allowed, take } = anInstance()
-    const limit = aLimit(640)
-    await allowed(limit, 'given back', 200)
-    const before = await tatOf(limit, 'given back')
-    for (let i = 0; i < 13; i++) expect((await take(limit, 'given back')).allowed).toBe(true)
-    const used = before + 13 * intervalMs(limit)
-    await until(
-      async () => (await tatOf(limit, 'given back')) < used + intervalMs(limit),
-      'the permits to be given back',
-    )
-    expect(await tatOf(limit, 'given back')).toBeGreaterThan(used - 1)
   })
 
   test('one budget for each key and each limit', async () => {

@@ -3,7 +3,7 @@ import type { Sql } from '../postgres/sql.ts'
 
 interface RequestsWanted {
   readonly key: string
-  /** Permits to spend; 0 only writes down what the instance knows, and less than 0 gives so many back. */
+  /** 0 only writes down what the instance knows. */
   readonly requests: number
   /** How far ahead of now the TAT is at least, as the instance knows; milliseconds, 0 or more. */
   readonly aheadMs: number
@@ -11,7 +11,7 @@ interface RequestsWanted {
 
 interface RequestsAllowed {
   readonly key: string
-  /** As many of them as fit; those given back where `requests` was less than 0. */
+  /** As many of them as fit. */
   readonly allowed: number
   /** How far the TAT is ahead of now after them, milliseconds; a minute is the whole budget. */
   readonly aheadMs: number

@@ -1,14 +1,14 @@
-// Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for the requests that come in one
-// turn of the event loop, and for those that are likely to follow (docs/design-notes.md "Shared limits").
+// Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for all requests that come in one
+// turn of the event loop (docs/design-notes.md "Shared limits").
 import { forgetWhole, spendRequests } from '../../core/tables/rate-buckets.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
-import { LEASE_MS, openLeases } from './lease.ts'
 import {
   intervalMs,
   maybeSpend,
   openMemoryLimits,
   openTats,
+  permitsLeft,
   verdictAt,
   type Limit,
   type Limits,
@@ -45,21 +45,15 @@ export function openSharedLimits({ sql, log, waitMs = WAIT_MS }: SharedLimitsWit
   const tats = openTats()
   // Each limit asks by itself: a flood of addresses must not hold up or loosen the limit of executions.
   const limiters = new Map<string, Limiter>()
-  const returning = setInterval(() => {
-    for (const { returnLeases } of limiters.values()) returnLeases(performance.now())
-  }, LEASE_MS).unref()
   const forgetting = setInterval(() => void forget(sql), FORGET_EVERY_MS).unref()
   return {
     take(limit, key, nowMs) {
       let limiter = limiters.get(limit.name)
       if (limiter === undefined)
         limiters.set(limit.name, (limiter = openLimiter({ limit, tats, sql, log, waitMs })))
-      return limiter.take(key, nowMs)
+      return limiter(key, nowMs)
     },
-    close() {
-      clearInterval(returning)
-      clearInterval(forgetting)
-    },
+    close: () => clearInterval(forgetting),
   }
 }
 
@@ -71,11 +65,7 @@ async function forget(sql: Sql): Promise<void> {
   }
 }
 
-interface Limiter {
-  readonly take: (key: string, nowMs: number) => Promise<LimitVerdict>
-  /** Gives back what leases that have ended did not use. */
-  readonly returnLeases: (nowMs: number) => void
-}
+type Limiter = (key: string, nowMs: number) => Promise<LimitVerdict>
 
 type Resolve = (verdict: LimitVerdict) => void
 /** The requests of each key that wait for a verdict, in the order in which they came. */
@@ -90,15 +80,12 @@ function openLimiter({
   waitMs,
 }: Required<SharedLimitsWith> & { limit: Limit; tats: Tats }): Limiter {
   const memory = openMemoryLimits(tats)
-  const leases = openLeases(limit, tats)
   let next: Batch = new Map()
   let isSending = false
   let isAway = false
   let retryAtMs = 0
 
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
-    const leased = leases.use(key, nowMs)
-    if (leased !== undefined) return Promise.resolve(leased)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
     // A TAT never goes back, so a refusal here is one there: a caller that keeps trying costs no statement.
@@ -119,11 +106,7 @@ function openLimiter({
   async function send(): Promise<void> {
     isSending = true
     await new Promise(setImmediate)
-    while (next.size > 0) {
-      const batch = takeNext()
-      useLeases(batch, performance.now())
-      if (batch.size > 0) await spend(batch)
-    }
+    while (next.size > 0) await spend(takeNext())
     isSending = false
   }
 
@@ -133,25 +116,12 @@ function openLimiter({
     return batch
   }
 
-  /** Requests that came while a statement was under way use what it has spent ahead. */
-  function useLeases(batch: Batch, nowMs: number): void {
-    for (const [key, waiting] of batch) {
-      let leased: LimitVerdict | undefined
-      while (waiting.length > 0 && (leased = leases.use(key, nowMs)) !== undefined) {
-        waiting.shift()?.(leased)
-        if (waiting.length === 0) batch.delete(key)
-      }
-    }
-  }
-
-  function returnLeases(nowMs: number): void {
-    for (const key of leases.ended(nowMs, !isAway)) join(key)
-  }
-
   async function spend(batch: Batch): Promise<void> {
     const sentMs = performance.now()
-    const wanted = [...batch].map(([key, waiting]) => leases.renew(key, waiting.length, sentMs))
-    const returnedOf = new Map(wanted.map(({ key, returned }) => [key, returned]))
+    const wanted = [...batch].map(([key, { length }]) => {
+      const aheadMs = Math.max(0, tats.get(limit, key) - sentMs)
+      return { key, requests: Math.min(length, permitsLeft(limit, aheadMs)), aheadMs }
+    })
     const spending = spendRequests(sql, { limit, wanted })
     try {
       const answers = await within(waitMs, spending, undefined)
@@ -159,10 +129,7 @@ function openLimiter({
       if (isAway) log.info({ limit: limit.name }, 'rate limits are shared again')
       isAway = false
       for (const { key, allowed, aheadMs } of answers) {
-        const waiting = batch.get(key) ?? []
-        const granted = allowed + (returnedOf.get(key) ?? 0)
-        answerEach(limit, waiting, { granted, aheadMs })
-        leases.begin(key, granted - waiting.length, sentMs)
+        answerEach(limit, batch.get(key) ?? [], { allowed, aheadMs })
         // By the time before the statement: what is known here must not be ahead of the database.
         tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }
@@ -183,22 +150,22 @@ function openLimiter({
       for (const resolve of waiting) resolve(memory.take(limit, key, nowMs))
   }
 
-  return { take, returnLeases }
+  return take
 }
 
 /**
  * Answers those who wait, as if each had come by itself.
  *
- * @param granted permits: the first go to them, the rest is the lease
- * @param aheadMs how far the TAT is ahead of now after all of the permits
+ * @param allowed the first so many of them are
+ * @param aheadMs how far the TAT is ahead of now after those
  */
 function answerEach(
   limit: Limit,
   waiting: readonly Resolve[],
-  { granted, aheadMs }: { readonly granted: number; readonly aheadMs: number },
+  { allowed, aheadMs }: { readonly allowed: number; readonly aheadMs: number },
 ): void {
   for (const [i, resolve] of waiting.entries()) {
-    const laterOnes = Math.max(0, granted - 1 - i)
-    resolve(verdictAt(limit, { allowed: i < granted, aheadMs: aheadMs - laterOnes * intervalMs(limit) }))
+    const laterOnes = Math.max(0, allowed - 1 - i)
+    resolve(verdictAt(limit, { allowed: i < allowed, aheadMs: aheadMs - laterOnes * intervalMs(limit) }))
   }
 }
