@@ -8,14 +8,9 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Everything first: the Node that runs the service is a devDependency, pinned like all others.
 RUN npm ci && cp node_modules/node/bin/node /usr/local/bin/node-24
-# Then only what runs: no development parts; of redoc the one script that is served, not the 85 MB it was built from; no source maps;
-# of uWebSockets.js and sodium-native the one binary for this machine and this Node. test/deploy/image.test.ts runs this step.
-RUN mv node_modules/redoc ../redoc \
- && npm pkg delete dependencies.redoc \
- && npm prune --omit=dev --no-audit --no-fund \
- && mkdir -p node_modules/redoc/bundles \
- && cp ../redoc/package.json ../redoc/LICENSE node_modules/redoc/ \
- && cp ../redoc/bundles/redoc.standalone.js* node_modules/redoc/bundles/ \
+# Then only what runs: no development parts; no source maps; of uWebSockets.js and sodium-native the one binary for this machine and this
+# Node. test/deploy/image.test.ts runs this step.
+RUN npm prune --omit=dev --no-audit --no-fund \
  && find node_modules -name '*.map' -delete \
  && find node_modules/uWebSockets.js -name 'uws_*.node' \
       ! -name "$(node-24 -p '`uws_linux_${process.arch}_${process.versions.modules}.node`')" -delete \

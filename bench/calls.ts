@@ -1,7 +1,10 @@
 // Single requests, outside the load.
+import { once } from 'node:events'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { request, type Dispatcher } from 'undici'
-import { secondsOf } from './connection.ts'
+import { secondsOf, IDLE_MS_MAX } from './connection.ts'
 
 /** Where requests go. */
 export interface Target {
@@ -10,8 +13,8 @@ export interface Target {
   readonly key?: string
   /** Waits as long as a 429 says, and asks again. */
   readonly slowsDown?: boolean
-  /** A pool of connections of its own. */
-  readonly dispatcher?: Dispatcher
+  /** Connections of its own. */
+  readonly agent?: http.Agent
 }
 
 export interface Call {
@@ -40,29 +43,39 @@ const ANSWER_MS_MAX = 30_000
 /** For rate limits, all waits of one call together. */
 const LIMITED_SECONDS_MAX = 60
 
-/** @returns the request that the call makes, for undici */
-export function requestOf(target: Target, route: string, { params = {}, query = '', body, ...given }: Call) {
+const kept = { keepAlive: true, timeout: IDLE_MS_MAX }
+const agents = { http: new http.Agent(kept), https: new https.Agent(kept) }
+
+/** @returns the request that the call makes; its body is yet to be sent */
+export function openRequest(
+  target: Target,
+  route: string,
+  { params = {}, query = '', body, ...given }: Call,
+): { readonly sent: ClientRequest; readonly content: string | undefined } {
   const [method = '', path = ''] = route.split(' ')
   const key = given.key === undefined ? target.key : given.key
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const filled = path.replaceAll(/\{(\w+)\}/g, (_place, name: string) =>
     encodeURIComponent(params[name] ?? ''),
   )
-  return {
-    url: target.url + filled + query,
-    text,
-    options: {
-      method,
-      headersTimeout: ANSWER_MS_MAX,
-      bodyTimeout: ANSWER_MS_MAX,
-      ...(target.dispatcher === undefined ? {} : { dispatcher: target.dispatcher }),
-      headers: {
-        ...(key === undefined || key === null ? {} : { Authorization: `Bearer ${key}` }),
-        ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...given.headers,
-      },
+  const url = new URL(target.url + filled + query)
+  const isSecure = url.protocol === 'https:'
+  const sent = (isSecure ? https : http).request(url, {
+    agent: target.agent ?? (isSecure ? agents.https : agents.http),
+    method,
+    timeout: ANSWER_MS_MAX,
+    headers: {
+      ...(key === undefined || key === null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(content === undefined
+        ? {}
+        : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(content) }),
+      ...given.headers,
     },
-  }
+  })
+  // `once` and the reader of the answer say what went wrong.
+  sent.on('error', () => undefined)
+  sent.on('timeout', () => sent.destroy(new Error(`${route} was not answered in ${ANSWER_MS_MAX} ms`)))
+  return { sent, content }
 }
 
 /**
@@ -70,11 +83,12 @@ export function requestOf(target: Target, route: string, { params = {}, query = 
  * @throws Error that quotes the answer where its status is not expected, and where there is none
  */
 export async function call(target: Target, route: string, given: Call = {}): Promise<Called> {
-  const { url, text: body, options } = requestOf(target, route, given)
   for (let waited = 0; ;) {
-    const response = await request(url, { ...options, ...(body === undefined ? {} : { body }) })
-    const { statusCode: status, headers } = response
-    const text = await response.body.text()
+    const { sent, content } = openRequest(target, route, given)
+    sent.end(content)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    const { statusCode: status = 0, headers } = response
+    const text = await readText(response)
     const seconds = secondsOf(headers['retry-after']) || 1
     if (target.slowsDown === true && status === 429 && waited + seconds <= LIMITED_SECONDS_MAX) {
       waited += seconds

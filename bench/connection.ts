@@ -1,6 +1,9 @@
 // Keep-alive connections of the bench's own load generator, one request at a time; of a right reply only the status is kept.
-import { buildConnector, Client } from 'undici'
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import http from 'node:http'
+import https from 'node:https'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type { Message } from './request.ts'
 
 export interface Connection {
@@ -42,7 +45,9 @@ export const openConnections: OpenConnections = async (url, count) => {
   const opened = await Promise.all(Array.from({ length: count }, () => openConnection(url)))
   return {
     connections: opened,
-    close: async () => void (await Promise.all(opened.map(({ close }) => close()))),
+    close: async () => {
+      for (const { close } of opened) close()
+    },
   }
 }
 
@@ -57,55 +62,68 @@ export function secondsOf(header: string | readonly string[] | undefined): numbe
   return seconds >= 0 ? seconds : undefined
 }
 
-const connect = buildConnector({ allowH2: false, timeout: ANSWER_MS_MAX })
-
-async function openConnection(url: string): Promise<Connection & { close: () => Promise<void> }> {
-  const { origin, protocol, hostname, host, port } = new URL(url)
-  let opened = await new Promise<Socket | undefined>((resolve) =>
-    connect({ protocol, host, port, hostname: hostname.replace(/^\[(.*)\]$/, '$1') }, (_error, socket) =>
-      resolve(socket ?? undefined),
-    ),
-  )
-  const client = new Client(origin, {
-    headersTimeout: ANSWER_MS_MAX,
-    bodyTimeout: ANSWER_MS_MAX,
-    keepAliveTimeout: IDLE_MS_MAX,
-    keepAliveMaxTimeout: IDLE_MS_MAX,
-    connect: (options, callback) => {
-      const socket = opened
-      opened = undefined
-      if (socket === undefined || socket.destroyed) connect(options, callback)
-      // The client ignores an answer within its own call.
-      else queueMicrotask(() => callback(null, socket))
-    },
-  })
+async function openConnection(url: string): Promise<Connection & { close: () => void }> {
+  const { protocol, hostname, host, port } = new URL(url)
+  const isSecure = protocol === 'https:'
+  const { Agent, request } = isSecure ? https : http
+  const name = hostname.replace(/^\[(.*)\]$/, '$1')
+  const server = { host: name, port: Number(port || (isSecure ? 443 : 80)) }
+  const connect = () =>
+    isSecure ? connectTls({ ...server, servername: isIP(name) ? '' : name }) : connectTcp(server)
+  let opened = await openSocket(connect(), isSecure ? 'secureConnect' : 'connect')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_MS_MAX })
+  agent.createConnection = () => {
+    const socket = opened
+    opened = undefined
+    return socket?.destroyed === false ? socket : connect()
+  }
   return {
     send({ method, path, headers, body }, onReply) {
-      let status = 0
-      let retryAfterSeconds: number | undefined
-      let text = ''
-      let limit: string | undefined
-      client.dispatch(
-        { method, path, headers: [...headers], ...(body === undefined ? {} : { body }) },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart(_controller, code, received) {
-            status = code
-            retryAfterSeconds = secondsOf(received['retry-after'])
-            if (status >= 400) limit = textOf(received['ratelimit-policy'])
-          },
-          onResponseData(_controller, chunk) {
-            if (status >= 400) text = firstOf(text + chunk.toString())
-          },
-          onResponseEnd: () => onReply({ status, retryAfterSeconds, text, limit }),
-          onResponseError: () => onReply(NO_REPLY),
-        },
-      )
+      let reply = NO_REPLY
+      const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))]
+      const sent = request({
+        ...server,
+        agent,
+        method,
+        path,
+        headers: ['Host', host, ...length, ...headers],
+        timeout: ANSWER_MS_MAX,
+      })
+      sent.on('timeout', () => sent.destroy())
+      // It is closed then, with no reply.
+      sent.on('error', () => undefined)
+      sent.on('close', () => onReply(reply))
+      sent.on('response', (response) => {
+        const { statusCode: status = 0, headers: received } = response
+        let text = ''
+        response.on('error', () => undefined)
+        response.on('data', (chunk: Buffer) => {
+          if (status >= 400) text = firstOf(text + chunk.toString())
+        })
+        response.on('end', () => {
+          const limit = status >= 400 ? textOf(received['ratelimit-policy']) : undefined
+          reply = { status, retryAfterSeconds: secondsOf(received['retry-after']), text, limit }
+        })
+      })
+      sent.end(body)
     },
     close() {
       opened?.destroy()
-      return client.destroy()
+      agent.destroy()
     },
+  }
+}
+
+/** @returns the socket, or undefined where it did not open in time */
+async function openSocket(socket: Socket, isOpen: 'connect' | 'secureConnect'): Promise<Socket | undefined> {
+  // The server may reset it before its first request, which then opens another.
+  socket.on('error', () => undefined)
+  try {
+    await once(socket, isOpen, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+    return socket
+  } catch {
+    socket.destroy()
+    return undefined
   }
 }
 

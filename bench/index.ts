@@ -109,7 +109,8 @@ function suiteOptions(
   given: Pick<SuiteOptions, 'only' | 'command' | 'key'>,
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
-  const { url, beside, quick, generator = url === undefined ? 'own' : 'autocannon' } = options
+  const { url, beside, quick } = options
+  const generator = generatorOf(options)
   if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
   if (generator === 'both' && beside !== undefined) throw new Error('--beside is not for --generator both')
   const base: SuiteOptions = { ...given, ...(quick === true ? QUICK : WHOLE), ...options, generator }
@@ -121,6 +122,29 @@ function suiteOptions(
     ...(url === undefined ? {} : { storedCount: QUICK.storedCount }),
     ...(beside === undefined ? {} : { beside: absolute(beside) }),
     rounds: base.rounds + (isInTurn ? base.rounds % 2 : 0),
+  }
+}
+
+/**
+ * A deployment is measured by autocannon, which a tester knows, where it is installed.
+ * @throws Error where the command line names it and it is not
+ */
+function generatorOf({ url, generator }: Partial<SuiteOptions>): SuiteOptions['generator'] {
+  const isWanted = generator === undefined ? url !== undefined : generator !== 'own'
+  if (!isWanted) return 'own'
+  if (isInstalled('autocannon')) return generator ?? 'autocannon'
+  const why = 'autocannon is not installed here: it is a development dependency'
+  if (generator !== undefined) throw new Error(`--generator ${generator}: ${why}`)
+  process.stderr.write(`bench: ${why}. The bench's own generator sends the load.\n`)
+  return 'own'
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
   }
 }
 

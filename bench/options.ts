@@ -54,7 +54,7 @@ export function addLoad(command: Command): void {
     .addOption(
       new Option(
         '--generator <name>',
-        'what sends the load; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url, else own)',
+        'what sends the load; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)',
       ).choices(['own', 'autocannon', 'both']),
     )
     .option(

@@ -72,7 +72,7 @@ export async function soak(
   await drive.once()
   const load = () => drive.pace(perSecond, seconds)
   const observed = await observe(load, { drive, service, tallies: world.client.tallies }, stack)
-  await disconnect()
+  disconnect()
   const descriptors = { before, after: await rested(service, before) }
   const lines = probeLines(probeFile)
   const memory = memoryOf(observed, lines)

@@ -1,7 +1,5 @@
 // How the soak calls the service: every reply is counted by its route.
-import { setImmediate as turn } from 'node:timers/promises'
-import { request } from 'undici'
-import { call, checkStatus, requestOf, type CallRoute, type Target } from '../calls.ts'
+import { call, checkStatus, openRequest, type CallRoute, type Target } from '../calls.ts'
 import { openTimes, type Times } from '../figures.ts'
 
 export interface RouteTally {
@@ -36,19 +34,11 @@ export function openClient(target: Target): SoakClient {
       }
     },
     async abandon(route, body) {
-      const { url, options } = requestOf(target, route, { body })
-      const leaving = new AbortController()
-      const half = async function* () {
-        yield Buffer.from(body.slice(0, body.length >> 1))
-        await turn()
-        leaving.abort()
-      }
-      const headers = { ...options.headers, 'Content-Length': String(Buffer.byteLength(body)) }
-      // It may be answered all the same, as by a limit: the rest is nobody's.
-      await request(url, { ...options, headers, body: half() as never, signal: leaving.signal }).then(
-        (response) => response.body.dump(),
-        () => undefined,
-      )
+      const { sent } = openRequest(target, route, { body })
+      // It may be answered all the same, as by a limit: nobody reads that.
+      sent.on('response', (response) => response.resume())
+      sent.write(body.slice(0, body.length >> 1), () => sent.destroy())
+      await new Promise((resolve) => sent.on('close', resolve))
     },
   }
 }

@@ -1,10 +1,11 @@
 // Sets the soak up, over HTTP as an operator would: humans, an approver, two policies, an external connector.
 import { readdirSync } from 'node:fs'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { Agent } from 'undici'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aConnector, aPolicy, aSigningKey, checker, maker, putIntoEffect } from '../authority.ts'
+import { IDLE_MS_MAX } from '../connection.ts'
 import { openProgram } from '../program.ts'
 import type { ReceiverJob, ReceiverReady } from '../receiver.ts'
 import type { MeasuredService } from '../service.ts'
@@ -20,7 +21,7 @@ const NO_LIMIT = '1000000000'
 export async function openWorld(
   { probeFile, connections }: { probeFile: string; connections: number },
   stack: AsyncDisposableStack,
-): Promise<{ world: World; service: MeasuredService; disconnect: () => Promise<void> }> {
+): Promise<{ world: World; service: MeasuredService; disconnect: () => void }> {
   const approverId = 'soak-approver'
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
   const { url, key, own } = await startSubject(
@@ -44,8 +45,8 @@ export async function openWorld(
     stack,
   )
   const { service, database } = own
-  const dispatcher = new Agent({ connections, pipelining: 1 })
-  const client = openClient({ url, key, dispatcher })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS_MAX })
+  const client = openClient({ url, key, agent })
 
   const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
   const receiverUrl = `${(await receiver.run({ delayMs: 0 }, { withinMs: 20_000 })).origin}/`
@@ -73,5 +74,5 @@ export async function openWorld(
     executed: recent(),
     next: () => ++number,
   }
-  return { world, service, disconnect: () => dispatcher.destroy() }
+  return { world, service, disconnect: () => agent.destroy() }
 }

@@ -38,7 +38,6 @@ const manifest = JSON.parse(
 /** The largest of what a path can name, where the example of the route is not that. */
 const LARGEST: Readonly<Record<string, string>> = {
   '/documentation/{asset}': '/documentation/swagger-ui-bundle.js',
-  '/reference/{asset}': '/reference/redoc.standalone.js',
   '/handbook/{page}': '/handbook/operating',
   '/console/assets/{asset}': `/console/assets/${manifest.script}`,
   '/console/{page}': '/console/requests/1',

@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 // GET /documentation, GET /reference and GET /handbook as a browser shows them: everything from our origin, nothing that
 // their policy forbids, and a key that stays where it was typed (decisions §11).
-import type { Browser, Page } from 'playwright-core'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, until, type TestService } from '../service.ts'
@@ -11,7 +12,7 @@ import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '.
 let database: TestDatabase
 let service: TestService
 let browser: Browser
-/** Swagger UI and Redoc take seconds to render, so the tests of a path share one page, and none of them leaves it. */
+/** Swagger UI takes seconds to render, so the tests of a path share one page, and none of them leaves it. */
 const opened = new Map<string, Promise<WatchedPage>>()
 
 interface Operation {
@@ -123,17 +124,39 @@ describeInBrowser('in a browser', () => {
   )
 
   // proves §4.1 GET /reference · none
-  test('the reference shows every operation, in its styles, and the page breaks none of its rules', async () => {
+  test('the reference shows every operation to read: nothing can be tried, and nothing asks for a key', async () => {
     const { page, problems } = await pageAt('/reference')
-    await page.locator('[data-section-id] h2').first().waitFor()
-    const shown = await page.locator('h2').allInnerTexts()
-    expect(shown).toEqual(expect.arrayContaining(await summaries()))
-    // The menu stands beside the text: it would be above it if the styles had been refused.
-    const menu = await page.locator('.menu-content').boundingBox()
-    const text = await page.locator('.api-content').boundingBox()
-    expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(text?.x ?? 0)
+    await page.locator('.opblock').first().waitFor()
+    const shown = await page.locator('.opblock-summary-description').allInnerTexts()
+    expect(shown.toSorted()).toEqual((await summaries()).toSorted())
+    await openOperation(page, '/health')
+    expect(await page.locator('.try-out__btn, .authorize, .authorization__btn').count()).toBe(0)
     expect(problems).toEqual([])
   })
+
+  test.each(['/documentation', '/reference'])(
+    '%s follows the system into dark, and axe finds nothing critical',
+    async (path) => {
+      const { page, problems } = await openPage(browser, service.url + path)
+      await page.locator('.opblock').first().waitFor()
+      await openOperation(page, '/execute')
+      const authorize = page.locator('.auth-wrapper > .authorize')
+      if (path === '/documentation') await authorize.click()
+      const backgrounds = new Set<string>()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)').waitFor()
+        backgrounds.add(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor))
+        const { violations } = await new AxeBuilder({ page })
+          .options({ resultTypes: ['violations'] })
+          .analyze()
+        const critical = violations.filter(({ impact }) => impact === 'critical')
+        expect(critical.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+      }
+      expect(backgrounds.size).toBe(2)
+      expect(problems).toEqual([])
+    },
+  )
 
   test('the handbook is read from its contents to its last chapter without an objection', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/handbook`)
@@ -156,10 +179,17 @@ function pageAt(path: string): Promise<WatchedPage> {
   return page
 }
 
+/** Opens the first operation of a path, and waits for its responses. */
+async function openOperation(page: Page, path: string): Promise<Locator> {
+  const operation = page.locator('.opblock', { has: page.locator(`[data-path="${path}"]`) }).first()
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('.responses-table').first().waitFor()
+  return operation
+}
+
 /** "Try it out" and "Execute" of a GET operation; what the page then shows as the answer. */
 async function tryOut(page: Page, path: string): Promise<{ status: string; body: unknown }> {
-  const operation = page.locator('.opblock-get', { has: page.locator(`[data-path="${path}"]`) })
-  await operation.locator('.opblock-summary-control').click()
+  const operation = await openOperation(page, path)
   await operation.locator('.try-out__btn').click()
   await operation.locator('.execute').click()
   const answer = operation.locator('.live-responses-table tbody tr').first()

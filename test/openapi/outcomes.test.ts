@@ -113,7 +113,6 @@ describe('where there is no room, 503 overloaded', () => {
       '/openapi.yaml',
       '/openapi.json',
       '/documentation/swagger-ui-bundle.js',
-      '/reference/redoc.standalone.js',
       '/signer',
       '/verifier',
       '/verifier/countersign-verify.mjs',

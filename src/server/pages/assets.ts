@@ -10,8 +10,6 @@ interface Asset {
   /** A file of this folder (`./…`) or of a package. */
   readonly from: string
   readonly type: 'text/javascript' | 'text/css'
-  /** Changes the text that is served. */
-  readonly edit?: (text: string) => string
 }
 
 /** The handler of a route `/…/{asset}`. A file is read at its first request, then kept. */
@@ -27,11 +25,10 @@ export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
   }
 }
 
-function readAsset({ from, type, edit = (text) => text }: Asset): KeptDocument {
-  const text = readFileSync(new URL(import.meta.resolve(from)), 'utf8')
+function readAsset({ from, type }: Asset): KeptDocument {
   return {
     headers: { 'Content-Type': `${type}; charset=utf-8` },
-    body: edit(text),
+    body: readFileSync(new URL(import.meta.resolve(from)), 'utf8'),
     cache: ASSET_CACHE,
   }
 }

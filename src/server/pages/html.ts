@@ -22,8 +22,6 @@ interface Page {
   /** Paths of scripts and style sheets of our own origin. */
   readonly scripts?: readonly string[]
   readonly styleSheets?: readonly string[]
-  /** SHA-256, Base64, of the texts of style elements that a script of the page makes. */
-  readonly styleHashes?: readonly string[]
 }
 
 /** @returns the text of a page's style sheet, after the colours that our pages share */
@@ -34,7 +32,7 @@ export function readStyle(name: 'home' | 'handbook'): string {
 }
 
 export function htmlDocument(page: Page): KeptDocument {
-  const { title, body, style, scripts = [], styleSheets = [], styleHashes = [] } = page
+  const { title, body, style, scripts = [], styleSheets = [] } = page
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -52,7 +50,7 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
   return {
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy([hash('sha256', style, 'base64'), ...styleHashes]),
+      'Content-Security-Policy': contentSecurityPolicy(hash('sha256', style, 'base64')),
       'Referrer-Policy': 'no-referrer',
     },
     body: html,
@@ -61,11 +59,11 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
 }
 
 /** `connect-src 'self'` is also what keeps a key that is typed into a page from being sent anywhere else. */
-function contentSecurityPolicy(styleHashes: readonly string[]): string {
+function contentSecurityPolicy(styleHash: string): string {
   return [
     `default-src 'none'`,
     `script-src 'self'`,
-    `style-src ${["'self'", ...styleHashes.map((value) => `'sha256-${value}'`)].join(' ')}`,
+    `style-src 'self' 'sha256-${styleHash}'`,
     `img-src 'self' data:`,
     `connect-src 'self'`,
     `font-src 'self'`,

@@ -1,16 +1,10 @@
-// Starts Redoc on GET /reference. No search: its index is built by a worker made from a blob, which the page's policy forbids.
-Redoc.init(
-  '/openapi.json',
-  {
-    disableSearch: true,
-    nativeScrollbars: true,
-    theme: {
-      typography: {
-        fontFamily: 'system-ui, sans-serif',
-        headings: { fontFamily: 'system-ui, sans-serif' },
-        code: { fontFamily: 'ui-monospace, monospace' },
-      },
-    },
-  },
-  document.getElementById('reference'),
-)
+// Starts Swagger UI on GET /reference, to read: no operation can be tried, and so nothing asks for a key.
+const nothing = () => () => null
+SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  supportedSubmitMethods: [],
+  plugins: [{ wrapComponents: { authorizeBtn: nothing, authorizeOperationBtn: nothing } }],
+})

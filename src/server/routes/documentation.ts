@@ -23,58 +23,32 @@ function navigation(current: string): string {
   return `<nav aria-label="Pages">\n${links.join('\n')}\n</nav>`
 }
 
-const documentationPage = htmlDocument({
-  title: 'Countersign API: documentation',
-  body: `${navigation('/documentation')}
-<div id="documentation"></div>
+/** Swagger UI, which the script `start` sets up for the page. Both pages share its files. */
+const swaggerPage = (path: string, title: string, start: string) =>
+  htmlDocument({
+    title: `Countersign API: ${title}`,
+    body: `${navigation(path)}
+<div id="swagger-ui"></div>
 <noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>`,
-  style,
-  styleSheets: ['/documentation/swagger-ui.css'],
-  scripts: ['/documentation/swagger-ui-bundle.js', '/documentation/documentation.js'],
-})
+    style,
+    styleSheets: ['/documentation/swagger-ui.css'],
+    scripts: ['/documentation/swagger-ui-bundle.js', '/documentation/adapt.js', start],
+  })
+
+const documentationPage = swaggerPage('/documentation', 'documentation', '/documentation/documentation.js')
+const referencePage = swaggerPage('/reference', 'reference', '/reference/reference.js')
 
 const documentationAsset = assetHandler(
   new Map([
     ['swagger-ui.css', { from: 'swagger-ui-dist/swagger-ui.css', type: 'text/css' }],
     ['swagger-ui-bundle.js', { from: 'swagger-ui-dist/swagger-ui-bundle.js', type: 'text/javascript' }],
+    ['adapt.js', { from: './adapt.js', type: 'text/javascript' }],
     ['documentation.js', { from: './documentation.js', type: 'text/javascript' }],
   ]),
 )
 
-/** The hashes of the two style elements that Redoc adds. Another version may need others; test/browser fails then. */
-const REDOC_STYLE_HASHES = [
-  // Empty: its rules are added through the CSSOM, which the policy does not cover.
-  '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-  // The style of perfect-scrollbar.
-  'QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc=',
-]
-
-const referencePage = htmlDocument({
-  title: 'Countersign API: reference',
-  body: `${navigation('/reference')}
-<div id="reference"></div>
-<noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>`,
-  style,
-  styleHashes: REDOC_STYLE_HASHES,
-  scripts: ['/reference/redoc.standalone.js', '/reference/reference.js'],
-})
-
-/** Redoc shows this image below its menu, and leaves it out if it does not load. */
-const REDOC_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
-
 const referenceAsset = assetHandler(
-  new Map([
-    [
-      'redoc.standalone.js',
-      {
-        from: 'redoc/bundles/redoc.standalone.js',
-        type: 'text/javascript',
-        // Loading it would tell a third party who reads this page. The page's policy blocks it, with an error in the console.
-        edit: (text: string) => text.replaceAll(REDOC_LOGO, 'data:,'),
-      },
-    ],
-    ['reference.js', { from: './reference.js', type: 'text/javascript' }],
-  ]),
+  new Map([['reference.js', { from: './reference.js', type: 'text/javascript' }]]),
 )
 
 export const documentation = [
