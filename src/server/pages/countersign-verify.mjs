@@ -11904,7 +11904,9 @@ function openDecoder(path) {
       return decoder.decode(bytes, { stream: bytes !== void 0 });
     } catch {
       const isUtf16 = first === "fffe" || first === "feff";
-      throw new Unusable(`${nameOf4(path)} is not UTF-8 text${isUtf16 ? ": it is UTF-16. Save it as UTF-8" : ""}.`);
+      throw new Unusable(
+        `${nameOf4(path)} is not UTF-8 text${isUtf16 ? ": it is UTF-16. Save it as UTF-8" : ""}.`
+      );
     }
   };
 }
