@@ -133,7 +133,8 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     error?: string
     code?: string
   }
-  if (response.status === 401) session.set(null)
+  // Refused: the secret of this page is not that of the cookie, which another login or another server of this host has set.
+  if (response.status === 401 || code === 'CONSOLE_REFUSED') session.set(null)
   const retryAfter = response.headers.get('Retry-After')
   throw new ApiProblem(response.status, error, {
     code,
