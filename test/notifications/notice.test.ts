@@ -38,7 +38,7 @@ function mailAbout(target: string, parameters: object = {}, note = ''): string {
 
 /** What mail and chat programs look for, after linkify-it and Outlook: schemes, host names, addresses, shares. */
 const LINKS =
-  /[a-z][a-z0-9+.-]*:\/\/\S|(?:mailto|tel|sms|sip|xmpp|callto):\S|[\p{L}\p{N}-]+[.。．｡][\p{L}\p{N}-]*\p{L}|\\\\\S/giu
+  /[a-z][a-z0-9+.-]*:\/\/\S|\b(?:mailto|tel|sms|sip|xmpp|callto|skype|facetime|webcal|news|file|magnet|javascript|data):\S|\d{1,3}(?:\.\d{1,3}){3}|[\p{L}\p{N}-]+[.。．｡][\p{L}\p{N}-]*\p{L}|\\\\\S/giu
 
 // proves abuse: A requester puts its own link
 test.each([
@@ -54,6 +54,10 @@ test.each([
   ['a share', String.raw`\\evil\share`],
   ['a host in brackets', '<https://[2001:db8::1]/>'],
   ['digits before a name', '1.evil.example'],
+  ['an address without a scheme', '10.0.0.1/x'],
+  ['an address with a port, behind a word', 'see 192.168.200.30:8443'],
+  ['a scheme of another program', 'skype:ceo?call, magnet:?xt=1 and WEBCAL:x'],
+  ['a link in Markdown', '[sign here](javascript:alert(1))'],
 ])('%s is no link, as target, parameter, name of one and note', (_, text) => {
   const [head, ...rest] = mailAbout(text, { [text]: text, list: [{ deep: text }] }, text).split(
     'https://console.example/console/requests/4f2f6a52-32b0-4c3c-9d5c-0a6d5a7d0001',
@@ -63,7 +67,7 @@ test.each([
 })
 
 test('amounts, ids and sentences stay as they are', () => {
-  const text = 'vendor:17, 1.50 EUR. Order 3.2; see B-7'
+  const text = 'vendor:17, 1.50 EUR. Order 3.2.1; news: see B-7 at 10:30, data: none'
   const mail = mailAbout(text, { amount: 1250.75 }, text)
   expect(mail.split(text)).toHaveLength(3)
   expect(mail).toContain('{"amount":1250.75}')

@@ -113,15 +113,19 @@ function factsOf({ actionCode: code, missing, expiresAt, details }: Notice): [st
   return facts
 }
 
+/** Schemes that some program makes links of without `//`. Others stay whole: ids such as `vendor:17` look like them. */
+const SCHEMES = 'mailto|tel|sms|sips?|xmpp|callto|skype|facetime|webcal|news|file|magnet|javascript|data'
+const SCHEME_END = new RegExp(String.raw`:(?=//|\\\\)|(?<=\b(?:${SCHEMES})):(?=\S)`, 'giu')
+/** In host names, and in addresses of four numbers. */
+const HOST_DOT =
+  /(?<=[\p{L}\p{N}])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}-]*\p{L})|(?<=\b\d{1,3})\.(?=\d{1,3}\.\d{1,3}\.\d{1,3}\b)/gu
+
 /**
  * Text of a stranger in which mail and chat programs find no link: schemes, host names, mail addresses and network shares are broken as
  * incident reports break them, `https[:]//evil[.]example`.
  */
 function unlinked(text: string): string {
-  return text
-    .replaceAll(/:(?=\/\/|\\\\)|(?<=\b(?:mailto|tel|sms|sip|xmpp|callto)):/giu, '[:]')
-    .replaceAll(/(?<=[\p{L}\p{N}])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}-]*\p{L})/gu, '[.]')
-    .replaceAll('\\\\', '\\ \\')
+  return text.replaceAll(SCHEME_END, '[:]').replaceAll(HOST_DOT, '[.]').replaceAll('\\\\', '\\ \\')
 }
 
 /** What to do now. */
