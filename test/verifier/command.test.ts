@@ -1,6 +1,15 @@
 // countersign verify as a process of its own: what it exits with and what it prints.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -90,14 +99,19 @@ describe('a folder that somebody sent', () => {
   })
 })
 
+// proves abuse: A name in a folder of evidence that leads to a file
 test('a report is written to no link and no folder, and what a link leads to stays', () => {
   file('target.html', 'kept')
   symlinkSync('target.html', join(folder, 'link.html'))
-  for (const to of ['link.html', '.']) {
+  symlinkSync('gone.html', join(folder, 'leads-nowhere.html'))
+  linkSync(join(folder, 'target.html'), join(folder, 'hard.html'))
+  spawnSync('mkfifo', [join(folder, 'pipe.html')])
+  for (const to of ['link.html', 'leads-nowhere.html', 'hard.html', 'pipe.html', '.']) {
     const { status, stderr } = verify(['record.json', ...WITH_KEYS, '--report', to])
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining('plain file') })
   }
-  expect(readFileSync(join(folder, 'target.html'), 'utf8')).toContain('kept')
+  expect(readFileSync(join(folder, 'target.html'), 'utf8')).toBe('kept')
+  expect(existsSync(join(folder, 'gone.html'))).toBe(false)
 })
 
 test('a file in UTF-16 is called that', () => {

@@ -40,9 +40,11 @@ export async function openReport(path: string): Promise<ReportFile> {
   } catch (error) {
     throw new Unusable(`${path} cannot be written (${codeOf(error)}): a report is a plain file, and no link.`)
   }
-  if (!(await file.stat()).isFile()) {
+  const found = await file.stat()
+  // A hard link is the file whose other name nobody sees here.
+  if (!found.isFile() || found.nlink > 1) {
     await file.close()
-    throw new Unusable(`${path} is no plain file: write the report to another one.`)
+    throw new Unusable(`${path} is no plain file with one name: write the report to another one.`)
   }
   await file.truncate()
   const rows: Record<Verdict, Row[]> = { invalid: [], unchecked: [], valid: [] }

@@ -11940,9 +11940,10 @@ async function openReport(path) {
   } catch (error) {
     throw new Unusable(`${path} cannot be written (${codeOf(error)}): a report is a plain file, and no link.`);
   }
-  if (!(await file.stat()).isFile()) {
+  const found = await file.stat();
+  if (!found.isFile() || found.nlink > 1) {
     await file.close();
-    throw new Unusable(`${path} is no plain file: write the report to another one.`);
+    throw new Unusable(`${path} is no plain file with one name: write the report to another one.`);
   }
   await file.truncate();
   const rows = { invalid: [], unchecked: [], valid: [] };
