@@ -97,7 +97,7 @@ def exit_code(reports, is_whole):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('file', nargs='+')
-    arguments.add_argument('--jwks', nargs='+', required=True, metavar='KEYS', help='key sets or single keys, of the service and of humans')
+    arguments.add_argument('--jwks', nargs='+', action='extend', required=True, metavar='KEYS', help='key sets or single keys, of the service and of humans')
     arguments.add_argument('--log', metavar='DESCRIPTION', help='GET /.well-known/countersign-log, saved before')
     options = arguments.parse_args()
 
