@@ -1,5 +1,5 @@
 // How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
-import { CLAIMS_AT_ONCE } from './execute/prove/prove-and-admit.ts'
+import { CLAIMS_AT_ONCE } from './execute/prove/prove-and-claim.ts'
 import { EXECUTION_BATCHES, type LaneName } from '../src/core/thread-messages.ts'
 
 const { batchesPerThread, fullBatchesPerThread } = EXECUTION_BATCHES

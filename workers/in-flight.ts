@@ -148,14 +148,26 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
     const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length
     for (const { request } of inFlight) request.costMs += shareMs
-    const products = await working
-    if (products.length !== inFlight.length)
-      throw new Error(`a stage has ${products.length} products of ${inFlight.length} items`)
-    const results = products.values()
-    return items.map((item) => (item instanceof Finished ? item : (results.next().value as Out)))
+    return inTheirPlaces(items, await working)
   } catch (error) {
     return items.map((item) => (item instanceof Finished ? item : new Finished(item.request, thrown(error))))
   }
+}
+
+/**
+ * Puts what was made of each item in flight in its place.
+ * @param products in the order of those items
+ * @throws Error where they are not as many: a mistake of ours
+ */
+export function inTheirPlaces<Out>(
+  items: readonly (InFlight | Finished)[],
+  products: readonly Out[],
+): (Out | Finished)[] {
+  const inFlight = items.filter((item) => !(item instanceof Finished)).length
+  if (products.length !== inFlight)
+    throw new Error(`a stage has ${products.length} products of ${inFlight} items`)
+  const next = products.values()
+  return items.map((item) => (item instanceof Finished ? item : (next.next().value as Out)))
 }
 
 function settle<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Finished {

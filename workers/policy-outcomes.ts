@@ -1,10 +1,10 @@
-// Counts what the policies said of the executions that were admitted, until the next replies take the counts to the front end.
+// Counts what the policies said of the executions that were claimed, until the next replies take the counts to the front end.
 import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/thread-messages.ts'
 import { Finished, type InFlight } from './in-flight.ts'
 
 export interface PolicyOutcomes {
-  /** `policyName` is the name of a loaded policy, `admitted` the result of `admit`. */
-  readonly count: (policyName: string, admitted: InFlight | Finished) => void
+  /** `policyName` is the name of a loaded policy, `claimed` the result of `claim`. */
+  readonly count: (policyName: string, claimed: InFlight | Finished) => void
   /** What was counted since the last call; undefined: nothing. */
   readonly take: () => PolicyOutcomeCount[] | undefined
 }
@@ -12,9 +12,9 @@ export interface PolicyOutcomes {
 export function openPolicyOutcomes(): PolicyOutcomes {
   let counts = new Map<string, Record<PolicyOutcome, number>>()
   return {
-    count(policyName, admitted) {
+    count(policyName, claimed) {
       // By its answer: a duplicate, whose decision leaves no trace, has none of a policy.
-      const outcome = admitted instanceof Finished ? admitted.refusalKind : 'approved'
+      const outcome = claimed instanceof Finished ? claimed.refusalKind : 'approved'
       if (outcome === undefined) return
       let ofPolicy = counts.get(policyName)
       if (ofPolicy === undefined) counts.set(policyName, (ofPolicy = { approved: 0, rejected: 0, denied: 0 }))

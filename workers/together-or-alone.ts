@@ -5,9 +5,10 @@ import { isDeadlock, isPartlyAway, isUnavailable } from '../src/core/postgres/sq
 const ALONE_MS_MAX = 2_000
 
 /**
- * @param work for all of the items or for one; returns results by item, and may leave items out
+ * @param work for all of the items or for one; returns a result of each, in their order
  * @param failed the result of an item whose work has failed
  * @param failsAll whether an error is no single item's doing, so that trying each alone is of no use; by default a database that is away
+ * @returns the results, in the order of `items`
  */
 export async function togetherOrAlone<Item, Result>(
   items: readonly Item[],
@@ -16,12 +17,12 @@ export async function togetherOrAlone<Item, Result>(
     failed,
     failsAll = isUnavailable,
   }: {
-    work: (items: readonly Item[]) => Promise<Map<Item, Result>>
+    work: (items: readonly Item[]) => Promise<readonly Result[]>
     failed: (error: unknown) => Result
     failsAll?: (error: unknown) => boolean
   },
-): Promise<Map<Item, Result>> {
-  if (items.length === 0) return new Map()
+): Promise<readonly Result[]> {
+  if (items.length === 0) return []
   let cause: unknown
   try {
     return await work(items)
@@ -31,14 +32,12 @@ export async function togetherOrAlone<Item, Result>(
   const isPart = isPartlyAway(cause)
   // An item alone takes its locks in one order; a batch need not: Citus takes those of a statement shard by shard.
   const isWorthTrying = isPart || isDeadlock(cause) || !failsAll(cause)
-  if (items.length === 1 || !isWorthTrying) return new Map(items.map((item) => [item, failed(cause)]))
-  const results = new Map<Item, Result>()
+  if (items.length === 1 || !isWorthTrying) return items.map(() => failed(cause))
+  const results: Result[] = []
   const startedMs = performance.now()
   for (const item of items) {
-    if (isPart && performance.now() - startedMs > ALONE_MS_MAX) results.set(item, failed(cause))
-    else
-      for (const [done, result] of await togetherOrAlone([item], { work, failed, failsAll }))
-        results.set(done, result)
+    if (isPart && performance.now() - startedMs > ALONE_MS_MAX) results.push(failed(cause))
+    else results.push(...(await togetherOrAlone([item], { work, failed, failsAll })))
   }
   return results
 }

@@ -144,7 +144,7 @@ export interface ThreadReplies {
 /** The `callerIndex` of a request without a caller: an open route, or the service itself. */
 export const NOBODY = -1
 
-/** The stages of the pipeline, in order (workers/execute/index.ts). */
+/** The stages of the pipeline, in order (workers/execute/index.ts), as metrics and Server-Timing name them: `admit` is the claim. */
 export const stageNames = [
   'validate',
   'decide',

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Connector, Order } from '../../workers/connectors/connector.ts'
 import { authorizeAlone, type Authorized } from '../../workers/execute/decide/authorize.ts'
+import { released, type Released } from '../../workers/execute/claim.ts'
 import { decide, type Concluded } from '../../workers/execute/decide/decide.ts'
 import { perform } from '../../workers/execute/perform.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
@@ -15,11 +16,12 @@ beforeAll(() => {
   steps = openSteps()
 })
 
-function authorized(connector: Connector, transaction = aTransaction()): Authorized {
+function aReleased(connector: Connector, transaction = aTransaction()): Released {
   const now = new Date()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   const connectors = { find: () => connector, registered: () => undefined }
-  return authorizeAlone(decide(accepted, { ...steps, connectors, now }) as Concluded, steps.key) as Authorized
+  const concluded = decide(accepted, { ...steps, connectors, now }) as Concluded
+  return released(authorizeAlone(concluded, steps.key) as Authorized)
 }
 
 function connectorOf(call: Connector['call']): Connector & { orders: Order[] } {
@@ -41,7 +43,7 @@ function connectorOf(call: Connector['call']): Connector & { orders: Order[] } {
 /** How one call ends: its outcome, or the status and cause of the answer. */
 async function outcomeOf(call: Connector['call'], transaction = aTransaction()) {
   const connector = connectorOf(call)
-  const { atOnce, deferred } = await perform([authorized(connector, transaction)])
+  const { atOnce, deferred } = await perform([aReleased(connector, transaction)])
   expect(atOnce.length + deferred.length).toBe(1)
   const result = atOnce[0] ?? (await deferred[0])
   expect(connector.orders).toHaveLength(1)
@@ -103,7 +105,7 @@ test.each<[string, Connector['call'], string]>([
 test('the order is the intent that was authorized', async () => {
   const connector = connectorOf(async () => completed)
   await perform([
-    authorized(connector, aTransaction({ intent: { target: 't', parameters: { b: 1, amount: 42 } } })),
+    aReleased(connector, aTransaction({ intent: { target: 't', parameters: { b: 1, amount: 42 } } })),
   ])
   expect(connector.orders).toMatchObject([
     { action: 'sandbox:echo', target: 't', parametersText: { text: '{"amount":42,"b":1}' } },
@@ -121,9 +123,7 @@ test('sandbox:echo waits as long as it was asked to, longer than a timer can too
 test('sandbox:echo answers with its parameters, fails when asked to, and a connector is found by its exact action only', async () => {
   const { call } = steps.connectors.find('sandbox:echo') as Connector
   const echo = async (parameters: object) => {
-    const { atOnce } = await perform([
-      authorized(connectorOf(call), aTransaction({ intent: { parameters } })),
-    ])
+    const { atOnce } = await perform([aReleased(connectorOf(call), aTransaction({ intent: { parameters } }))])
     return atOnce[0]
   }
   expect(await echo({ amount: 42, hang: false, delayMs: 0 })).toMatchObject({

@@ -1,4 +1,5 @@
 // What the verify step takes over from earlier steps: signatures that were verified, for the very same bytes and key.
+import { released } from '../../workers/execute/claim.ts'
 import { expect, test } from 'vitest'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
 import { openSignatureMemo, type SignatureMemo } from '../../src/core/signing/signature.ts'
@@ -47,7 +48,7 @@ async function sealed(
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
   const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
   const gated = authorized.map((item) => gate(item, { ...steps, findKey, now }) as Authorized)
-  const performed = await Promise.all(gated.map(performOne))
+  const performed = await Promise.all(gated.map((item) => performOne(released(item))))
   const executions = stillGoing(await seal(performed, { ...steps, signatureMemo: together }))
   return { executions, verified: together }
 }

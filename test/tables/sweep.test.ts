@@ -19,7 +19,7 @@ import { notedInDoubt, putInDoubt } from '../intents.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
 
-/** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/admit.ts. */
+/** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/claim.ts. */
 const LONGEST_SECONDS = 32
 
 let database: TestDatabase

@@ -1,4 +1,5 @@
 // Evidence as a reader saves it, made by the server's own steps without HTTP or a database.
+import { released } from '../../workers/execute/claim.ts'
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { sealedText, trustRecordText } from '../../src/core/sealed.ts'
@@ -65,7 +66,9 @@ export async function recordsOf(steps: Steps, transactions: readonly object[]): 
   const tools = { ...steps, signatureMemo: openSignatureMemo() }
   const concluded = transactions.map((transaction) => decided(steps, transaction))
   const authorized = (await authorize(concluded, tools)) as Authorized[]
-  const sealed = stillGoing(await seal(await Promise.all(authorized.map(performOne)), tools))
+  const sealed = stillGoing(
+    await seal(await Promise.all(authorized.map((item) => performOne(released(item)))), tools),
+  )
   const receipted = stillGoing(
     await receipt(
       sealed.map((execution) => verify(execution, tools)),

@@ -1,4 +1,4 @@
-// Third stage: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
+// Third stage: the gateway's checks of each authorization, before its nonce is consumed by `claim` (decisions §8).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { revokedSigner } from '../../src/core/signing/revocation.ts'
 import type { ThreadContext } from '../context.ts'
@@ -26,7 +26,7 @@ export function gate(
     findKey,
   )
   if (revoked !== undefined) return failures.signingKeyRevoked(revoked)
-  if (claimable.outcome !== 'authorized') return claimable
+  if (claimable.outcome !== 'approved') return claimable
   const checked = checkSigned(claimable.authorization, {
     transaction: claimable.transaction,
     parameters: claimable.canonical.parameters,

@@ -3,8 +3,8 @@ import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Finished, runStage, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
-import { admit } from './admit.ts'
-import { proveAndAdmit, type Semaphores } from './prove/prove-and-admit.ts'
+import { claim } from './claim.ts'
+import { proveAndClaim, type Semaphores } from './prove/prove-and-claim.ts'
 import { openSignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Claimable } from './decide/authorize.ts'
 import { decide, type Concluded, type StateUnverified } from './decide/decide.ts'
@@ -27,8 +27,13 @@ export interface ExecutionContext extends ThreadContext {
 /**
  * Runs a batch through the pipeline. Items are independent: each ends with its own answer, in any order.
  *
- * A stage adds to what the one before it returned: Accepted → (decide) Concluded → (authorize, gate) Claimable → (admit) Authorized →
- * Performed → SealedExecution → VerifiedExecution → ReceiptedExecution. Where an item ends, it is a Finished from there on.
+ * A stage adds to what the one before it returned: Accepted → (decide) Concluded → (authorize, gate) Claimable → (claim) Released → Performed →
+ * SealedExecution → VerifiedExecution → ReceiptedExecution. Where an item ends, it is a Finished from there on.
+ *
+ * A crash up to the commit of the claim has executed nothing, and the ids are free; where only the answer to the COMMIT is lost, they are
+ * taken. From there on nothing is executed a second time, and an intent without a record stays RELEASED: its connector may have been
+ * called. After the deadline it is in doubt, until a delivery, a read-back or a human says how it ended. Once `store` has committed,
+ * the record is there for whoever asks again.
  *
  * @returns those that have ended, and the deferred ones, which wait for verified state or for their connector: `finish` ends each
  */
@@ -50,37 +55,37 @@ export async function execute(
   lap('decide')
   const gated = runStage(claimable, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
-  const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
+  const claimed = await claim(gated, tools) // one commit stores every outcome; 409 wins
   lap('admit')
-  countOutcomes(gated, admitted, thread)
-  const { atOnce, deferred } = await perform(stillGoing(admitted)) // the only outside effect
+  countOutcomes(gated, claimed, thread)
+  const { atOnce, deferred } = await perform(stillGoing(claimed)) // the only outside effect
   lap('perform')
   // They share nothing with the rest of the batch, so they do not wait until its evidence is stored.
-  const proving = stateUnverified.map((item) => proveAdmitAndPerform(item, thread))
+  const proving = stateUnverified.map((item) => proveClaimAndPerform(item, thread))
   return {
-    answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, stopwatch))],
+    answered: [...finishedOf(claimed), ...(await finish(atOnce, thread, stopwatch))],
     deferred: [...deferred, ...proving],
   }
 }
 
 /** One execution of a policy that verifies state: locked, read, decided and claimed in a transaction of its own. */
-async function proveAdmitAndPerform(
+async function proveClaimAndPerform(
   item: StateUnverified,
   thread: ExecutionContext,
 ): Promise<Performed | Finished> {
-  const admitted = await proveAndAdmit(item, thread)
-  thread.outcomes.count(item.transaction.policy.name, admitted)
-  return admitted instanceof Finished ? admitted : performOne(admitted)
+  const claimed = await proveAndClaim(item, thread)
+  thread.outcomes.count(item.transaction.policy.name, claimed)
+  return claimed instanceof Finished ? claimed : performOne(claimed)
 }
 
 /** Counts the executions that a policy decided. */
 function countOutcomes(
   gated: readonly (Claimable | Finished)[],
-  admitted: readonly (InFlight | Finished)[],
+  claimed: readonly (InFlight | Finished)[],
   { outcomes }: ThreadContext,
 ): void {
   for (const [i, item] of gated.entries())
-    if (!(item instanceof Finished)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
+    if (!(item instanceof Finished)) outcomes.count(item.transaction.policy.name, claimed[i] ?? item)
 }
 
 function isStateUnverified(item: Concluded | StateUnverified | Finished): item is StateUnverified {

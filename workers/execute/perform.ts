@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { within } from '../../src/core/within.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
-import type { Authorized } from './decide/authorize.ts'
+import type { Released } from './claim.ts'
 
 /**
  * The connector has had its one call. `completed` and `failed` are certain, and `failed` includes a call that was never sent, such as one
  * to a server that refused the connection. After `unknown` there is no record: the intent stays RELEASED, in doubt.
  */
-export interface Performed extends Authorized {
+export interface Performed extends Released {
   readonly startedAt: string
   readonly completedAt: string
   readonly outcomeOfCall: ConnectorOutcome
@@ -21,9 +21,9 @@ export interface Performed extends Authorized {
  *   others, so that each of them delays only its own execution
  */
 export async function perform(
-  authorized: readonly Authorized[],
+  released: readonly Released[],
 ): Promise<{ atOnce: Performed[]; deferred: Promise<Performed>[] }> {
-  const calls = authorized.map(performOne)
+  const calls = released.map(performOne)
   const turn = nextTurn(null)
   const settled = await Promise.all(calls.map((call) => Promise.race([call, turn])))
   return {
@@ -33,7 +33,7 @@ export async function perform(
 }
 
 /** Calls the connector of one execution. Never rejects. */
-export async function performOne(item: Authorized): Promise<Performed> {
+export async function performOne(item: Released): Promise<Performed> {
   const { transaction, canonical, connector, decision, authorization, approvedBy } = item
   const startedAt = new Date().toISOString()
   const { name, version } = transaction.policy

@@ -41,11 +41,14 @@ export async function processWebhooks(batch: readonly InFlight[], tools: Process
     const { queue, jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
     const failed: Record<string, string> = {}
     const processed: ProcessedDelivery[] = []
-    for (const piece of pieces(jobs))
-      for (const [{ jobId }, result] of await processEach(piece, queue, tools)) {
+    for (const piece of pieces(jobs)) {
+      const results = await processEach(piece, queue, tools)
+      for (const [i, { jobId }] of piece.entries()) {
+        const result = results[i]!
         if (typeof result === 'string') failed[jobId] = result
         else processed.push(...result)
       }
+    }
     const reply: ProcessedWebhooks = { failed, processed }
     answers.push(new Finished(request, { body: JSON.stringify(reply) }))
   }
@@ -74,21 +77,22 @@ function pieces(jobs: readonly Job[]): Job[][] {
 type Result = ProcessedDelivery[] | string
 
 /** @throws where the database is away: the jobs are then as they were */
-function processEach(jobs: readonly Job[], queue: string, tools: ProcessWith): Promise<Map<Job, Result>> {
-  return togetherOrAlone(jobs, {
-    work: (some): Promise<Map<Job, Result>> => processAll(some, queue, tools),
-    failed(error): Result {
+function processEach(jobs: readonly Job[], queue: string, tools: ProcessWith): Promise<readonly Result[]> {
+  return togetherOrAlone<Job, Result>(jobs, {
+    work: (some) => processAll(some, queue, tools),
+    failed(error) {
       if (isUnavailable(error)) throw error
       return errorText(error)
     },
   })
 }
 
+/** @returns in the order of `jobs` */
 async function processAll(
   jobs: readonly Job[],
   queue: string,
   tools: ProcessWith,
-): Promise<Map<Job, Result>> {
+): Promise<ProcessedDelivery[][]> {
   const { pool, webhookJobs, key, startLogBatch } = tools
   const queues = await webhookJobs()
   return inTransaction(pool, async (transaction) => {
@@ -127,7 +131,7 @@ async function processAll(
         { provider: event.provider, says: of.says ?? 'nothing', outcome },
       ]),
     )
-    return new Map(jobs.map((job) => [job, job.deliveries.flatMap(({ id }) => ended.get(id) ?? [])]))
+    return jobs.map((job) => job.deliveries.flatMap(({ id }) => ended.get(id) ?? []))
   })
 }
 

@@ -17,7 +17,14 @@ import {
 import { schemeOf, type WebhookProviders } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
-import { Finished, runStage, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
+import {
+  Finished,
+  inTheirPlaces,
+  runStage,
+  stillGoing,
+  type WorkerRequest,
+  type InFlight,
+} from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
 const OTHER_BYTES = 'the event id was received before with other bytes, so these are not stored'
@@ -41,17 +48,21 @@ export async function receiveWebhooks(batch: readonly InFlight[], tools: Webhook
   const nowMs = Date.now()
   const read = runStage(batch, ({ request }) => deliveryOf(request, tools.webhookProviders, nowMs))
   let joined = false
-  const outcomes = await togetherOrAlone(stillGoing(read), {
-    async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
+  const deliveries = stillGoing(read)
+  const outcomes = await togetherOrAlone<Delivery, Outcome | Failure>(deliveries, {
+    async work(some) {
       const jobs = await tools.webhookJobs()
       joined = true
-      return store(deliveries, tools, jobs)
+      return store(some, tools, jobs)
     },
     failed: failureOf,
     // Where the queue cannot be joined, no delivery can be stored, alone or together.
     failsAll: (error) => !joined || isUnavailable(error),
   })
-  return read.map((item) => (item instanceof Finished ? item : answered(item, outcomes.get(item))))
+  return inTheirPlaces(
+    read,
+    deliveries.map((delivery, i) => answered(delivery, outcomes[i]!)),
+  )
 }
 
 function deliveryOf(request: WorkerRequest, providers: WebhookProviders, nowMs: number): Delivery | Failure {
@@ -87,11 +98,12 @@ function deliveryOf(request: WorkerRequest, providers: WebhookProviders, nowMs: 
   return { request, row }
 }
 
+/** @returns in the order of `deliveries` */
 async function store(
   deliveries: readonly Delivery[],
   tools: StoreWith,
   jobs: WebhookJobs,
-): Promise<Map<Delivery, Outcome>> {
+): Promise<Outcome[]> {
   // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
   const rows = deliveries
     .map(({ row }) => row)
@@ -99,15 +111,12 @@ async function store(
   const inserted = await storeWithJobs(tools, jobs, rows)
   const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
   const known = await findWebhookBodies(tools.pool, left)
-  return new Map(
-    deliveries.map((delivery): [Delivery, Outcome] => {
-      const { eventKey, provider, eventId, bodySha256 } = delivery.row
-      if (inserted.has(eventKey)) return [delivery, 'accepted']
-      const stored = known.get(`${provider} ${eventId}`)
-      if (stored === undefined) return [delivery, 'replayed']
-      return [delivery, stored === bodySha256 ? 'acknowledged' : 'other-bytes']
-    }),
-  )
+  return deliveries.map(({ row: { eventKey, provider, eventId, bodySha256 } }) => {
+    if (inserted.has(eventKey)) return 'accepted'
+    const stored = known.get(`${provider} ${eventId}`)
+    if (stored === undefined) return 'replayed'
+    return stored === bodySha256 ? 'acknowledged' : 'other-bytes'
+  })
 }
 
 /**
@@ -149,8 +158,8 @@ function entryOf({ eventKey, bodySha256 }: WebhookEventRow): QueuedEntry {
   return { ...artifactEntry.webhook(bodySha256), id: eventKey, streams: {} }
 }
 
-function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Finished {
-  if (typeof outcome !== 'string') return new Finished(request, outcome ?? failures.internal('no outcome'))
+function answered({ request, row }: Delivery, outcome: Outcome | Failure): Finished {
+  if (typeof outcome !== 'string') return new Finished(request, outcome)
   const body = JSON.stringify({ status: outcome === 'accepted' ? 'accepted' : 'acknowledged' })
   if (outcome === 'replayed') return new Finished(request, { body, audit: replayed(row) })
   // A provider that gives several deliveries one id would lose all but the first, and see only 200.

@@ -8,9 +8,8 @@ import {
 import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
 import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 
-/** Approved, with its authorization signed. `admit` releases it. */
-export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> {
-  readonly outcome: 'authorized'
+/** Approved, with its authorization signed. `claim` releases it. */
+export interface Authorized extends Approved {
   readonly authorization: Authorization
   /** Knows the signature of the authorization once the gate has verified it. */
   readonly authorizationMemo: SignatureMemo
@@ -24,16 +23,16 @@ export async function authorize(
   concluded: readonly Concluded[],
   tools: SignTogether & { readonly key: SigningKey },
 ): Promise<Claimable[]> {
-  const { signatureMemo } = tools
+  const { signatureMemo: authorizationMemo } = tools
   const approved = concluded.filter((item) => item.outcome === 'approved')
   const signed = await signAuthorizations(
-    approved.map(({ authorization }) => authorization),
+    approved.map(({ unsignedAuthorization }) => unsignedAuthorization),
     tools,
   )
-  const authorizations = new Map(approved.map((item, i) => [item, signed[i] as Authorization]))
+  const authorizations = signed.values()
   return concluded.map((item) =>
     item.outcome === 'approved'
-      ? authorized(item, authorizations.get(item) as Authorization, signatureMemo)
+      ? { ...item, authorization: authorizations.next().value as Authorization, authorizationMemo }
       : item,
   )
 }
@@ -41,13 +40,6 @@ export async function authorize(
 /** Signs the authorization of an execution that is in no batch. */
 export function authorizeAlone(concluded: Concluded, key: SigningKey): Claimable {
   if (concluded.outcome !== 'approved') return concluded
-  return authorized(concluded, signAuthorization(concluded.authorization, key), openSignatureMemo())
-}
-
-function authorized(
-  item: Approved,
-  authorization: Authorization,
-  authorizationMemo: SignatureMemo,
-): Authorized {
-  return { ...item, outcome: 'authorized', authorization, authorizationMemo }
+  const authorization = signAuthorization(concluded.unsignedAuthorization, key)
+  return { ...concluded, authorization, authorizationMemo: openSignatureMemo() }
 }

@@ -1,5 +1,5 @@
 // Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
-// Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
+// Nothing here is kept unless `claim` takes the id, so a duplicate's decision leaves no trace.
 import type { Json } from '../../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../../src/core/errors.ts'
 import { groupsOf } from '../../../src/core/policy/counting.ts'
@@ -19,7 +19,7 @@ export interface Approved extends Accepted {
   readonly outcome: 'approved'
   readonly connector: Connector
   readonly decision: Decision
-  readonly authorization: UnsignedAuthorization
+  readonly unsignedAuthorization: UnsignedAuthorization
   /** approverIds whose approvals stand behind it. */
   readonly approvedBy: readonly string[]
   /** Listed for velocity limits to count: some version of its policy has one. */
@@ -44,7 +44,7 @@ export interface Unexecutable extends Accepted {
 export type Concluded = Approved | Refused | Unexecutable
 
 /**
- * Approved by the rules of a policy that verifies state, or waiting for the value of a signal that was left out. `proveAndAdmit` reads the
+ * Approved by the rules of a policy that verifies state, or waiting for the value of a signal that was left out. `proveAndClaim` reads the
  * state and decides.
  */
 export interface StateUnverified extends Accepted {
@@ -104,10 +104,19 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
   if (evaluation.kind === 'unfilled') throw new Error('a decision lacks the value of a signal')
   const decision = describe()
-  const authorization = draftAuthorization(accepted, { decision, now })
+  const unsignedAuthorization = draftAuthorization(accepted, { decision, now })
   const counted = version.limitedSince !== undefined
   const groups = groupsOf(version.groupings, countable(accepted), now)
-  return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted, groups }
+  return {
+    ...accepted,
+    outcome: 'approved',
+    connector,
+    decision,
+    unsignedAuthorization,
+    approvedBy,
+    counted,
+    groups,
+  }
 }
 
 /**

@@ -11,6 +11,7 @@ import { inTransaction, type Transaction } from '../../../src/core/postgres/tran
 import { readRecordBodies, storeRecords } from '../../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
 import { auditEvent, auditAndLog } from '../../evidence/audit.ts'
+import { inIdOrder } from '../../in-id-order.ts'
 import { togetherOrAlone } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
@@ -70,21 +71,20 @@ const INTENT_CLOSED: NotStored = {
  * Stores evidence in one transaction; where that fails and the database is not away, each item in its own.
  *
  * @param again how often and when to try again while the database is away
- * @returns those that are not stored, each with the reason
+ * @returns in the order of `evidence` why each is not stored; undefined: it is
  */
 export function commit(
   evidence: readonly Evidence[],
   tools: CommitWith,
   again: Again = (work) => work(),
-): Promise<Map<Evidence, NotStored>> {
-  return togetherOrAlone(evidence, {
-    work: (items) => {
-      const sorted = sortedById(items)
-      return again(() => commitTogether(sorted, tools))
-    },
-    failed: whyNotStored,
-    failsAll: (error) => whyNotStored(error).kind === 'unavailable',
-  })
+): Promise<(NotStored | undefined)[]> {
+  return inIdOrder(evidence, idOf, (sorted) =>
+    togetherOrAlone<Evidence, NotStored | undefined>(sorted, {
+      work: (items) => again(() => commitTogether(items, tools)),
+      failed: whyNotStored,
+      failsAll: (error) => whyNotStored(error).kind === 'unavailable',
+    }),
+  )
 }
 
 function whyNotStored(error: unknown): NotStored {
@@ -116,27 +116,30 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>
 
 export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
-/** In one transaction. @returns those that are not stored, because somebody else has closed their intent */
+/**
+ * In one transaction.
+ * @returns in the order of `evidence` why each is not stored: only because somebody else has closed its intent
+ */
 function commitTogether(
   evidence: readonly Evidence[],
   { pool, key, startLogBatch }: CommitWith,
-): Promise<Map<Evidence, NotStored>> {
+): Promise<(NotStored | undefined)[]> {
   return inTransaction(pool, async (tx) => {
-    const log = startLogBatch()
+    const entries = startLogBatch()
     const closed = await close(evidence, tx)
-    const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
-    const ours = evidence.filter((item) => closed.has(item.businessTransactionId))
-    tx.runLast(storeRecords(rowsOf(ours, log)))
+    const others = evidence.filter((item) => !closed.has(idOf(item)))
+    const ours = evidence.filter((item) => closed.has(idOf(item)))
+    tx.runLast(storeRecords(rowsOf(ours, entries)))
     if (others.length === 0) {
-      tx.runLast(log.statements())
-      return new Map()
+      tx.runLast(entries.statements())
+      return evidence.map(() => undefined)
     }
     const stored = await storedBefore(others, tx)
-    const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
+    const unstored = others.filter((item) => !stored.has(idOf(item)))
     await mustBeVisible(unstored, tx)
     const events = await lateEvents(unstored, tx, key)
-    tx.runLast(auditAndLog(events, log))
-    return new Map(unstored.map((item) => [item, INTENT_CLOSED]))
+    tx.runLast(auditAndLog(events, entries))
+    return evidence.map((item) => (unstored.includes(item) ? INTENT_CLOSED : undefined))
   })
 }
 
@@ -151,13 +154,13 @@ export async function whyNotStorable(id: string, { pool, startLogBatch }: Commit
     return await inTransaction(pool, async (tx) => {
       await closeIntents(tx, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
-      const log = startLogBatch()
-      const receipt = { ...row, ...log.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
+      const entries = startLogBatch()
+      const receipt = { ...row, ...entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
       const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
       await tx.run([
         ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
         ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
-        ...log.statements(),
+        ...entries.statements(),
       ])
       throw rolledBack
     })
@@ -206,7 +209,7 @@ function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<stri
   return closeIntents(tx, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
 }
 
-function rowsOf(evidence: readonly Evidence[], log: LogBatch) {
+function rowsOf(evidence: readonly Evidence[], entries: LogBatch) {
   const appended = (item: Evidence, body: string) => ({
     businessTransactionId: item.businessTransactionId,
     ordinal: 1,
@@ -220,7 +223,10 @@ function rowsOf(evidence: readonly Evidence[], log: LogBatch) {
       ...record,
     })),
     verifications: evidence.map((item) => appended(item, item.verification)),
-    receipts: evidence.map((item) => ({ ...appended(item, item.receipt), ...log.add(() => item.logEntry) })),
+    receipts: evidence.map((item) => ({
+      ...appended(item, item.receipt),
+      ...entries.add(() => item.logEntry),
+    })),
   }
 }
 
@@ -232,7 +238,6 @@ async function storedBefore(evidence: readonly Evidence[], sql: Sql): Promise<Se
   return new Set(ours.map((item) => item.businessTransactionId))
 }
 
-/** One order for all writers. Should two of them wait for each other in a circle after all, PostgreSQL ends one, and it is tried again. */
-function sortedById(evidence: readonly Evidence[]): Evidence[] {
-  return evidence.toSorted((a, b) => (a.businessTransactionId < b.businessTransactionId ? -1 : 1))
+function idOf({ businessTransactionId }: Evidence): string {
+  return businessTransactionId
 }

@@ -9,9 +9,10 @@ export interface PendingEvidence {
   /**
    * Keeps evidence that the database may take later, up to a limit.
    *
-   * @returns what is lost, because it is beyond the limit: its intent stays in doubt, for a human
+   * @param notStored in the order of `evidence` why each is not stored; undefined: it is
+   * @returns in the same order whether each is lost, because it is beyond the limit: its intent stays in doubt, for a human
    */
-  readonly add: (notStored: ReadonlyMap<Evidence, NotStored>) => ReadonlySet<Evidence>
+  readonly add: (evidence: readonly Evidence[], notStored: readonly (NotStored | undefined)[]) => boolean[]
 }
 
 const COUNT_MAX = 10_000
@@ -51,9 +52,9 @@ export function openPendingEvidence({
   async function storeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, BATCH_MAX)
     const notStored = await commit(batch, tools)
-    noteRefusals(notStored)
-    const remaining = batch.filter((item) => mayBeStoredLater(notStored.get(item)))
-    const ended = new Set(batch).difference(new Set(remaining))
+    noteRefusals(batch, notStored)
+    const remaining = batch.filter((_, i) => mayBeStoredLater(notStored[i]))
+    const ended = batch.filter((_, i) => !mayBeStoredLater(notStored[i]))
     // To the end: what is refused must not keep what stands behind it from being stored.
     waiting = [...waiting.slice(batch.length), ...remaining]
     for (const item of ended) remove(item)
@@ -71,12 +72,22 @@ export function openPendingEvidence({
     return !mustProbe
   }
 
-  function noteRefusals(notStored: ReadonlyMap<Evidence, NotStored>): void {
-    for (const [{ businessTransactionId }, why] of notStored) {
-      if (why.kind !== 'refused') continue
+  function noteRefusals(evidence: readonly Evidence[], notStored: readonly (NotStored | undefined)[]): void {
+    for (const [i, { businessTransactionId }] of evidence.entries()) {
+      const why = notStored[i]
+      if (why?.kind !== 'refused') continue
       fault.raise(why.sqlState, businessTransactionId)
       mustProbe = true
     }
+  }
+
+  /** @returns whether there was room for it */
+  function keep(item: Evidence): boolean {
+    if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) return false
+    waiting.push(item)
+    characters += sizeOf(item)
+    Atomics.add(count, 0, 1)
+    return true
   }
 
   function remove(item: Evidence): void {
@@ -86,21 +97,11 @@ export function openPendingEvidence({
   }
 
   return {
-    add(notStored) {
-      noteRefusals(notStored)
-      const lost = new Set<Evidence>()
-      for (const [item, why] of notStored) {
-        if (!mayBeStoredLater(why)) continue
-        if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) {
-          lost.add(item)
-          continue
-        }
-        waiting.push(item)
-        characters += sizeOf(item)
-        Atomics.add(count, 0, 1)
-      }
+    add(evidence, notStored) {
+      noteRefusals(evidence, notStored)
+      const isLost = evidence.map((item, i) => mayBeStoredLater(notStored[i]) && !keep(item))
       if (!storing && (waiting.length > 0 || mustProbe)) void storeAll()
-      return lost
+      return isLost
     },
   }
 }

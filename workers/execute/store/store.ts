@@ -4,10 +4,10 @@ import { errorText } from '../../../src/core/error-text.ts'
 import { failures, type Failure } from '../../../src/core/errors.ts'
 import { trustRecordText } from '../../../src/core/sealed.ts'
 import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../../src/core/postgres/sql-errors.ts'
-import { commit, evidenceOf, type CommitWith, type Evidence, type NotStored } from './commit.ts'
+import { commit, evidenceOf, type CommitWith, type NotStored } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
-import { Finished, stillGoing } from '../../in-flight.ts'
+import { Finished, inTheirPlaces, stillGoing } from '../../in-flight.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
@@ -23,17 +23,16 @@ export async function store(
   executions: readonly (ReceiptedExecution | Finished)[],
   { pendingEvidence, ...tools }: CommitWith & { pendingEvidence: PendingEvidence },
 ): Promise<Finished[]> {
-  const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
-  const notStored = await commit([...evidence.values()], tools, withRetries)
-  const lost = pendingEvidence.add(notStored)
-  return executions.map((item) => {
-    if (item instanceof Finished) return item
-    const itsEvidence = evidence.get(item) as Evidence
-    const why = notStored.get(itsEvidence)
+  const receipted = stillGoing(executions)
+  const evidence = receipted.map(evidenceOf)
+  const notStored = await commit(evidence, tools, withRetries)
+  const isLost = pendingEvidence.add(evidence, notStored)
+  const answers = receipted.map((item, i) => {
+    const why = notStored[i]
     if (why === undefined) return new Finished(item.request, reply(item))
-    const failure = lost.has(itsEvidence) ? evidenceLost(why) : failures.outcomeUnknown(why.cause)
-    return new Finished(item.request, failure)
+    return new Finished(item.request, isLost[i] ? evidenceLost(why) : failures.outcomeUnknown(why.cause))
   })
+  return inTheirPlaces(executions, answers)
 }
 
 /** As any evidence that is not stored; the log line says that this one never will be. */

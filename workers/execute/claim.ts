@@ -11,52 +11,76 @@ import { inTransaction, type Transaction } from '../../src/core/postgres/transac
 import type { Authorized, Claimable } from './decide/authorize.ts'
 import type { ThreadContext } from '../context.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
+import { inIdOrder } from '../in-id-order.ts'
 import { Finished, stillGoing } from '../in-flight.ts'
 import { authorizationEntry, refusalEntry } from './log-entries.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000
 
+/** Its id, its nonce and its intent are claimed: its connector is called once, and nothing else with its id ever is. */
+export interface Released extends Omit<Authorized, 'outcome'> {
+  readonly outcome: 'released'
+}
+
+/** Undefined: claimed. */
+type NotClaimed = Failure | undefined
+
 /**
  * Claims a batch: all or nothing per transaction, once across all instances.
  * @param claimable in the order of arrival; an id may occur more than once, and the first one claims it
- * @returns the authorized ones, whose intent is now RELEASED, and the answers of the others: 409 where the id was taken, 503 with nothing
- *   executed where the database is away or refuses evidence. Where the answer to the COMMIT was lost, the id may be claimed
- *   all the same: a repeat is then answered 409, and the intent ends in doubt
+ * @returns the released ones, and the answers of the others: 409 where the id was taken, 503 with nothing executed where the database is
+ *   away or refuses evidence. Where the answer to the COMMIT was lost, the id may be claimed all the same: a repeat is then answered
+ *   409, and the intent ends in doubt
  */
-export async function admit(
+export async function claim(
   claimable: readonly (Claimable | Finished)[],
   { pool, storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
-): Promise<(Authorized | Finished)[]> {
+): Promise<(Released | Finished)[]> {
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined)
     return claimable.map((item) =>
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
-  const firsts = firstOfEachId(stillGoing(claimable))
-  const notClaimed = await togetherOrAlone([...firsts.values()], {
-    work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
-    failed: failureOf,
-  })
+  const { firsts, placeOf } = firstOfEachId(stillGoing(claimable))
+  const notClaimed = await inIdOrder(firsts, idOf, (sorted) =>
+    togetherOrAlone<Claimable, NotClaimed>(sorted, {
+      work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
+      failed: failureOf,
+    }),
+  )
   return claimable.map((item) => {
     if (item instanceof Finished) return item
-    const id = item.transaction.businessTransactionId
-    const first = firsts.get(id) as Claimable
+    const place = placeOf.get(idOf(item))!
     // A repeat within the batch shares the first one's failure: where nothing was claimed, no 409 may say otherwise.
-    const failure = notClaimed.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
+    const failure = notClaimed[place] ?? (firsts[place] === item ? undefined : duplicate(item))
     if (failure !== undefined) return new Finished(item.request, failure)
-    return item.outcome === 'authorized' ? item : new Finished(item.request, item.failure)
+    return item.outcome === 'approved' ? released(item) : new Finished(item.request, item.failure)
   })
 }
 
-/** Sorted by id: batches of all threads and instances take their ids in one order, so that none waits in a circle. */
-function firstOfEachId(items: readonly Claimable[]): Map<string, Claimable> {
-  const firsts = new Map<string, Claimable>()
+export function released(item: Authorized): Released {
+  return { ...item, outcome: 'released' }
+}
+
+function idOf({ transaction }: Claimable): string {
+  return transaction.businessTransactionId
+}
+
+function duplicate(item: Claimable): Failure {
+  return failures.duplicateTransaction(idOf(item))
+}
+
+/** @returns the first item with each id, and the place of each id among them */
+function firstOfEachId(items: readonly Claimable[]) {
+  const firsts: Claimable[] = []
+  const placeOf = new Map<string, number>()
   for (const item of items) {
-    const id = item.transaction.businessTransactionId
-    if (!firsts.has(id)) firsts.set(id, item)
+    if (placeOf.has(idOf(item))) continue
+    placeOf.set(idOf(item), firsts.length)
+    firsts.push(item)
   }
-  return new Map([...firsts].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return { firsts, placeOf }
 }
 
 interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStreams'> {
@@ -66,21 +90,18 @@ interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStrea
 /**
  * Runs in the caller's transaction.
  * @param items sorted by id, each id once
- * @returns those whose id was taken before, each with its 409; the others are claimed now, with all rows that belong to them
+ * @returns in the order of `items` the 409 of each whose id was taken before; the others are claimed now, with all rows that belong to them
  */
 export async function claimTogether(
   tx: Transaction,
   items: readonly Claimable[],
   tools: ClaimWith,
-): Promise<Map<Claimable, Failure>> {
+): Promise<NotClaimed[]> {
   const ids = await claimTransactions(tx, items.map(transactionRow))
-  const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
+  const claimed = items.filter((item) => ids.has(idOf(item)))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
   await tx.run(rowsOfClaim(claimed, tools))
-  const duplicates = items.filter((item) => !ids.has(item.transaction.businessTransactionId))
-  return new Map(
-    duplicates.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
-  )
+  return items.map((item) => (ids.has(idOf(item)) ? undefined : duplicate(item)))
 }
 
 /**
@@ -91,16 +112,16 @@ function rowsOfClaim(
   claimed: readonly Claimable[],
   { now, startLogBatch, existingStreams }: ClaimWith,
 ): Statement[] {
-  const log = startLogBatch()
-  const authorized = claimed.filter((item) => item.outcome === 'authorized')
+  const entries = startLogBatch()
+  const authorized = claimed.filter((item) => item.outcome === 'approved')
   const refused = claimed.filter((item) => item.outcome === 'refused')
   return [
     ...releaseIntents(
       authorized.map((item) => ({
-        businessTransactionId: item.transaction.businessTransactionId,
+        businessTransactionId: idOf(item),
         nonce: item.authorization.nonce,
         inDoubtAfterMs: item.connector.timeoutMs + DEADLINE_MARGIN_MS,
-        ...log.add(() => authorizationEntry(item)),
+        ...entries.add(() => authorizationEntry(item)),
       })),
     ),
     ...insertHistoryEntries(
@@ -125,10 +146,10 @@ function rowsOfClaim(
       refused.map((item) => ({
         ...ownership(item),
         ...item.refusal,
-        ...log.add(() => refusalEntry(item, existingStreams)),
+        ...entries.add(() => refusalEntry(item, existingStreams)),
       })),
     ),
-    ...log.statements(),
+    ...entries.statements(),
   ]
 }
 
@@ -136,7 +157,7 @@ function transactionRow(item: Claimable) {
   return {
     ...ownership(item),
     body: item.canonical.stored.text,
-    executionAuthorization: item.outcome === 'authorized' ? item.authorization.signed.text : null,
+    executionAuthorization: item.outcome === 'approved' ? item.authorization.signed.text : null,
   }
 }
 

@@ -8,8 +8,8 @@ import { consumeApprovals } from '../../../src/core/tables/approvals.ts'
 import { isClaimed } from '../../../src/core/tables/business-transactions.ts'
 import { takeLocks } from '../../../src/core/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../../src/core/postgres/transaction.ts'
-import { claimTogether } from '../admit.ts'
-import { authorizeAlone, type Authorized } from '../decide/authorize.ts'
+import { claimTogether, released, type Released } from '../claim.ts'
+import { authorizeAlone } from '../decide/authorize.ts'
 import type { StateUnverified } from '../decide/decide.ts'
 import { gate } from '../gate.ts'
 import type { ThreadContext } from '../../context.ts'
@@ -34,16 +34,16 @@ export function openSemaphores(): Semaphores {
 }
 
 /** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
-export async function proveAndAdmit(
+export async function proveAndClaim(
   item: StateUnverified,
   thread: ThreadContext & { semaphores: Semaphores },
-): Promise<Authorized | Finished> {
+): Promise<Released | Finished> {
   const { semaphores, pool } = thread
   try {
     const observed = await withinLimit(semaphores.observe, () => observeOne(item, thread))
     if (observed instanceof Failure) return new Finished(item.request, observed)
     const outcome = await withinLimit(semaphores.claim, () =>
-      inTransaction(pool, (tx) => admitOne(item, observed, { ...thread, tx })),
+      inTransaction(pool, (tx) => claimOne(item, observed, { ...thread, tx })),
     )
     return outcome instanceof Failure ? new Finished(item.request, outcome) : outcome
   } catch (error) {
@@ -68,11 +68,11 @@ async function observeOne(item: StateUnverified, thread: ThreadContext): Promise
   return observe(item, { ...thread, now: new Date() })
 }
 
-async function admitOne(
+async function claimOne(
   item: StateUnverified,
   observed: Observed,
   thread: ThreadContext & { tx: Transaction },
-): Promise<Authorized | Failure> {
+): Promise<Released | Failure> {
   const { tx, key, storeFault } = thread
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
@@ -86,9 +86,9 @@ async function admitOne(
   const gated = gate(authorizeAlone(concluded, key), { ...thread, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const duplicate = (await claimTogether(tx, [gated], { ...thread, now })).get(gated)
-  if (duplicate !== undefined) return duplicate
-  if (gated.outcome !== 'authorized') return gated.failure
+  const [notClaimed] = await claimTogether(tx, [gated], { ...thread, now })
+  if (notClaimed !== undefined) return notClaimed
+  if (gated.outcome !== 'approved') return gated.failure
   const used = await consumeApprovals(tx, {
     ids: consumes.map(({ approvalId }) => approvalId),
     consumedBy: businessTransactionId,
@@ -99,5 +99,5 @@ async function admitOne(
   // Cannot be, under the lock; if it is, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
   if (ended !== requests.length) throw new Error('an approval request was closed')
-  return gated
+  return released(gated)
 }
