@@ -45,7 +45,7 @@ export const AREAS = {
 } as const
 export type Area = keyof typeof AREAS
 
-/** What the maker wants changed; a policy is changed at a path of its own. */
+/** Proposes the change that the maker wants; a policy is changed at a path of its own. */
 export async function propose(call: CallRoute, area: Area, { body, ...given }: Call): Promise<Change> {
   const route = area === 'policy' ? '/policies/{name}/{version}/pending-changes' : AREAS[area]
   const sent = { reason: 'measurement', ...(body as object) }

@@ -1,4 +1,4 @@
-// What a report is judged by: an earlier report, where a change counts that exceeds the noise of both, and thresholds.
+// A report is judged by an earlier report, where a change counts that exceeds the noise of both, and by thresholds.
 import { CPU_PARTS } from './cpu.ts'
 import { spreadOf, text } from './figures.ts'
 import { readJson } from './outputs.ts'
@@ -11,7 +11,7 @@ interface Difference {
   readonly figure: string
   readonly before: number
   readonly after: number
-  /** Of the earlier median. */
+  /** The change as a share of the earlier median. */
   readonly change: number
   /** Half of the ranges of both, as a share of the earlier median; undefined where either has one round only. */
   readonly noise: number | undefined
@@ -40,7 +40,7 @@ export function compare(file: string, before: Report, after: Report): Comparison
   return { file, differences, remarks: remarks(before, after, differences) }
 }
 
-/** What a reader must know before the differences. */
+/** Remarks on what a reader must know before the differences. */
 function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
   const unlike = Object.entries(conditions(after)).flatMap(([name, now]) => {
     const then = conditions(before)[name]
@@ -74,7 +74,7 @@ function differencesBetween(before: Report, after: Report): Difference[] {
   })
 }
 
-/** Of themselves these are neither better nor worse. */
+/** These are by themselves neither better nor worse. */
 const NOT_COMPARED = new Set<string>([
   ...CPU_PARTS,
   'at rate',

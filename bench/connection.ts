@@ -13,11 +13,11 @@ export interface Connection {
 export interface Reply {
   /** 0 where no whole reply came. */
   readonly status: number
-  /** What the header Retry-After says. */
+  /** The value of the header Retry-After. */
   readonly retryAfterSeconds: number | undefined
   /** The first part of what an error says. */
   readonly text: string
-  /** What the header RateLimit-Policy of an error says. */
+  /** The value of the header RateLimit-Policy of an error. */
   readonly limit?: string | undefined
 }
 
@@ -127,7 +127,7 @@ async function openSocket(socket: Socket, isOpen: 'connect' | 'secureConnect'): 
   }
 }
 
-/** Of a header, which may be a list. */
+/** A header may be a list. */
 export function textOf(header: string | string[] | undefined): string | undefined {
   return header === undefined ? undefined : [header].flat().join(', ')
 }

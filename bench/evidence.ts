@@ -1,4 +1,4 @@
-// What must be true before a figure is printed: what was answered is stored, and a sample of it verifies offline, with the published
+// These must be true before a figure is printed: every answer is stored, and a sample of it verifies offline, with the published
 // keys and the code that any reader uses (src/core/verifier, an implementation other than the service's).
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
@@ -7,7 +7,7 @@ import { sum } from './figures.ts'
 import type { Replies } from './load.ts'
 import type { RequestKind } from './request.ts'
 
-/** What the bench's requests write to. */
+/** The bench's requests write to these. */
 const TABLES = [
   'business_transactions',
   'execution_intents',

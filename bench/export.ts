@@ -102,7 +102,7 @@ async function timed(target: Target, query: string) {
   const startMs = performance.now()
   const { text, headers } = await call(target, 'GET /trust-records', { query })
   const ms = performance.now() - startMs
-  // Of a copy only the row's time is its own, and pages are in that order: the cursor holds the time of the page's last row.
+  // A copy has only the row's time of its own, and pages are in that order: the cursor holds the time of the page's last row.
   const next = /<[^>?]*(\?[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
   const cursor = new URLSearchParams(next).get('cursor')
   const lastAt = cursor === null ? undefined : Buffer.from(cursor, 'base64url').toString().split(' ')[0]

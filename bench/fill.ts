@@ -30,7 +30,7 @@ export async function openFilling(client: Client): Promise<Filling> {
   if (sources === 0) throw new Error('there is no execution to copy')
   return {
     async add({ from, to, newest }) {
-      // What a crash would lose is only the copies.
+      // A crash would lose nothing but the copies.
       await client.query('SET synchronous_commit = off')
       for (let start = from; start < to; start += COPIES_PER_STATEMENT) {
         const end = Math.min(to, start + COPIES_PER_STATEMENT)

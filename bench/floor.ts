@@ -25,7 +25,7 @@ export interface FloorJob {
   readonly texts: ExecutionTexts
 }
 
-/** What one execution received, signed and stored. */
+/** One execution received, signed and stored these texts. */
 export interface ExecutionTexts {
   readonly request: string
   readonly transaction: string
@@ -39,7 +39,7 @@ export interface ExecutionTexts {
 export interface FloorResult {
   readonly executions: number
   readonly seconds: number
-  /** Of the program itself, per execution. */
+  /** The program itself takes so much per execution. */
   readonly cpuMicros: number
 }
 

@@ -236,6 +236,6 @@ function shown(args: readonly string[]): string {
 
 if (import.meta.main) {
   const exitCode = await main(process.argv.slice(2))
-  // What an interrupted scenario still waits for went away with its service.
+  // An interrupted scenario still waits for things that went away with its service.
   process.exit(exitCode)
 }

@@ -1,4 +1,4 @@
-// What a scenario measures in turn: this service alone, this service beside a second one, or one service under both load generators.
+// A scenario measures in turn: this service alone, this service beside a second one, or one service under both load generators.
 import { call } from './calls.ts'
 import type { Generator } from './load.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'

@@ -14,7 +14,7 @@ export interface LoadJob {
   /** Connections are theirs in turn. */
   readonly senders: readonly Sender[]
   readonly connections: number
-  /** Of each stage. */
+  /** Each stage takes so long. */
   readonly seconds: number
   /** Undefined is open throttle. */
   readonly stages: readonly Stage[] | undefined
@@ -35,7 +35,7 @@ export interface LoadResult {
   readonly notSent: number
   /** From the first request to the last reply. */
   readonly seconds: number
-  /** Of the generator, per request; and how much of one core it took. */
+  /** The generator took so much per request, and of one core. */
   readonly cpuMicros: number
   readonly coreShare: number
   /**
@@ -48,7 +48,7 @@ export interface LoadResult {
   readonly sample: Readonly<Record<string, readonly { readonly id: string; readonly sender: number }[]>>
 }
 
-/** Of each `stepSeconds`, one after the other. */
+/** Each `stepSeconds` has its figures, one after the other. */
 export interface OverTime {
   readonly stepSeconds: number
   /** Requests that were due; empty at open throttle. */
@@ -62,7 +62,7 @@ export interface OverTime {
   readonly limited: readonly number[]
 }
 
-/** What a run has come to by now. */
+/** A run has come to this by now. */
 export interface Progress {
   readonly seconds: number
   /** Right replies since the last progress. */
@@ -71,7 +71,7 @@ export interface Progress {
   /** So far. */
   readonly errors: number
   readonly limited: number
-  /** What RateLimit-Policy of the first 429 says. */
+  /** The value of RateLimit-Policy in the first 429. */
   readonly limit: string | undefined
 }
 
@@ -81,7 +81,7 @@ const SAMPLE_SIZE = 50
 /** Shorter ones would show single batches. */
 const STEP_SECONDS_MIN = 0.1
 const STEPS_MAX = 50
-/** Of so few replies a share says nothing: a tolerated one is a share of as many. */
+/** A share of fewer replies says nothing: a tolerated one is a share of as many. */
 const SHARE_OF_MIN = 1_000
 /** After a reply that asks to wait and does not say how long, and after none. */
 const REST_MS = 1_000

@@ -75,7 +75,7 @@ async function measureLevels(lineup: Lineup, database: Client, cells: Cell[]): P
   return measurements
 }
 
-/** What is measured at one connection count, and at one level of stored records. */
+/** A cell is measured at one connection count, and at one level of stored records. */
 interface Cell {
   readonly connections: number
   /** Stored before, where they are part of what is measured. */
@@ -110,7 +110,7 @@ async function measureCounts(
 
 const isBegun = ({ last }: Cell) => last.length > 0
 
-/** Of the rounds that are whole; before there is one, of the runs of the first. */
+/** The measurement is that of the rounds that are whole; before there is one, of the runs of the first. */
 function measurementOf({ connections, records, rounds, last }: Cell, lineup: Lineup): Measurement {
   const [mine] = last
   return {
@@ -189,7 +189,7 @@ async function check({ options, own, sessions, otherName }: Lineup) {
   return { checked: { ...countsOf({ own, sessions }), verifiedOffline }, problems }
 }
 
-/** Of all runs that have ended. */
+/** Counts over all runs that have ended. */
 function countsOf({ own, sessions }: Pick<Lineup, 'own' | 'sessions'>) {
   const counts = sessions.flatMap(({ runs }) => runs.map((run) => run.counts))
   const count = (of: CountName) => sum(counts.map((by) => by[of]))

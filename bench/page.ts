@@ -8,7 +8,7 @@ import { sectionsOf } from './markdown.ts'
 import { barPlot, linePlot, PLOT_STYLE } from './plot.ts'
 import { named, saturation, type Measurement, type Report, type ScenarioReport } from './report.ts'
 
-/** What a deployment or a file is called is text: neither markup nor an address to go to. */
+/** The name of a deployment or a file is text: neither markup nor an address to go to. */
 const toHtml = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text),
@@ -120,7 +120,7 @@ function plotsOf(scenario: ScenarioReport): string {
   ].join('')
 }
 
-/** What was due and what came of it; errors and 429s where there were any. */
+/** Writes how much was due and what came of it; errors and 429s where there were any. */
 function repliesOf({ stepSeconds, duePerSecond, perSecond, ...counts }: OverTime) {
   const rates = (of: readonly number[]) => of.map((count) => count / stepSeconds)
   const lines = [

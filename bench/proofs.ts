@@ -14,9 +14,9 @@ import { connect } from './service.ts'
 import { startSubject } from './subject.ts'
 
 export interface ProofsOptions {
-  /** Of each run. */
+  /** Each run takes so long. */
   readonly seconds: number
-  /** Of each load, on both services; one more where it is odd. */
+  /** Each load has so many rounds, on both services; one more where it is odd. */
   readonly rounds: number
   /** Proofs, or bundles, per second. */
   readonly rate: number

@@ -1,4 +1,4 @@
-// What a run reports, as it stands in the JSON file; the text for the terminal, the Markdown and the page are made from it.
+// A run reports this, as it stands in the JSON file; the text for the terminal, the Markdown and the page are made from it.
 import type { Figures } from './figures.ts'
 import type { LoadResult, OverTime } from './load.ts'
 import { describeMachine, type Machine } from './machine.ts'
@@ -26,7 +26,7 @@ export interface ScenarioReport {
   readonly name: string
   readonly description: string
   readonly service?: { readonly listener: string; readonly threads: number; readonly postgres: string }
-  /** What the labels of the measurements are: the head of their column. */
+  /** The head of the column that holds the labels of the measurements. */
   readonly labels: string
   readonly measurements: readonly Measurement[]
   /** Other things measured at the same time, by the title of their table. */
@@ -34,7 +34,7 @@ export interface ScenarioReport {
   readonly checked: {
     /** Replies with the status they must have. */
     readonly replies: number
-    /** Of a deployment: other replies and none, as far as they are tolerated; and its 429s. */
+    /** A deployment has other replies and none, as far as they are tolerated, and its 429s. */
     readonly errors?: number
     readonly limited?: number
     /** The errors by kind of request and status: `execute 503`. */
@@ -52,7 +52,7 @@ export interface Measurement {
   readonly connections?: number
   /** Stored before. */
   readonly records?: number
-  /** Of the last round: replies at open throttle, latency at the fixed rate. */
+  /** The last round has its replies at open throttle, and its latency at the fixed rate. */
   readonly lastRound?: {
     readonly open?: OverTime
     readonly paced: OverTime
@@ -91,7 +91,7 @@ export function saturation({ measurements }: ScenarioReport): Measurement | unde
   return fullest[rates.indexOf(Math.max(...rates))]
 }
 
-/** Of a core, that other programs may take before a reader is warned. */
+/** Other programs may take this share of a core before a reader is warned. */
 const OTHERS_CORE_SHARE_MAX = 0.2
 
 /** @returns a warning where other programs took more in any run, with where it was worst */

@@ -1,4 +1,4 @@
-// What the load generator sends, as data that crosses to its process: requests with places that are filled in for each one.
+// The load generator sends this, as data that crosses to its process: requests with places that are filled in for each one.
 import { createHmac, randomUUID } from 'node:crypto'
 import { anyOf } from './pick.ts'
 
@@ -32,7 +32,7 @@ export interface Message {
   /** Names and values in turn. */
   readonly headers: readonly string[]
   readonly body: string | undefined
-  /** Of place `{{0}}`, else of `{{stored}}`; empty where the request has neither. */
+  /** The id in the place `{{0}}`, else in `{{stored}}`; empty where the request has neither. */
   readonly id: string
 }
 
@@ -40,7 +40,7 @@ export interface Message {
 export interface Sender {
   /** Raw API key. */
   readonly key: string
-  /** What `{{principal}}` stands for; the caller of the bench's own services where it is left out. */
+  /** The place `{{principal}}` stands for this; the caller of the bench's own services where it is left out. */
   readonly principal?: string
   /** Ids that `{{stored}}` stands for: what this caller has executed. */
   readonly stored: readonly string[]

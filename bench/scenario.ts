@@ -54,7 +54,7 @@ export interface Requests {
   readonly senders: readonly Sender[]
 }
 
-/** What is under measurement: a fresh service of the bench's own, or a deployment that somebody else runs. */
+/** The service under measurement: a fresh one of the bench's own, or a deployment that somebody else runs. */
 export interface Subject {
   readonly url: string
   /** Raw API key of the first sender. */
@@ -64,7 +64,7 @@ export interface Subject {
   /** Its rate limits are waited for: it was not set up for the bench. */
   readonly slowsDown: boolean
   readonly transaction: TransactionOptions
-  /** What a deployment says of its build. */
+  /** A deployment says this of its build. */
   readonly version?: string
   /** Left out for a deployment: nothing is known of its processes and its database. */
   readonly own?: { readonly service: MeasuredService; readonly database: Client }
@@ -78,7 +78,7 @@ export interface SuiteOptions extends TransactionOptions {
   readonly command: string
   /** One database server for all, and one service for all scenarios that need no other settings. */
   readonly quick?: true
-  /** Of each run. */
+  /** Each run takes so long. */
   readonly seconds: number
   readonly rounds: number
   /** In place of the scenario's own. */
@@ -88,7 +88,7 @@ export interface SuiteOptions extends TransactionOptions {
   readonly storedCount: number
   /** Pieces of evidence of each kind that are verified offline for each scenario. */
   readonly sampleSize: number
-  /** Of the latency runs, in place of a share of the throughput; with `url` there are no other runs then. */
+  /** The latency runs have this rate, in place of a share of the throughput; with `url` there are no other runs then. */
   readonly rate?: readonly Stage[]
   /** `both`: one after the other on the same service, beside each other in the report. */
   readonly generator: Generator | 'both'
@@ -97,7 +97,7 @@ export interface SuiteOptions extends TransactionOptions {
   /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */
   readonly url?: string
   readonly key?: readonly string[]
-  /** Of the replies of a deployment: how many may be errors. */
+  /** A deployment's replies may have so many errors. */
   readonly maxErrorPercent?: number
 }
 

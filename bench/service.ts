@@ -24,7 +24,7 @@ export interface MeasuredService {
   /** For the report. */
   readonly about: NonNullable<ScenarioReport['service']>
   readonly pids: { readonly service: number; readonly postmaster: number }
-  /** Of each request in a batch since the last call: how many requests shared it. Waits until the log is quiet. */
+  /** Tells for each request in a batch since the last call how many requests shared it. Waits until the log is quiet. */
   takeBatchSizes(): Promise<number[]>
   /** Sends SIGTERM and returns what was wrong with how it ended. */
   stop(): Promise<string[]>

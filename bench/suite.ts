@@ -73,7 +73,7 @@ async function runSuite(
     })
   const pool = openPool(options, stack)
   for (const [i, scenario] of chosen.entries()) {
-    // What only this scenario needs is gone before the next.
+    // The resources that only this scenario needs are gone before the next.
     const own = stack.use(new AsyncDisposableStack())
     const seconds = quick === true ? time.secondsFrom(i) : options.seconds
     const { report, problems: found } =
@@ -112,9 +112,9 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
   }
 }
 
-/** What a scenario takes besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
+/** A scenario takes so long besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
 const SCENARIO_SECONDS = 12
-/** Of that, what is kept for the scenarios to come when the length of a run is decided. */
+/** This share is kept for the scenarios to come when the length of a run is decided. */
 const KEPT_SHARE = 0.5
 /** Shorter runs would show nothing. */
 const RUN_SECONDS_MIN = 0.2

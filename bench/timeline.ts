@@ -1,9 +1,9 @@
-// What was answered when, as a table of the report.
+// The timeline is a table of the report that says what was answered when.
 import { figuresOf, sum, text } from './figures.ts'
 import type { OverTime } from './load.ts'
 import { named, saturation, type Measurement, type ScenarioReport } from './report.ts'
 
-/** Of a deployment nobody else keeps what was answered when. */
+/** Nobody else keeps when a deployment answered what. */
 export function withTimeline(report: ScenarioReport): ScenarioReport {
   const best = saturation(report)
   const { paced } = best?.lastRound ?? {}

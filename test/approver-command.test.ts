@@ -21,7 +21,7 @@ import { aTransaction } from './transactions.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 const maker = aHuman('maker')
-/** Who is an approver too. */
+/** This human is an approver too. */
 const checker = aHuman('checker', { approverId: 'dana' })
 
 let folder: string

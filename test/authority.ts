@@ -156,7 +156,7 @@ export async function putInEffect(
   return approved as Change
 }
 
-/** Whose signature counts once its key is enrolled. */
+/** An approver's signature counts once their key is enrolled. */
 export interface Approver extends KeyPair {
   readonly approverId: string
   readonly keyId: string

@@ -1,7 +1,7 @@
 // Every field of interface §2.1 left out, blank and of every wrong type, each with the one answer that decisions §3 gives it.
 import { aTransaction } from './transactions.ts'
 
-/** What a field must be, in the words of the reply. */
+/** A field must be this, in the words of the reply. */
 const UUID = 'a UUID, version 1 to 5'
 const TIMESTAMP = 'an RFC 3339 timestamp'
 const STRING = 'a string'

@@ -8,7 +8,7 @@ import { SECRET, signatureOf } from './webhooks.ts'
 
 const WEBHOOK_DIR = join(import.meta.dirname, 'bank')
 
-/** What a service needs that takes its deliveries. The very first start on a database puts the rules into effect. */
+/** A service that takes its deliveries needs these. The very first start on a database puts the rules into effect. */
 export const bankEnv = { BANK_WEBHOOK_SECRET: SECRET, WEBHOOK_DIR }
 
 export const { rulesHash: bankRulesHash } = readWebhookRules(join(WEBHOOK_DIR, 'bank.yaml'))
@@ -41,7 +41,7 @@ export interface DeliveryRow {
   readonly processed_at: Date | null
 }
 
-/** What became of a delivery. */
+/** Reads the outcome of a delivery. */
 export async function outcomeOf({ pool }: TestDatabase, { eventId }: BankDelivery): Promise<DeliveryRow> {
   const { rows } = await pool.query<DeliveryRow>(
     `SELECT outcome, rule_id, business_transaction_id, detail, processed_at FROM webhook_events WHERE event_id = $1`,

@@ -293,7 +293,7 @@ describe('countersign bench --url', () => {
     expect(first.code, first.output).toBe(0)
     const report = readReport()
     expect(report.scenarios.map(({ name }) => name)).toEqual(['execute', 'read'])
-    // Whose database is not ours has no rows to count.
+    // A database that is not ours has no rows to count.
     const { checked } = report.scenarios[0]!
     expect(checked).toMatchObject({ replies: expect.any(Number), errors: 0, verifiedOffline: 10 })
     expect(checked.rows).toBeUndefined()

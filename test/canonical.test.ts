@@ -111,7 +111,7 @@ test('an object without a prototype is as good as any', () => {
 
 test('names are kept for the next time, but not those as long as a body, which a caller can make up without end', async () => {
   vi.resetModules()
-  // Of its own: what other tests have made it keep leaves room for no more.
+  // The module is imported anew: what other tests have made it keep leaves room for no more.
   const fresh = await import('../src/core/json/canonical.ts')
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void

@@ -41,7 +41,7 @@ function writtenBy(text: string): string[] {
 }
 
 function writtenIn(code: string, folder: string): string[] {
-  // What stands in quotes is no redirection; a path in double quotes is one.
+  // A redirection in quotes is none; a path in double quotes is one.
   const shell = code.replaceAll(/'[^']*'/g, "''").replaceAll('"', '')
   const named = [
     ...shell.matchAll(/(?<![<\w=-])>>? ?([^\s&|;)<>]+)/g),

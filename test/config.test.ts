@@ -306,7 +306,7 @@ test('the table below and the variables that are read are the same', () => {
 })
 
 describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) => {
-  // What a variable asks for stands beside it, so that each row sees its own mistake only.
+  // The variables that a variable asks for stand beside it, so that each row sees its own mistake only.
   const beside = {
     ...(name.startsWith('DATABASE_') ? database : {}),
     ...(name === 'METRICS_HOST' ? { METRICS_PORT: '9464' } : {}),

@@ -27,7 +27,7 @@ export interface ConsoleReply {
   readonly cookie: string | undefined
 }
 
-/** What the page of a session keeps, by the session's cookie: every request of the page carries both. */
+/** The page of a session keeps a secret, by the session's cookie: every request of the page carries both. */
 const pageSecrets = new Map<string, string>()
 
 export async function atConsole(

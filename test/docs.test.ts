@@ -193,7 +193,7 @@ async function serving(script: string, { cwd, env }: { cwd: string; env: Record<
   }
 }
 
-/** What a terminal prints for these scripts, pasted one after the other. Throws where a command fails. */
+/** Reads what a terminal prints for these scripts, pasted one after the other. Throws where a command fails. */
 function pasted(scripts: readonly string[], cwd: string, url = SHOWN): { stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', forHere(scripts.join('\n'), url)], {
     cwd,

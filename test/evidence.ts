@@ -1,4 +1,4 @@
-// What an execution must leave behind, checked from the text of its record and the public halves of the signing keys alone.
+// An execution must leave these behind, checked from the text of its record and the public halves of the signing keys alone.
 import { expect } from 'vitest'
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
@@ -44,7 +44,7 @@ export function expectEvidence(record: Members, keys: Keys): void {
   }
 }
 
-/** What the database holds of executions, by what a client may have been told of them. */
+/** The database holds these executions, by what a client may have been told of them. */
 export interface Stored {
   /** Every id that is used. */
   readonly claimed: ReadonlySet<string>

@@ -73,7 +73,7 @@ function byBatch(record: Tampered, { size, index }: { size: number; index: numbe
   }
 }
 
-/** What the script prints as it is shown: the verdict of openssl, or the last line of what Python says. */
+/** Reads what the script prints as it is shown: the verdict of openssl, or the last line of what Python says. */
 function checked(record: Tampered): string {
   writeFileSync(join(folder, 'mine', 'record.json'), JSON.stringify(record))
   const { stdout, stderr } = spawnSync('sh', ['-e', '-c', SHOWN.join('\n')], {

@@ -34,7 +34,7 @@ async function executed(): Promise<string> {
   return transaction.businessTransactionId
 }
 
-/** What the provider says, as the processing of its delivery stores it. */
+/** Stores the provider's word, as the processing of its delivery does. */
 async function confirm(id: string, more: object): Promise<void> {
   const confirmationId = randomUUID()
   const at = new Date().toISOString()

@@ -76,7 +76,7 @@ describe('stop', () => {
       const [exitCode] = await once(service.process, 'exit')
       expect(exitCode).toBe(0)
       const outcomes = await load.stop()
-      // What was sent before the signal is answered, and what is sent after the socket has closed is refused. In between, the kernel may
+      // Requests that were sent before the signal are answered, and those sent after the socket has closed are refused. In between, the kernel may
       // make a connection that the close resets or ends: its request was never read.
       const { claimed } = await readStored(database.pool)
       const mayBeReset = ({ transaction, sentAt }: Outcome) =>

@@ -1,4 +1,4 @@
-// What a machine says whose own Node is too old for the service. Skipped where that Node is a newer one, or none.
+// The machine's own Node is too old for the service, and says so. Skipped where that Node is a newer one, or none.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

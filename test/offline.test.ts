@@ -30,7 +30,7 @@ const ARTIFACTS = ['trust-record', 'receipt', 'refusal-record', 'execution-autho
 type Artifact = (typeof ARTIFACTS)[number]
 type Reply = Called['body']
 
-/** What decisions §4 says is signed and hashed of an artifact, taken from its reply. */
+/** Decisions §4 says that this is signed and hashed of an artifact; it is taken from the reply. */
 interface Evidence {
   readonly reply: Reply
   readonly signed: object

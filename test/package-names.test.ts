@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 const FETCHES =
   /\b(?:npm (?:i|install|add|exec|x|view|create)|(?:pnpm|yarn|bun)(?: add| install| dlx| x)|npx|bunx|pip3?(?:\.exe)? install|python3? -m pip install|pipx (?:install|run)|uvx|uv (?:add|tool install|tool run)|poetry add|conda install|docker (?:pull|run))\b([^\n`;|&)#]*)/g
 
-/** What a text would fetch by a name of ours; a path, a packed file and a clone's own `npx --no-install` fetch nothing. */
+/** Finds what a text would fetch by a name of ours; a path, a packed file and a clone's own `npx --no-install` fetch nothing. */
 function fetchedNames(text: string): string[] {
   const scoped = text.match(/@countersign\/[\w/-]*/g) ?? []
   const named = Array.from(text.matchAll(FETCHES), ([command, rest = '']) =>

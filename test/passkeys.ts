@@ -1,4 +1,4 @@
-// What the pages of a human with a passkey send: enrolments and approvals by the passkeys of the published vectors.
+// The pages of a human with a passkey send these: enrolments and approvals by the passkeys of the published vectors.
 import { createPublicKey, randomUUID } from 'node:crypto'
 import { anApprover, aSignedApproval } from './authority.ts'
 import { canonicalize } from '../src/core/json/canonical.ts'
@@ -12,7 +12,7 @@ import {
   type PasskeyOwner,
 } from './vectors/passkeys.ts'
 
-/** What a page sends to have a passkey enrolled. */
+/** Makes what a page sends to have a passkey enrolled. */
 export function aPasskeyEnrolment(owner: PasskeyOwner, how?: Otherwise, change: Members = {}) {
   const [approverId = '', keyId = ''] = owner.keyId.split(':')
   const { pem, passkey } = passkeyJson(owner) as { pem: string; passkey: Members }

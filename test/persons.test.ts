@@ -1,4 +1,4 @@
-// Who is whom: names and keys that are one human's, however many steps lie between them.
+// One human has names and keys, however many steps lie between them.
 import { describe, expect, test } from 'vitest'
 import {
   approversBehind,

@@ -14,7 +14,7 @@ import { databaseUrl, onServer } from './database.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of the server's maintenance database. */
+    /** The address of the server's maintenance database. */
     serverUrl: string
     /** The nodes of its Citus cluster, the coordinator first; the server alone where it is no cluster. */
     nodeUrls: string[]

@@ -72,7 +72,7 @@ export function aCaller(callerId: string, members: object = {}): { entry: object
   return { key, entry: { callerId, keyHash: sha256Hex(key), allowedCapabilities: ['*'], ...members } }
 }
 
-/** What a reply is compared by where its headers do not matter. */
+/** Picks what a reply is compared by where its headers do not matter. */
 export function reply({ status, body }: Called): { status: number; body: unknown } {
   return { status, body: body as unknown }
 }

@@ -105,7 +105,7 @@ describe("a trial, by the README's commands", () => {
       },
     )
     expect(await made.ended()).toBe(0)
-    // What is printed next is what the README prints.
+    // The output that follows is what the README prints.
     for (const command of [start, receive, ask, sign])
       expect(made.out()).toContain(`\n  ${command.replaceAll('8080', ports.connector)}\n`)
     expect(made.out()).toContain('For a trial only')
@@ -161,7 +161,7 @@ describe("a trial, by the README's commands", () => {
     expect(JSON.parse(again.out())).toMatchObject({ trustRecordId: first.trustRecordId })
     expect(receiver.out().match(/^effect /gm)).toHaveLength(2)
 
-    // What failed is not called paid either when the agent reads its record.
+    // A payment that failed is not called paid either when the agent reads its record.
     process.kill(-receiver.child.pid!, 'SIGTERM')
     await receiver.closed
     const third = ask.replace('2026-118', '2026-120')
@@ -204,7 +204,7 @@ describe("a trial, by the README's commands", () => {
     const { message } = (await approved(mail)) as { message: string }
     const sent = readFileSync(join(cwd, 'mine', 'tools', 'outbox', `${message}.eml`), 'utf8')
     expect(sent).toBe('To: team@example.com\nSubject: Limits\nApproved-By: dana\n\nThey are on.')
-    // What was refused never came here.
+    // Refused calls never came here.
     expect(tools.out().match(/^(search|calculate|send_email|run_shell): /gm)).toHaveLength(3)
   })
 
@@ -228,7 +228,7 @@ async function aFreePort(): Promise<string> {
   return typeof address === 'object' && address !== null ? String(address.port) : ''
 }
 
-/** What it says, having changed nothing. */
+/** Reads what it says, having changed nothing. */
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {
   const dir = join(aFolder(), 'humans')
   const ran = await runCommand(['setup', 'humans', '--dir', dir, ...args], { DATA_DIR: aFolder(), ...env })

@@ -9,7 +9,7 @@ import { programsArguments } from './run/programs.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'server', 'main.ts')
 
-/** What a start on the test's database needs; there are no keys in its folder. */
+/** A start on the test's database needs these; there are no keys in its folder. */
 export const aStartOn = ({ url }: TestDatabase): Record<string, string> => ({
   DATABASE_URL: url,
   SIGNING_KEY_DIR: aFolder(),

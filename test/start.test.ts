@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What every start ends with: where the pages for people are. */
+/** Every start ends with these lines: where the pages for people are. */
 const pagesOf = (url: string) =>
   [
     ['Documentation', 'documentation'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Of a database that is reached so. */
+/** Tells why a database that is reached so cannot be used. */
 async function why(url: string): Promise<string | undefined> {
   const pool = openPool(url, 1, HURRIED)
   const unusable = await whyUnusable(pool)

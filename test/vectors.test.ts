@@ -127,7 +127,7 @@ const WITH_ALL_CHECKS = [
 test('every check of every artifact fails alone in some case', () => {
   for (const { name, cases } of published) {
     const isValid = cases.filter((one) => one.valid)
-    // What a provider says, how a request was closed, and what a checker saw is checked where it stands.
+    // A provider's word, the end of a request, and a checker's view are checked where they stand.
     const valid = isValid.find(({ id }) => WITH_ALL_CHECKS.includes(id)) ?? isValid[0]
     if (valid === undefined) throw new Error(`no valid case in ${name}`)
     const { checks } = verifyEvidence(textOf(valid), KEY_SET, { log: LOG })

@@ -18,7 +18,7 @@ interface Vector {
   readonly secret: string
   readonly payload: string
   readonly header: string
-  /** Of Standard Webhooks. */
+  /** The id as in Standard Webhooks. */
   readonly id?: string
   /** Unix time in seconds, where it is signed. */
   readonly timestamp?: number

@@ -5,7 +5,7 @@ import type { Called, TestService } from './service.ts'
 
 export const PROVIDER = 'razorpay'
 export const SECRET = 'whsec_0123456789abcdef'
-/** What a service needs that takes deliveries. */
+/** A service that takes deliveries needs these. */
 export const env = { RAZORPAY_WEBHOOK_SECRET: SECRET }
 
 export function signatureOf(body: string | Uint8Array, secret = SECRET): string {

@@ -74,7 +74,7 @@ function signersOf(origin: string): readonly TestSigner[] {
   return [aSigner(origin, 'ed25519'), aSigner(origin, 'ml-dsa-44-cosignature')]
 }
 
-/** What a fake witness answers to a request. */
+/** A fake witness answers this to a request. */
 export type WitnessReply = (body: string) => { status: number; body?: string; type?: string } | 'hang up'
 
 /** A server that answers as a test says. */

@@ -87,7 +87,7 @@ export function checkAuthorization(
   return undefined
 }
 
-/** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
+/** Hashes what an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
 export function businessTransactionHash(transaction: AuthorizedTransaction, parameters: Json): string {
   const { businessTransactionId, intent } = transaction
   return sha256Hex(

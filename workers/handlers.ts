@@ -1,4 +1,4 @@
-// What a worker thread does for each operation.
+// A worker thread does this for each operation.
 import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'

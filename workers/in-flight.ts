@@ -1,4 +1,4 @@
-// What moves through the stages of an operation: requests in flight, and the answers of those that have ended.
+// These move through the stages of an operation: requests in flight, and the answers of those that have ended.
 import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
 import type { Gate } from '../src/core/gates.ts'
 import type { StepUpPasskey } from '../src/core/callers.ts'
@@ -34,7 +34,7 @@ export interface WorkerRequest {
   businessTransactionId?: string | undefined
 }
 
-/** What a request is answered that did not fail; its status is 200 by default. */
+/** A request that did not fail is answered this; its status is 200 by default. */
 export interface Success {
   readonly body: string
   readonly status?: number
@@ -56,7 +56,7 @@ export class Finished {
   readonly audit: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
-  /** Of a 503: what refused. */
+  /** A 503 says which gate refused. */
   readonly gate: Gate | undefined
 
   constructor(request: WorkerRequest, reply: Failure | Success) {

@@ -20,7 +20,7 @@ import { newestOrigin, type Boot } from '../src/core/thread-messages.ts'
 
 export type Thread = ReturnType<typeof openThread>
 
-/** What the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
+/** Opens what the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
 export function openThread(given: Boot) {
   const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config

@@ -1,4 +1,4 @@
-// Who is whom on this thread, as human authority says it now.
+// The persons of this thread are those that human authority says now.
 import type { Persons } from '../src/core/persons.ts'
 
 export interface PersonsInEffect {

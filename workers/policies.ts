@@ -16,7 +16,7 @@ export interface LoadedPolicy {
    * version of it are then listed for `history` to count.
    */
   readonly limitedSince: string | undefined
-  /** Of the limits of all its versions that are not retired: what is released under any of them is put into these groups. */
+  /** The groupings of the limits of all its versions that are not retired: what is released under any of them is put into these groups. */
   readonly groupings: readonly Grouping[]
 }
 
@@ -29,7 +29,7 @@ export interface OpenPolicies extends Policies {
   has(name: string): boolean
   /** Whether any version of any name governs this action. */
   govern(action: string): boolean
-  /** What is in effect from now on. Contents that were compiled before are not compiled again. */
+  /** Puts these in effect from now on. Contents that were compiled before are not compiled again. */
   replace(rows: readonly StoredPolicyVersion[]): void
 }
 

@@ -5,7 +5,7 @@ import { Finished, type InFlight } from './in-flight.ts'
 export interface PolicyOutcomes {
   /** `policyName` is the name of a loaded policy, `claimed` the result of `claim`. */
   readonly count: (policyName: string, claimed: InFlight | Finished) => void
-  /** What was counted since the last call; undefined: nothing. */
+  /** Takes the counts since the last call; undefined: there are none. */
   readonly take: () => PolicyOutcomeCount[] | undefined
 }
 

@@ -11,7 +11,7 @@ export interface Drive {
   readonly saturate: (seconds: number) => Promise<number>
   /** Resolves when the last of them has ended. */
   readonly pace: (perSecond: number, seconds: number) => Promise<void>
-  /** What was not as a story says: the first of it, and how much more. */
+  /** The problems are what was not as a story says: the first of it, and how much more. */
   readonly problems: () => string[]
   readonly problemCount: () => number
 }

@@ -5,7 +5,7 @@ import type { Call } from '../calls.ts'
 import { anyOf } from '../pick.ts'
 import { aTransaction, must, type Story, type World } from './story.ts'
 
-/** Of an export as lines: how far back. */
+/** An export as lines goes back so far. */
 const EXPORTED_MS = 5_000
 
 /** One call of a route, the same for everybody but for what the world gives. */

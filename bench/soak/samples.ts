@@ -1,4 +1,4 @@
-// What the soak watches: the probe's lines from inside the service, /proc from outside, and the slope of both over time.
+// The soak watches the probe's lines from inside the service, /proc from outside, and the slope of both over time.
 import { readdirSync, readFileSync } from 'node:fs'
 import { cpuBetween, cpuTimes, rssBytes } from '../cpu.ts'
 import { sum } from '../figures.ts'

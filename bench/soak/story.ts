@@ -16,7 +16,7 @@ export type Story = {
   readonly tell: (world: World) => Promise<unknown>
 } & ({ readonly weight: number } | { readonly everySeconds: number })
 
-/** What stories have in common. */
+/** Stories have these in common. */
 export interface World {
   /** With the key of a caller who may do everything, where a call names no other. */
   readonly client: SoakClient
@@ -27,7 +27,7 @@ export interface World {
   /** Enrolled: whose signed approvals count. */
   readonly approver: { readonly approverId: string; readonly key: SigningKey }
   readonly database: Client
-  /** Of the external connector. */
+  /** The address of the external connector. */
   readonly receiverUrl: string
   readonly publicKeyIds: readonly string[]
   /** Ids of executions that were answered 200, some of the newest. */

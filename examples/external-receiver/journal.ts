@@ -1,4 +1,4 @@
-// What was begun and what was answered, by authorizationId, in a file that survives the process and the machine's power.
+// The journal keeps what was begun and what was answered, by authorizationId, in a file that survives the process and the machine's power.
 import {
   appendFileSync,
   closeSync,

@@ -1,4 +1,4 @@
-// What became of a release, as the journal knows it: the answer to the service's question about an execution in doubt.
+// The journal knows what became of a release: the answer to the service's question about an execution in doubt.
 import type { IncomingMessage } from 'node:http'
 import type { Journal } from './journal.ts'
 import { verifyQuestion, type VerifyWith } from './release.ts'

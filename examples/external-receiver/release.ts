@@ -70,7 +70,7 @@ export function verifyRelease(body: Buffer, given: VerifyWith): { release: Relea
   return 'refused' in verified ? verified : { release: verified.signed as unknown as Release }
 }
 
-/** What became of a release? Asked by GET, in the header `Countersign-Question`. */
+/** The question asks what became of a release, by GET, in the header `Countersign-Question`. */
 export interface Question {
   readonly businessTransactionId: string
   readonly authorizationId: string

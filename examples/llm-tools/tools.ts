@@ -9,7 +9,7 @@ import { fetchKeys, type Release } from '../external-receiver/release.ts'
 
 const DOCUMENTS = join(import.meta.dirname, '..', '..', 'docs', 'handbook')
 const HITS_MAX = 5
-/** What a tool answers becomes evidence. */
+/** The answer of a tool becomes evidence. */
 const CHARACTERS_MAX = 4_000
 
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-// What cannot be checked, as against what is wrong: a command exits 2 for it, and 1 for the other.
+// Some things cannot be checked, as against being wrong: a command exits 2 for these, and 1 for the others.
 import { errorText } from '../core/error-text.ts'
 import { printable } from '../core/printable.ts'
 import { LogKeyNotGiven } from '../core/verifier/log-trust.ts'

@@ -20,7 +20,7 @@ const program = new Command('countersign')
   .version(packageJson.version)
   // Before the commands are made: they inherit it.
   .exitOverride(exitUsageError)
-  // What stands behind `bench` is for the bench.
+  // Options that stand behind `bench` are for the bench.
   .enablePositionalOptions()
 
 program

@@ -118,7 +118,7 @@ export function explainPolicy(file: string, transactionFile: string, at: string 
   for (const line of lines) console.log(printable(line))
 }
 
-/** What the approvers of the transaction read. */
+/** Writes the words that the approvers of the transaction read. */
 function inWords({ document }: PolicySource, { intent, signals }: PolicySubject): string[] {
   const { action: capability, target, parameters } = intent
   const pieces = displayOf(document, { capability, target, parameters, signals })

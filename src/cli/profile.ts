@@ -26,7 +26,7 @@ export type Profile = Type.Static<typeof Profile>
 
 const profile = shapeOf(Profile)
 
-/** What a command was given; each member comes before that of the profile. */
+/** A command was given these; each member comes before that of the profile. */
 export interface Given {
   readonly profile?: string
   readonly url?: string

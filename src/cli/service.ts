@@ -1,4 +1,4 @@
-// What commands ask of a running service.
+// Commands ask this of a running service.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { errorText } from '../core/error-text.ts'
@@ -19,7 +19,7 @@ const ANSWER_MAX_MS = 60_000
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024
 
 interface Asked {
-  /** Of the answer's body, uncompressed; left out: 8 MiB. */
+  /** The body of the answer has so many bytes at most, uncompressed; left out: 8 MiB. */
   readonly maxBytes?: number
   /** Further statuses that are an answer. */
   readonly accept?: readonly number[]

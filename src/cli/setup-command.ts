@@ -142,7 +142,7 @@ function placesOf(env: Env): string[] {
   return ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
 }
 
-/** Whose address and folder the profiles are for; a sentence. */
+/** Says in a sentence whose address and folder the profiles are for. */
 function usedText(env: Env, config: Config): string {
   const given = placesOf(env).join(', ')
   const source = given === '' ? 'HOST, PORT and DATA_DIR are not set' : `${given} of the environment says so`

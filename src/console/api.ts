@@ -1,7 +1,7 @@
 // Requests of the console to the service it came from. The browser adds the session's cookie, and the page its own secret, which only this origin
 // can read: the cookie alone is sent to every port of the host.
 
-/** What the service answered in place of what was asked for. */
+/** The service answered this in place of what was asked for. */
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -48,14 +48,14 @@ export function store<T>(initial: T): Store<T> {
   }
 }
 
-/** Who looks, as GET /console/me answers. */
+/** The human or auditor who looks, as GET /console/me answers. */
 export interface Me {
   readonly callerId: string
   readonly credentialHolderType: string
   readonly readAll: boolean
   readonly approverId: string | null
   readonly allowedCapabilities: readonly string[]
-  /** What their step-ups are signed with; null: a raw key, or nothing. */
+  /** Their step-ups are signed with it; null: a raw key, or nothing. */
   readonly stepUpPasskey: {
     readonly publicKeyPem: string
     readonly rpId: string

@@ -1,4 +1,4 @@
-// What somebody has typed into a form.
+// Somebody has typed this into a form.
 
 /** @returns the text of a field without the space around it; '' where it has none */
 export function fieldOf(form: EventTarget | null, name: string): string {

@@ -1,10 +1,10 @@
-// What every page is given.
+// Every page is given these.
 import type { Me } from './api.ts'
 
 export interface PageProps {
-  /** Of its path. */
+  /** The parameters of its path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** Who looks. */
+  /** The human or auditor who looks. */
   readonly me: Me
 }

@@ -71,7 +71,7 @@ export async function stepUpBy(
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 
-/** What is enrolled of a new passkey, under a name that its owner chose. */
+/** A new passkey is enrolled with these, under a name that its owner chose. */
 export interface Enrolment {
   readonly publicKeyPem: string
   readonly passkey: {
@@ -126,7 +126,7 @@ export async function makePasskey(approverId: string, keyId: string): Promise<En
   }
 }
 
-/** Of the authenticator data (§6.1). */
+/** The flags stand here in the authenticator data (§6.1). */
 const FLAGS_AT = 32
 const BACKUP_ELIGIBLE = 0x08
 

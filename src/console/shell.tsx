@@ -1,4 +1,4 @@
-// What stands around every page: navigation, banner, footer, and the keys.
+// Every page has these around it: navigation, banner, footer, and the keys.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
@@ -22,7 +22,7 @@ function Frame({ me }: { readonly me: Me }) {
   const main = useRef<HTMLElement>(null)
   const [helps, setHelps] = useState(false)
   useTitle(found?.page.title ?? 'Not found')
-  // Whoever reads by ear, or walks by keyboard, begins at the new page.
+  // A reader by ear, or by keyboard, begins at the new page.
   useEffect(() => main.current?.focus({ preventScroll: true }), [path])
   useEffect(() => followKeys(() => setHelps((shown) => !shown)), [])
   const Page = found?.page.view

@@ -1,4 +1,4 @@
-// What the two pages that sign say of it: that the device is asked, that it is done, or why not.
+// The two pages that sign say of it that the device is asked, that it is done, or why not.
 import { useState } from 'preact/hooks'
 import { problemText } from './api.ts'
 import { problemOfPasskey } from './passkey.ts'

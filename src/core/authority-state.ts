@@ -1,4 +1,4 @@
-// What human authority has put in effect: policies, approvers' keys, external connectors, webhook rules and callers'
+// Human authority has put these in effect: policies, approvers' keys, external connectors, webhook rules and callers'
 // keys, as every thread works by them.
 import type { Caller } from './callers.ts'
 import { joinPersons, namingOfApprover, namingOfCaller, type Naming, type Persons } from './persons.ts'
@@ -18,7 +18,7 @@ export interface AuthorityState {
   readonly externalConnectors: readonly ExternalConnectorRow[]
   readonly webhookRules: readonly WebhookRulesRow[]
   readonly callerKeys: readonly StoredCallerKey[]
-  /** Who is whom: by keys that are revoked too. */
+  /** The persons by all their keys, revoked ones too. */
   readonly persons: Persons
 }
 
@@ -41,7 +41,7 @@ export async function readAuthority(sql: Sql, configured: readonly Caller[]): Pr
   }
 }
 
-/** What every register of humans' names and keys says: the configuration, callers' keys and approvers' keys, revoked ones too. */
+/** Reads the word of every register of humans' names and keys: the configuration, callers' keys and approvers' keys, revoked ones too. */
 export async function readNamings(sql: Sql, configured: readonly Caller[]): Promise<Naming[]> {
   return namingsOf(sql, { configured, approvers: await readApprovers(sql) })
 }

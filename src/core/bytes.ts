@@ -1,4 +1,4 @@
-// What `Buffer` does with bytes, for code that runs in a browser too.
+// Code that runs in a browser too does here with bytes as `Buffer` does.
 
 /** In lowercase hex. */
 export function toHex(bytes: Uint8Array): string {

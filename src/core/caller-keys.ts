@@ -27,7 +27,7 @@ interface CallerKeys {
 }
 
 /**
- * What governance says of a key counts, also where it is configured: who can write the configuration must not undo what two humans decided.
+ * The word of governance on a key counts, also where it is configured: who can write the configuration must not undo what two humans decided.
  * Expired keys are among them: time passes without a change.
  * @param configured the entries of SERVICE_API_KEYS, or of the embedded service's file
  * @param stored as `readCallerKeysInEffect` reads it

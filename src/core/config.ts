@@ -35,7 +35,7 @@ export interface Config {
     | {
         /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
         readonly origin: string | undefined
-        /** Who reads tiles and entries: everybody, or humans and auditors. */
+        /** Tiles and entries are read by everybody, or by humans and auditors. */
         readonly access: 'readAll' | 'open'
         /** Undefined: nobody is asked to cosign its checkpoints. */
         readonly witnesses:
@@ -278,7 +278,7 @@ export function misspeltVariables(env: Readonly<Record<string, unknown>>): strin
   })
 }
 
-/** What a variable of a provider may be meant for: a scheme that is not read leaves every delivery to the default one. */
+/** Guesses what a variable of a provider may be meant for: a scheme that is not read leaves every delivery to the default one. */
 function providerVariable(name: string): string | undefined {
   const [suffix = ''] = /_[^_]+_[^_]+$/.exec(name) ?? []
   const meant = nearest(suffix, PROVIDER_SUFFIXES)

@@ -46,7 +46,7 @@ export class Failure {
   readonly audit: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
-  /** Of a 503: what refused. For the log line and the metrics, never for the caller. */
+  /** A 503 says which gate refused, for the log line and the metrics, never for the caller. */
   readonly gate: Gate | undefined
 
   constructor(...[status, message, more = {}]: FailureParts) {
@@ -82,7 +82,7 @@ function causeText(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }
 
-/** What a failure answers and logs, whichever thread made it. */
+/** Makes the answer and the log line of a failure, whichever thread made it. */
 export function answerOf(failure: Failure) {
   const { status, headers, audit, refusalKind, gate } = failure
   return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind, gate }
@@ -240,7 +240,7 @@ export const failures = {
       headers: { 'Retry-After': '60' },
       audit: { type: 'rate_limited' },
     }),
-  /** What is asked for contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
+  /** The request contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
   conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
   eventEndpointNotFound: () =>
     new Failure(404, 'No such event endpoint is in effect.', { code: 'EVENT_ENDPOINT_NOT_FOUND' }),
@@ -260,7 +260,7 @@ export const failures = {
   /** @param why the bundle of a record cannot be made, without its full stop */
   noBundle: (why: string) =>
     new Failure(404, `There is no bundle of this record: ${why}.`, { code: 'NOT_LOGGED' }),
-  /** Of an id that is another caller's, GET /log/absence says to nobody else whether the log has it. */
+  /** GET /log/absence tells nobody else whether the log has an id that is another caller's. */
   idNotYours: () => new Failure(404, 'This id is not one of yours.'),
   noCheckpoint: () =>
     new Failure(
@@ -326,7 +326,7 @@ export const failures = {
     }),
 } as const
 
-/** Of a refusal that approvals could lift (decisions §13), and of the reply with which it came. */
+/** A refusal that approvals could lift has this link (decisions §13), and so has the reply with which it came. */
 export const APPROVAL_REQUEST_LINK = '</approval-requests>; rel="approval-request"'
 
 function askingLink(businessTransactionId: string): Record<string, string> {

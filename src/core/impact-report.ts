@@ -1,11 +1,11 @@
-// What a change of a policy would have changed in the past: what is simulated of it, and the impact report made from the chunks of that
+// A change of a policy would have changed the past so: what is simulated of it, and the impact report made from the chunks of that
 // simulation. The console's page and the command line share it. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import type { ImpactReport } from './schemas/impact-report.ts'
 import type { PolicySimulation } from './schemas/sandbox.ts'
 import type { Static } from 'typebox'
 
-/** Of the canonical JSON in UTF-8. The report is in every copy of the change, and so in every bundle under that policy. */
+/** The bound counts the canonical JSON in UTF-8. The report is in every copy of the change, and so in every bundle under that policy. */
 export const IMPACT_REPORT_BYTES_MAX = 32_768
 /** More than a report has room for, and as many as a person looks through. */
 const LISTED_MAX = 200
@@ -30,7 +30,7 @@ type Chunk = Pick<
   'flips' | 'retired' | 'skipped' | 'range' | 'progress' | 'complete'
 >
 
-/** What the chunks said so far. */
+/** The chunks said this so far. */
 export type Found = Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> & {
   /** The share of the range that is done, from 0 to 1. */
   readonly share: number

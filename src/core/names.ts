@@ -1,6 +1,6 @@
 // Names that people read. Two that look alike are told apart by programs alone, so a person could act under the one and approve under the other.
 
-/** What shows as nothing, or as a blank: all but a space in the middle. `U+2800` is the braille pattern without a dot. */
+/** These show as nothing, or as a blank: all but a space in the middle. `U+2800` is the braille pattern without a dot. */
 const BLANK_AT_END = /^[\s\u2800]|[\s\u2800]$/
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 

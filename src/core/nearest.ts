@@ -12,7 +12,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) > DISTANCE_MAX) continue
     const distance = distanceBetween(name.toLowerCase(), candidate.toLowerCase())
-    // Of short names a letter is much: `id` is not meant for `by`.
+    // One letter is much of a short name: `id` is not meant for `by`.
     if (distance > Math.min(DISTANCE_MAX, Math.floor(candidate.length / 2) - (candidate.length < 4 ? 0 : 1)))
       continue
     if (found === undefined || distance < found.distance) found = { name: candidate, distance }

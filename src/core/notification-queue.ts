@@ -10,7 +10,7 @@ export interface NotificationJob {
   readonly requestId: string
 }
 
-/** What a worker thread knows of a configured way. */
+/** A worker thread knows this of a configured way. */
 export interface NotificationWay {
   readonly name: string
 }

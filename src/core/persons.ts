@@ -3,7 +3,7 @@
 import type { Caller } from './callers.ts'
 import type { ApproverRow } from './tables/approvers.ts'
 
-/** What one entry of a register says: these names and these public keys are of one human. */
+/** One entry of a register says that these names and these public keys are of one human. */
 export interface Naming {
   readonly callerId?: string
   readonly approverId?: string
@@ -131,7 +131,7 @@ export function countedApprovers(
 }
 
 /**
- * Who holds a public key of `proposed` already under the name of another person; undefined: nobody does. By names alone: that the key is
+ * Finds who holds a public key of `proposed` already under the name of another person; undefined: nobody does. By names alone: that the key is
  * the same makes them no one person.
  * @param standing every entry of every register, revoked ones too
  * @returns completes "this public key is that of …"

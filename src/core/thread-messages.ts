@@ -22,7 +22,7 @@ export type LaneName = 'execution' | 'large-execution' | 'background' | 'adminis
  */
 export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1 }
 
-/** What a thread is started with. */
+/** A thread is started with this. */
 export interface Boot {
   readonly lane: LaneName
   readonly config: Config
@@ -57,7 +57,7 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
-/** What a thread sends when it has booted: where it takes each later AuthorityState. */
+/** A thread sends this when it has booted: where it takes each later AuthorityState. */
 export interface ThreadReady {
   readonly authorityPort: MessagePort
 }
@@ -93,13 +93,13 @@ export type Operation =
   | 'sign-events'
   | 'sign-session'
 
-/** What the scrape sends to every thread. */
+/** The scrape sends this to every thread. */
 export interface ReportRequest {
   /** Which scrape this is. */
   readonly scrape: number
 }
 
-/** What each thread answers, on the same channel. */
+/** Each thread answers this, on the same channel. */
 export interface ThreadReport extends ReportRequest {
   /** Its lane and its number, `execution-1`. */
   readonly thread: string
@@ -190,11 +190,11 @@ export interface ThreadReply {
   readonly body: string
   /** For the request's log line. */
   readonly log: Readonly<Record<string, unknown>>
-  /** What the audit must know before the reply goes out. */
+  /** The audit must know this before the reply goes out. */
   readonly audit?: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
-  /** Of a 503: what refused. */
+  /** A 503 says which gate refused. */
   readonly gate?: Gate | undefined
   /** Milliseconds of thread time that it took. */
   readonly costMs: number
@@ -202,7 +202,7 @@ export interface ThreadReply {
 
 /** The body of `process-webhooks`. */
 export interface DueWebhooks {
-  /** Of all the jobs. */
+  /** All the jobs are in this queue. */
   readonly queue: string
   readonly jobs: readonly { readonly jobId: string; readonly deliveries: readonly QueuedDelivery[] }[]
 }
@@ -282,7 +282,7 @@ export interface ReadBackReport {
 }
 
 export const readBackOutcomes = ['executed', 'not_executed', 'closed', 'contradicted', 'unknown'] as const
-/** What an answer came to; closed: somebody else closed the intent meanwhile, and the answer agrees. */
+/** An answer came to one of these; closed: somebody else closed the intent meanwhile, and the answer agrees. */
 export type ReadBackOutcome = (typeof readBackOutcomes)[number]
 
 /** The reply of `sequence-log`. */
@@ -300,7 +300,7 @@ export interface LogReport {
 /** One request as the dispatcher hands it to a thread. */
 export interface ThreadRequest {
   readonly operation: Operation
-  /** Of a `CallerKey`; -1 is `anonymous`. */
+  /** The index of a `CallerKey`; -1 is `anonymous`. */
   readonly callerIndex: number
   readonly body: Uint8Array
   /** The path parameters, where the operation needs them. */

@@ -1,4 +1,4 @@
-// What a verification of a trust record says (interface §2.3), and the verification of a record as it is stored now.
+// A verification of a trust record says this (interface §2.3), and is made here for the record as it is stored now.
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from './json/canonical.ts'
 import { sealedText, type Sealed } from './sealed.ts'
@@ -38,7 +38,7 @@ interface Stored extends StoredEvidence {
  * the record's own checks, whatever stands twice in the tables must be the same: a change of either copy is one of the evidence.
  */
 export function verifyStored(stored: Stored, crypto: Crypto): Verification {
-  // Of the bytes that were verified: where they hold, it is the hash that the record states.
+  // The hash is that of the bytes that were verified: where they hold, the record states the same.
   const trustRecordHash = sha256Hex(stored.body)
   const problems = storedProblems({ ...stored, trustRecordHash }, crypto)
   return describe({ businessTransactionId: stored.id, trustRecordHash }, problems)

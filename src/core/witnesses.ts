@@ -17,7 +17,7 @@ export interface WitnessEndpoint {
 export interface Witnesses {
   readonly policy: LogPolicy
   readonly endpoints: readonly WitnessEndpoint[]
-  /** What is not cosigned by its quorum is not served; undefined: cosignatures are added when they come. */
+  /** A checkpoint that is not cosigned by its quorum is not served; undefined: cosignatures are added when they come. */
   readonly required: LogPolicy | undefined
 }
 

@@ -1,4 +1,4 @@
-// What a handler answers, whether it worked itself or a thread did. `Reply` (http/listen) is what the socket gets of it.
+// A handler answers this, whether it worked itself or a thread did. The socket gets a `Reply` (http/listen) of it.
 import type { Audited, RefusalKind } from '../core/errors.ts'
 import type { Gate } from '../core/gates.ts'
 import type { RequestTimes } from './metrics/times.ts'
@@ -20,7 +20,7 @@ export interface Answer {
   readonly audit?: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
-  /** Of a 503: what refused. */
+  /** A 503 says which gate refused. */
   readonly gate?: Gate | undefined
   /** How long it waited, and how long each stage of its batch took. */
   readonly times?: RequestTimes

@@ -23,7 +23,7 @@ const NPM_LOOK_MS = 1_000
 export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const config = configOrProblems(env)
   if (config === undefined) return 1
-  // Whoever reads what we say may go away (`| head`): that ends no service.
+  // A reader of what we say may go away (`| head`): that ends no service.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const log = openLog(config.logLevel)
   const signal = stopSignal(env)

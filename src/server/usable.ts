@@ -51,7 +51,7 @@ export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
       await inTransaction(pool, check)
       return undefined
     } catch (cause) {
-      // Of a Citus cluster with a node away some executions can be stored: those of a shard on another node.
+      // A Citus cluster with a node away can store some executions: those of a shard on another node.
       if (!isPartlyAway(cause) || attempts === SHARDS_PROBED_MAX) return { why: whyOf(cause), cause }
     }
   }
@@ -91,7 +91,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(08.*|ECONNRESET|EPIPE)$/, 'the connection was lost'],
 ]
 
-/** What pg says in words only. */
+/** pg says these in words only. */
 const messages: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'it does not answer'],
   [/^(Connection terminated|Client )/, 'the connection was lost'],
@@ -99,7 +99,7 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/not writable/, 'its execution-intents table may not be written by this role'],
 ]
 
-/** Of a store that was refused; the first that fits. */
+/** A refused store has the first reason that fits. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [/^XX00[12]$/, 'a page of it is damaged'],
   [/^XX/, 'its server reports an internal error'],

@@ -1,4 +1,4 @@
-// What tests of one client against its neighbours share: an attack by a process of its own, and what a neighbour sees meanwhile.
+// Tests of one client against its neighbours share an attack by a process of its own, and what a neighbour sees meanwhile.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -176,7 +176,7 @@ test("a human's change is answered before the 210 simulations of one caller that
   expect(proposed.status).toBe(400)
   expect(answered).toBeLessThan(105)
   const statuses = new Set(await Promise.all(simulations))
-  // What its budget does not pay for is refused; nobody waits for it.
+  // Requests that its budget does not pay for are refused; nobody waits for them.
   expect([...statuses].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-// What a thread works by: never less than what was in effect when its batch was sent.
+// A thread works by what was in effect when its batch was sent, and never by less.
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
 import type { AuthorityState } from '../../src/core/authority-state.ts'

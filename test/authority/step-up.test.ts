@@ -24,7 +24,7 @@ const check = (given: unknown, now: Date) =>
     now,
   })
 
-/** What is said of a step-up that is authorized and expires so many milliseconds from now; undefined: it holds. */
+/** Checks a step-up that is authorized and expires so many milliseconds from now; undefined: it holds. */
 function saidOf(authorizedInMs: number, expiresInMs: number, now = NOW): string | undefined {
   const at = (ms: number) => new Date(NOW + ms).toISOString()
   const times = { authorizedAt: at(authorizedInMs), expiresAt: at(expiresInMs) }

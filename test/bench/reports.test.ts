@@ -1,4 +1,4 @@
-// What is made of measured figures: their spread, the comparison with an earlier report, thresholds, the page and the Markdown.
+// Measured figures become their spread, the comparison with an earlier report, thresholds, the page and the Markdown.
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { compare, missed } from '../../bench/compare.ts'
@@ -151,7 +151,7 @@ test.each([
     const { service: _service, ...scenario } = report.scenarios[0]!
     return listener === undefined ? { ...report, scenarios: [scenario] } : report
   }
-  // Of two cores.
+  // The machine has two cores.
   expect(disturbed(busy(10))).toBeUndefined()
   expect(markdown(busy(10))).not.toContain('Disturbed')
   const warning = `Other programs took up to 22 % of a core (execute, 64 connections); more than 20 % in 1 of 2 rows. ${what}`

@@ -19,7 +19,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Of the browser; undefined where there is none. */
+/** The path of the browser; undefined where there is none. */
 export const executablePath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))

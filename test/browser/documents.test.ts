@@ -200,7 +200,7 @@ async function tryOut(page: Page, path: string): Promise<{ status: string; body:
   }
 }
 
-/** Of every operation of the document. */
+/** Reads the summary of every operation of the document. */
 async function summaries(): Promise<string[]> {
   const { paths } = (await service.get('/openapi.json')).body as OpenApi
   return Object.values(paths).flatMap((operations) => Object.values(operations).map(({ summary }) => summary))

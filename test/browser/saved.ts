@@ -1,4 +1,4 @@
-// What an auditor has saved of an execution, as files: its record and its service's keys.
+// An auditor has saved these of an execution, as files: its record and its service's keys.
 import type { Algorithm } from '../../src/core/signing/keys.ts'
 import { openSteps } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'

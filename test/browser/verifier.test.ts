@@ -67,7 +67,7 @@ async function shown(): Promise<{ title: string; text: string }[]> {
 
 const file = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) })
 
-/** Of the published vectors. */
+/** Reads one of the published vectors. */
 function bundle(id: string): string {
   const { cases } = JSON.parse(readFileSync(join(VECTORS, 'bundles.json'), 'utf8')) as { cases: Case[] }
   const found = cases.find((one) => one.id === `bundle/${id}`)

@@ -1,4 +1,4 @@
-// What migrations/citus.sql says of each table.
+// The file migrations/citus.sql says this of each table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -90,7 +90,7 @@ describeWithCitus('on a Citus cluster', () => {
     await run(forHere('bin/countersign fsck', ''), operator())
   }
 
-  /** What was answered 503 can be sent again: it is executed, or the claim that nobody heard of is in doubt and is refused. */
+  /** Expects that a request that was answered 503 can be sent again: it is executed, or the claim that nobody heard of is in doubt and is refused. */
   async function expectRepeatable(load: Load): Promise<void> {
     const { inDoubt } = await readStored(pool)
     const failed = load.outcomes.filter(({ reply }) => reply?.status === 503).slice(0, 50)

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to one request; `pass` hands it to the service and comes back with the service's status. */
+/** A fate decides on one request; `pass` hands it to the service and comes back with the service's status. */
 export type Fate = (exchange: {
   /** `METHOD /path` */
   readonly route: string

@@ -136,7 +136,7 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
 
   describe('with humans', () => {
     const maker = aHuman('maker')
-    /** Who is the approver too. */
+    /** This human is the approver too. */
     const checker = aHuman('checker', { approverId: 'alice' })
     const alice = anApprover('alice')
     let database: TestDatabase
@@ -180,7 +180,7 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
       expect(delivered.status, delivered.text).toBe(201)
     }
 
-    /** What Python's standard library cannot sign, and what no client can bring about. */
+    /** Prepares what Python's standard library cannot sign, and what no client can bring about. */
     async function prepare(): Promise<object> {
       const [kept, lost] = [await executed(), await executed()]
       await putInDoubt(database, kept, 'kept')

@@ -175,7 +175,7 @@ describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed'
         code: 0,
       })
       const executions = await executionsOf(target)
-      // What the killed run had asked for is what the next one waits for; only what it had executed is done.
+      // The next run waits for what the killed one had asked for; only what it had executed is done.
       const requests = await requestsFor(target)
       expect(requests.map(({ status }) => status)).toEqual(executions.map(() => 'USED'))
       if (first.killed) continue

@@ -28,12 +28,12 @@ import { aTransaction, type Changes } from '../transactions.ts'
 import { loseReply, openFlakyNetwork } from './flaky-network.ts'
 
 const maker = aHuman('maker')
-/** Who is the approver too. */
+/** This human is the approver too. */
 const checker = aHuman('checker', { approverId: 'alice' })
 const alice = anApprover('alice')
 let database: TestDatabase
 let service: TestService
-/** What calls: a machine and two humans. */
+/** The callers are a machine and two humans. */
 let machine: Countersign
 let making: Countersign
 let checking: Countersign
@@ -306,7 +306,7 @@ async function sign(asked: Schemas['ApprovalRequest']): Promise<void> {
 const needing = (target: string) =>
   aSubmission({ policy: { name: 'needs-a-human' }, intent: { target }, signals: { amount: undefined } })
 
-/** Of a new transaction for the same intent. */
+/** Makes the ids of a new transaction for the same intent. */
 function ids() {
   const { businessTransactionId, metadata } = aSubmission()
   return { businessTransactionId, metadata }
@@ -414,7 +414,7 @@ describe('execution intents', () => {
     const closed = machine.waitForClosed(id)
     const types: string[] = []
     for await (const event of machine.events({ after })) {
-      // What other tests did may be logged only now.
+      // The acts of other tests may be logged only now.
       if (event.businessTransactionId !== id) continue
       types.push(event.type)
       if (event.type === 'execution.completed') await checking.finalizeIntent(id)

@@ -32,7 +32,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const describing = (...logs: OtherLog[]) => ({ logs: logs.map(({ origin, vkeys }) => ({ origin, vkeys })) })
 
-/** What the service answers, by path; 404 for every other one. */
+/** The service answers these, by path; 404 for every other one. */
 type Script = Readonly<Record<string, string | object | number | Error | Blob>>
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

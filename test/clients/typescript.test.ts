@@ -34,7 +34,7 @@ import {
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
-/** Of caller `tester` and key `invoice-4711`. */
+/** The id for caller `tester` and key `invoice-4711`. */
 const ID_OF_TESTER = '93485c56-2062-523b-bd03-cb22fdd698dd'
 let database: TestDatabase
 let service: TestService
@@ -220,7 +220,7 @@ describe('every method', () => {
   })
 })
 
-/** What is to be done, and nothing else. */
+/** Makes a request that says what is to be done, and nothing else. */
 const request = (more: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
   action: 'sandbox:echo',
   target: 'built',
@@ -456,7 +456,7 @@ describe('a service that is away', () => {
   let gone: string
   beforeAll(async () => {
     const closed = await openFlakyNetwork(service.url)
-    // Of several addresses, none of which answers.
+    // The name has several addresses, none of which answers.
     gone = closed.url.replace('127.0.0.1', 'localhost')
     await closed.close()
   })

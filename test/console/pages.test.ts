@@ -176,7 +176,7 @@ describeInBrowser('the console', () => {
       expect(seen.title).not.toBe('owned')
       expect(seen.inserted).toBe(0)
       expect(seen.text).not.toMatch(UNSEEN)
-      // Of an execution without a record, each of its pieces is asked for, and Chromium logs what is not there.
+      // The page asks for each piece of an execution without a record, and Chromium logs what is not there.
       expect(watched.problems.filter((problem) => !/status of 404/.test(problem))).toEqual([])
     },
   )

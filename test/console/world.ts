@@ -39,7 +39,7 @@ const ONE_LINE = SHORT_HOSTILE.replaceAll(/\p{Cc}/gu, '')
 export interface World {
   readonly service: TestService
   readonly database: TestDatabase
-  /** Of the console. */
+  /** The origin of the console. */
   readonly origin: string
   /** Approver `dana`, who can sign what waits. */
   readonly dana: Human
@@ -157,7 +157,7 @@ export async function startWorld(): Promise<World> {
   const inDoubt = await execute(aTransaction({ intent: { target: 'orders/1094' } }), 200)
   await putInDoubt(database, inDoubt)
   for (const event of ['held', 'paid'] as const) {
-    // Of another amount than was sent: that closes nothing.
+    // The amount is another than was sent: that closes nothing.
     const delivery = aBankDelivery(event, inDoubt, event === 'paid' ? { amount: 41 } : {})
     expect((await deliverFromBank(service, delivery)).status).toBe(200)
     await until(

@@ -37,7 +37,7 @@ test(`after each of ${KILLS} kills every refusal that was answered is there, onc
     const connection = async (i: number) => {
       while (!stopping.signal.aborted) {
         const principalId = randomUUID()
-        // Of one address the first in a minute is stored before it is answered.
+        // The first of an address in a minute is stored before it is answered.
         const address = `192.0.${kill}.${rejected.length % 256}`
         try {
           const { status } =

@@ -112,7 +112,7 @@ async function storeDeliveries({ pool, url }: TestDatabase): Promise<void> {
   expect((await storeWithJobs({ pool, startLogBatch }, jobs, rows)).size).toBe(rows.length)
 }
 
-/** What the outside can see, without what is new at each run. */
+/** The outside can see this, without what is new at each run. */
 type State = Awaited<ReturnType<typeof stateOf>>
 
 async function stateOf({ pool }: TestDatabase) {

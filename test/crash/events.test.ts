@@ -60,7 +60,7 @@ const [maker, checker] = [aHuman('maker'), aHuman('checker')]
 
 let database: TestDatabase
 let marks: ReadonlyMap<Answers, readonly Reached[]>
-/** Of the feed, in its order. */
+/** The ids of the feed's events, in its order. */
 let eventIds: readonly string[] = []
 /** Cursors before the first event and behind the last. */
 let [start, end] = ['', '']

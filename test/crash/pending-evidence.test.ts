@@ -124,7 +124,7 @@ test('what a human has resolved in the meantime stays so', async () => {
   expect(away.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
   expect(await intentState(database, id)).toBe('RESOLVED')
   expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, verifications: 0, receipts: 0 })
-  // What proves that he was wrong is not lost.
+  // The evidence that proves that he was wrong is not lost.
   const { body: audit } = await elsewhere.get('/audit/events?type=intent.late_evidence', human)
   const { detail } = audit.events[0].event
   expect(detail).toMatchObject({ businessTransactionId: id, end: 'FINALIZED' })

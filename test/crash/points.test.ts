@@ -263,7 +263,7 @@ async function expectSettled(
   if (state === 'RELEASED') {
     expect(record.status, what).toBe(404)
     expect((await service.get(`/execution-intents/${id}`)).body, what).toMatchObject({ state, inDoubt: true })
-    // What was answered with a record or an error for certain is stored.
+    // A request that was answered with a record or an error for certain is stored.
     expect(reply?.status ?? 502, what).toBe(502)
     return 'in doubt'
   }

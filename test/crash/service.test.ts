@@ -52,7 +52,7 @@ test(`after each of ${KILLS} kills at a random moment the service comes back wit
   // A repost of what is claimed changes nothing: what was in doubt still is.
   expect(await look(dataDir, readStored)).toEqual(before)
 
-  // What never arrived is not lost for good: its id is free.
+  // Requests that never arrived are not lost for good: their ids are free.
   await forEach(
     unanswered.filter((outcome) => !isClaimed(outcome)),
     async ({ transaction }) => {

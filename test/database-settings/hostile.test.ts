@@ -44,7 +44,7 @@ async function aHostile(who: 'role' | 'database', more: readonly Setting[] = [])
 
 const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
 
-/** What a reader gets of everything that was stored. */
+/** Reads everything that was stored, as a reader gets it. */
 async function everything(service: TestService, ids: readonly string[]): Promise<Record<string, string>> {
   const paths = [
     '/transactions',

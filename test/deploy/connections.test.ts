@@ -84,7 +84,7 @@ function parts() {
   }
 }
 
-/** Of an instance with a provider. */
+/** An instance with a provider has so many connections at most. */
 function mostOf(threads: number): number {
   const { main, webhooks, large, administration, execution, background } = parts()
   return main + webhooks + large + administration + execution * threads + background * Math.ceil(threads / 4)

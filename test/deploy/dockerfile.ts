@@ -10,7 +10,7 @@ export interface Instruction {
   readonly rest: string
 }
 
-/** Of each stage in order. */
+/** Reads the instructions of each stage in order. */
 export function readDockerfile(): Instruction[][] {
   const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replace(/^#.*\n/gm, '')
   const stages: Instruction[][] = []
@@ -22,7 +22,7 @@ export function readDockerfile(): Instruction[][] {
   return stages
 }
 
-/** What a stage copies from this checkout: pairs of source and destination below the working directory. */
+/** Lists what a stage copies from this checkout: pairs of source and destination below the working directory. */
 export function copied(stage: readonly Instruction[]): [from: string, to: string][] {
   return stage
     .filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))

@@ -1,4 +1,4 @@
-// What bounds one client's use of the service is asked for by the compiler; this file does not compile where it is not.
+// The compiler asks for the bound of one client's use of the service; this file does not compile where there is none.
 import { expect, test } from 'vitest'
 import { operations } from '../../src/server/dispatch/operations.ts'
 import { routes } from '../../src/server/routes/index.ts'

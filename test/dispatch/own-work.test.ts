@@ -1,4 +1,4 @@
-// What a job learns of work that was not done, and what it then says: it blames nothing that did not fail.
+// A job learns why work was not done, and then blames nothing that did not fail.
 import { expect, test } from 'vitest'
 import { answerOf, Failure, failures } from '../../src/core/errors.ts'
 import type { Answer } from '../../src/server/answer.ts'

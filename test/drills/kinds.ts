@@ -1,4 +1,4 @@
-// What is executed before a backup, one of each kind, and how each of them must stand after it was restored.
+// One of each kind is executed before a backup, and each of them must stand so after it was restored.
 import { expect } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { aHuman, anApprover, aSignedApproval, enrolled } from '../authority.ts'
@@ -77,7 +77,7 @@ export async function executeKinds(service: TestService): Promise<Acknowledged[]
   return executed
 }
 
-/** What is not an approved execution: it is there, and used. */
+/** Expects all but an approved execution: it is there, and used. */
 export async function expectKinds(service: TestService): Promise<void> {
   const record = await service.get(`/trust-records/${failed.businessTransactionId}`)
   expect(record.body.executions).toMatchObject([{ status: 'FAILED' }])

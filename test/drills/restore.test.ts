@@ -42,7 +42,7 @@ describeWithPostgres('a restored service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-drill-'))
   const backup = aServerFolder()
   const signingKeyDir = join(folder, 'keys')
-  /** What is left to destroy. */
+  /** The servers that are left to destroy. */
   const servers: Server[] = []
   let moment = ''
   let beforeDump: Acknowledged[]

@@ -42,7 +42,7 @@ const bot = (raw: string) => ({
   allowedPrincipalIds: ['tester'],
 })
 
-/** What an instance is started with; a test changes it between restarts, as an operator does. */
+/** An instance is started with these; a test changes them between restarts, as an operator does. */
 const settings = {
   callers: [bot(oldKey), maker.entry, oldChecker.entry],
   webhookSecret: secrets.old,
@@ -51,7 +51,7 @@ const settings = {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-drill-'))
-/** Of each instance its own: nobody knows a key that he was not given. */
+/** Each instance has its own: nobody knows a key that he was not given. */
 const keyDirs = [join(folder, 'one'), join(folder, 'two')] as const
 let database: TestDatabase
 let instances: [TestService, TestService]
@@ -59,7 +59,7 @@ let instances: [TestService, TestService]
 let reachable: TestService[]
 let load: Load
 
-/** What callers see of both: one service. Each request goes to the next instance, with the key that `bot` uses by now. */
+/** Callers see both as one service. Each request goes to the next instance, with the key that `bot` uses by now. */
 let key = oldKey
 let turn = 0
 const underWay = new Map<TestService, number>()

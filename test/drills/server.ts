@@ -66,9 +66,9 @@ async function shell(
 export interface Server {
   readonly folder: string
   readonly data: string
-  /** Of a database on it. */
+  /** The address of a database on it. */
   url(database: string): string
-  /** What its clients and its own commands find in their environment. */
+  /** Its clients and its own commands find these in their environment. */
   readonly env: Readonly<Record<string, string>>
   /** As a machine that goes up in flames: killed, and nothing of its data is left. */
   destroy(): Promise<void>

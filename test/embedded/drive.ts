@@ -14,9 +14,9 @@ export { argumentsOf, environmentOf, kill, processesOf } from '../processes.ts'
 
 export interface Driver {
   readonly process: ChildProcess
-  /** What it printed when it was ready, or why it did not start. */
+  /** The service printed this when it was ready, or why it did not start. */
   readonly said: { readonly url: string; readonly pid: number } | { readonly refusal: string }
-  /** What it has logged so far. */
+  /** Reads everything that it has logged so far. */
   logged(): string
 }
 

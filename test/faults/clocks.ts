@@ -13,7 +13,7 @@ const SHARED_MEMORY = '/dev/shm'
 const LIBRARY = `/usr/lib/${MACHINE}/faketime/libfaketimeMT.so.1`
 
 export interface Clock {
-  /** Of the process whose clock it is. */
+  /** The environment of the process whose clock it is. */
   readonly env: Readonly<Record<string, string>>
   /** Takes the offset to the true time, as `+2d` or `-10m`; `+0` is the true time. */
   set(offset: string): void

@@ -40,7 +40,7 @@ describeWithDisk('a full disk', () => {
     disk.fill()
     const isTriedAgain = () =>
       loaded.service.lines().some(({ msg }) => /No space left on device.*next attempt/s.test(String(msg)))
-    // What fails first may be another statement: it is asked for files until it has ended itself.
+    // Another statement may fail first: it is asked for files until it has ended itself.
     await until(async () => {
       await startSegment(disk.folder).catch(() => undefined)
       return isTriedAgain()

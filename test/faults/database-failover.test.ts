@@ -57,7 +57,7 @@ describeWithPostgres('a failover under load', () => {
       'The database cannot be used: it is read-only, as a standby or a primary that was demoted.',
     )
     await standby.promote()
-    // What was open stays open: only what is opened from now on reaches the new primary.
+    // Open connections stay open: only those that are opened from now on reach the new primary.
     address.pointAt(standby.url)
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
     await until(

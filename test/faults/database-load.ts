@@ -29,7 +29,7 @@ export interface Seen {
 
 export interface LoadedService {
   readonly service: TestService
-  /** Of executions, in the order of their answers. */
+  /** The answers to executions, in the order in which they came. */
   readonly seen: readonly Seen[]
   /** Waits until GET /ready has given this reason. */
   readonly unready: (reason: string) => Promise<void>
@@ -157,7 +157,7 @@ export function answersOf(seen: readonly Seen[]): Record<string, { count: number
 }
 
 /**
- * What callers were told, what the called system saw and what is stored are one story: an acknowledged execution has its record, an
+ * Expects that callers, the called system and the database tell one story: an acknowledged execution has its record, an
  * effect has its intent, a 503 had no effect, and the evidence behind a 502 is stored in the end.
  */
 async function expectAgreement(seen: readonly Seen[], receiver: Receiver, pool: Pool): Promise<void> {

@@ -12,7 +12,7 @@ import { cleanUpAfterEachFile } from '../run/cleanup.ts'
 export interface Server {
   /** Where its socket is, and its `data`. */
   readonly folder: string
-  /** Of a superuser, in the database `postgres`. */
+  /** The address for a superuser, in the database `postgres`. */
   readonly url: string
   start(): Promise<void>
   /** `immediate` ends it without a checkpoint: its next start recovers from the log. */

@@ -51,7 +51,7 @@ test('kill -9 of one: the others answer as before, list what it left in doubt, a
     }
   }
   expect(fleet.receiver.calls).toEqual(calls)
-  // What it had not claimed was never done, and its callers have carried it out elsewhere.
+  // An execution that it had not claimed was never done, and its callers have carried it out elsewhere.
   expect(callers.seen.filter(({ id }) => !claimed.has(id))).toEqual([])
   for (const instance of others) expect(await instance.stop()).toBe(0)
 })

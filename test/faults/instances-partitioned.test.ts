@@ -162,7 +162,7 @@ test('afterwards they share again: what was approved elsewhere is in effect with
   await putInEffect(other, humans, path, { reason: 'test', proposedContent: document })
   expect((await other.post('/execute', under('made-meanwhile'))).status).toBe(200)
 
-  // What it let through on its own is not counted by the others.
+  // The others do not count the requests that it let through on its own.
   const said = () => alone.lines().filter(({ limit }) => limit === 'health')
   for (let i = 0; i < HEALTH / 2; i++) await alone.get('/health', from('198.51.100.1'))
   expect(said().at(-1)?.['msg']).toBe('rate limits: each instance counts for itself')

@@ -182,7 +182,7 @@ export function startCallers(inService: () => readonly TestService[], count = 6)
     return status
   }
 
-  /** What an instance that answers knows of it. */
+  /** Asks an instance that answers what it knows of the execution. */
   async function read(id: string): Promise<'recorded' | 'in doubt' | 'unknown'> {
     for (;;) {
       const service = any()
@@ -236,7 +236,7 @@ async function answered(call: Promise<Called>): Promise<Called | undefined> {
   }
 }
 
-/** What was acknowledged is stored; nothing was done twice; what was done is stored or in doubt. */
+/** Expects that every acknowledged execution is stored, that nothing was done twice, and that every effect is stored or in doubt. */
 export async function expectAccounted({ database, receiver }: Fleet, callers: Callers): Promise<void> {
   const { recorded, inDoubt } = await readStored(database.pool)
   const { acknowledged } = callers

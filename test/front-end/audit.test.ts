@@ -11,11 +11,11 @@ type Event = Record<string, unknown> & { eventId: string; type: string; detail?:
 
 /** Every event that was handed over, each time it was. */
 let submitted: Event[]
-/** What the log was told. */
+/** The log was told these. */
 let logged: { message: string; event: Event }[]
 let answer: (event: Event) => Promise<number>
 
-/** What only an end that never comes takes. */
+/** Only an end that never comes takes so long. */
 const LONG_MS = 60_000
 
 const STORED = () => Promise.resolve(200)

@@ -134,7 +134,7 @@ describe.each(servers)('%s', (server) => {
       client.socket.pause()
       await client.send(get('/'))
       let before = -1
-      // What fits into the buffers of both sockets is taken; then nothing more is made.
+      // Bytes that fit into the buffers of both sockets are taken; then nothing more is made.
       for (let same = 0; same < 20; same = made === before ? same + 1 : 0) {
         before = made
         await new Promise((resolve) => setTimeout(resolve, 20))
@@ -650,7 +650,7 @@ describe.each(servers)('%s', (server) => {
       await untilClosed(client)
       expect(answers(client.received())).toMatchObject([{ status: 200, headers: { connection: 'close' } }])
     }
-    // What was idle is answered once more: its request may have been on its way already.
+    // An idle connection is answered once more: its request may have been on its way already.
     await idle.send(get('/b'))
     await untilClosed(idle)
     expect(answers(idle.received()).slice(1)).toMatchObject([{ headers: { connection: 'close' } }])

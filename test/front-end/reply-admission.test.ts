@@ -1,4 +1,4 @@
-// What cuts a reply that streams, and how many of them one client may have at once.
+// Several things cut a reply that streams; one client has only so many of them at once.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Failure } from '../../src/core/errors.ts'

@@ -273,7 +273,7 @@ describe('without the database', () => {
       return said.length === 2
     }, 'the limits to be shared again')
     expect(said[1]).toBe('rate limits are shared again')
-    // What was spent before the cut is still spent.
+    // Permits that were spent before the cut are still spent.
     expect((await take(limit, 'spent')).allowed).toBe(false)
   })
 

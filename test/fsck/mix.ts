@@ -32,7 +32,7 @@ const LIMITED = { name: 'limited', version: '1.0.0', capability: 'sandbox:echo' 
 
 const byOne = () => aTransaction({ policy: { name: 'by-one' } })
 
-/** What stands in the database by its name: ids of transactions, but for the last eight. */
+/** The database holds these by name: ids of transactions, but for the last eight. */
 export interface Mix {
   readonly approved: string
   readonly other: string
@@ -56,7 +56,7 @@ export interface Mix {
   readonly usedRequest: string
   readonly declinedRequest: string
   readonly policyChange: string
-  /** Of the change that retires the version of `policyChange`. */
+  /** The change that retires the version of `policyChange`. */
   readonly retirement: string
   readonly enrolment: string
   readonly connector: string
@@ -72,7 +72,7 @@ export interface Mix {
 export interface MixedService {
   readonly service: TestService
   readonly mix: Mix
-  /** Of its policies, when it has stopped. */
+  /** Removes its policies, once it has stopped. */
   readonly remove: () => void
 }
 

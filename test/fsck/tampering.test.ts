@@ -17,7 +17,7 @@ beforeAll(async () => {
   makeKeys(signingKeyDir)
   const { service, remove, ...mixed } = await startMixed(database, { signingKeyDir })
   mix = mixed.mix
-  // What still waits for its entry is not compared with it.
+  // A row that still waits for its entry is not compared with it.
   await published(database)
   await service.stop()
   remove()
@@ -836,7 +836,7 @@ test.each(Object.keys(DAMAGES))('finds %s, and nothing else', async (name) => {
 
 /** One row of each column that is signed, none of which stands beside another. */
 const SIGNED: readonly { table: string; column: string; where: string; key?: string }[] = [
-  // Of one without a record, only what its authorization is bound to is signed.
+  // A transaction without a record has nothing signed but what its authorization is bound to.
   { table: 'business_transactions', column: 'body', where: 'business_transaction_id = :verifiedTwice' },
   {
     table: 'business_transactions',

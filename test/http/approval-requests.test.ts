@@ -103,7 +103,7 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 let other: TestService
-/** Of each test its own, so that no approval or request of another stands beside it. */
+/** Each test has its own, so that no approval or request of another stands beside it. */
 let target: string
 let targets = 0
 
@@ -912,7 +912,7 @@ describe('an approval of a request', () => {
     const { text } = await service.get(`/approval-requests/${request.request.requestId}`)
     const { verdict } = verifyEvidence(text, (await service.get('/.well-known/jwks.json')).text)
     expect(verdict).toBe('valid')
-    // What came first ended it.
+    // The first to come ended it.
     expect((await read(overdue)).status).toBe('EXPIRED')
     expect((await read(overdue)).endedBy).toBeUndefined()
     const statusOf = async (status: string) => {

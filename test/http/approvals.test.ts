@@ -32,7 +32,7 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 let other: TestService
-/** Of each test its own, so that no approval of another can stand behind it. */
+/** Each test has its own, so that no approval of another can stand behind it. */
 let target: string
 let targets = 0
 

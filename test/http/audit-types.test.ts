@@ -72,7 +72,7 @@ const aChange = () =>
   proposed(service, maker, '/approvers/changes', anEnrolment(anApprover(`approver-${approvers++}`)))
 const execute = (body: unknown, { key }: { key: string } = service) => service.post('/execute', body, { key })
 
-/** Of a target of its own; alice is enrolled by the types before. */
+/** The request has a target of its own; alice is enrolled by the types before. */
 async function aRequest(version = '1.0.0'): Promise<ApprovalRequest> {
   const transaction = aTransaction({ intent: { target: randomUUID() }, policy: { name: 'by-one', version } })
   const { status, text, body } = await service.post('/approval-requests', { transaction })
@@ -224,7 +224,7 @@ async function events(type: AuditType): Promise<string[]> {
 test.each(auditTypes)('%s is written by what it tells of, and verifies', async (type) => {
   const before = await events(type)
   await written[type]()
-  // What the service does by itself follows no reply; all others stand before theirs.
+  // The service's own acts follow no reply; all others stand before theirs.
   if (['webhook.processed', 'confirmation.contradicts', 'event_endpoint.disabled'].includes(type))
     await until(async () => (await events(type)).length > before.length, 'the delivery')
   expect((await events(type)).length).toBeGreaterThan(before.length)

@@ -391,7 +391,7 @@ describe('a flood', () => {
     })
     expect(statuses).toEqual(Array(3_000).fill(401))
     await target.get('/', { key: 'csk_bad', headers: { 'X-Forwarded-For': '192.0.2.2' } })
-    // What is gathered when it stops is written then.
+    // Events that are being gathered when it stops are written then.
     expect(await target.stop()).toBe(0)
     const minutes = Math.floor((performance.now() - startedAt) / 60_000)
     const stored = await flooded.pool.query<{ detail: Record<string, unknown> }>(

@@ -1,4 +1,4 @@
-// What shares a batch, by the log: what waits when a thread is free, bounded in bytes (docs/design-notes.md "Backpressure").
+// The log says which executions share a batch: those that wait when a thread is free, bounded in bytes (docs/design-notes.md "Backpressure").
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -7,7 +7,7 @@ import { aTransaction } from '../transactions.ts'
 
 const BATCH_BYTES_MAX = 256 * 1024
 const QUEUE_REQUESTS_MAX = 160
-/** Of one caller. */
+/** One caller has so many places. */
 const PLACES = QUEUE_REQUESTS_MAX / 4
 
 let database: TestDatabase

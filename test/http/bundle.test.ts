@@ -37,7 +37,7 @@ const byTwo = {
 
 let database: TestDatabase
 let service: TestService
-/** What a reader saved before: neither is in any bundle. */
+/** A reader saved these before: neither is in any bundle. */
 let keySet: string
 let log: string
 

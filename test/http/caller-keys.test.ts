@@ -86,7 +86,7 @@ const execute = (instance: TestService, { key }: { readonly key: string }) =>
 const codeOf = ({ status, body }: Called) => [status, body.code]
 const human = () => ({ credentialHolderType: 'USER', stepUpPublicKey: aKeyPair().publicKeyPem })
 
-/** Of a change, which is rejected. */
+/** Reads the warnings of a change, which is rejected. */
 async function warningsOf(change: Change) {
   await resolved(service, bob, change, 'reject', { rejectionReason: 'test' })
   return change['warnings']

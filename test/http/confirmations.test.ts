@@ -1,4 +1,4 @@
-// What payment providers say of executions: confirmations, the intents in doubt that they close, and contradictions.
+// Payment providers speak of executions: confirmations, the intents in doubt that they close, and contradictions.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'

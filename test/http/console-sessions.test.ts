@@ -30,7 +30,7 @@ function aPayload(members: object = {}) {
     callerId: 'human',
     keyHash: sha256Hex(sha256Hex(human.key)),
     origin: CONSOLE_ORIGIN,
-    // What `atConsole` says for a session that did not log in.
+    // The helper `atConsole` says this for a session that did not log in.
     pageHash: sha256Hex('login'),
     startedMs: nowMs,
     usedMs: nowMs,

@@ -181,6 +181,6 @@ test('the last seconds are shown, with what was executed in them', async () => {
       refused += second.refused
     }
   }
-  // What other tests of this file were refused may be in the same seconds.
+  // Refusals by other tests of this file may be in the same seconds.
   expect(executed).toBe(1)
 })

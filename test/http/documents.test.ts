@@ -45,7 +45,7 @@ function policyOf(html: string): string {
   )
 }
 
-/** What holds for every page: its headers, and that whatever it loads or links is ours and is there. */
+/** Expects what holds for every page: its headers, and that whatever it loads or links is ours and is there. */
 async function expectStrictPage(path: string): Promise<string> {
   const { status, headers, text } = await get(path)
   expect(status).toBe(200)

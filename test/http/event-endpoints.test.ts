@@ -45,7 +45,7 @@ afterAll(async () => {
 const { listed, anEndpoint, execute } = eventEndpoints(() => service, humans)
 const propose = (body: unknown) => service.post(CHANGES, body, { key: maker.key })
 
-/** What waits for its next attempt is tried now. */
+/** Has the next attempt made now. */
 const hurry = (id: string) =>
   database.pool.query(`UPDATE event_deliveries SET due_at = now() WHERE endpoint_id = $1`, [id])
 
@@ -486,7 +486,7 @@ describe('a delivery', () => {
     await database.pool.query(`UPDATE event_endpoints SET url = 'https://10.0.0.1/' WHERE endpoint_id = $1`, [
       inside.id,
     ])
-    // Whoever serves it by now has read the address before.
+    // The instance that serves it by now has read the address before.
     expect((await service.post(`${inside.path}/redeliver`, {}, { key: maker.key })).status).toBe(200)
     const good = await anEndpoint(http(204))
     const id = await execute()
@@ -654,7 +654,7 @@ test('two instances: one delivers at a time, and another goes on where a killed 
   )
   const after = await execute()
   await delivered(endpoint.requests, [after])
-  // What the killed one had not noted yet is delivered again.
+  // Events that the killed one had not noted yet are delivered again.
   expect(new Set(idsIn(endpoint.requests))).toEqual(new Set([...ids, after]))
   expect(await holder()).not.toBe(lost)
 })

@@ -145,7 +145,7 @@ describe('GET /events 200', () => {
     expect(await seen(quiet.key)).toEqual(all.events.slice(0, 1))
     expect(await seen(service.key)).toEqual(all.events.slice(1))
     expect(has(mine)(await seen(quiet.key))).toBe(true)
-    // Of another caller's cursor only the place counts.
+    // Only the place of another caller's cursor counts.
     expect((await page(all.next, { key: quiet.key })).events).toEqual([])
   })
 

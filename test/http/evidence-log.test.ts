@@ -1,4 +1,4 @@
-// What goes into the evidence log: everything that is signed, in the commit that stores it (src/core/tables/log-queue.ts).
+// The evidence log takes everything that is signed, in the commit that stores it (src/core/tables/log-queue.ts).
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -285,7 +285,7 @@ describe('with the log', () => {
         expect([entry?.[0], entry?.[2]], table).toEqual([kind, own])
       }
     }
-    // Of a resolved change it is the place of the resolution.
+    // A resolved change has the place of the resolution.
     const { rows } = await database.pool.query<{ batch: string; ordinal: number }>(
       'SELECT log_batch AS batch, log_ordinal AS ordinal FROM pending_changes WHERE change_id = $1::uuid',
       [enrolment.changeId],

@@ -76,7 +76,7 @@ const idsOf = ({ body }: Called) =>
 
 const conflict = (error: string) => ({ status: 409, body: { error, code: 'CONFLICT' } })
 
-/** What nothing but the service's keys proves. */
+/** Expects a signature that nothing but the service's keys makes. */
 function expectSigned(transition: Json): void {
   const crypto = publishedCrypto(readPublicKeys(service.signingKeyDir))
   expect(checkIntentTransition(transition, crypto).filter(({ problem }) => problem !== undefined)).toEqual([])
@@ -529,7 +529,7 @@ describe('a worker and a human at the same moment', () => {
         if (i >= 27) await answers[i]
         else if (i >= 3) await until(() => Date.now() >= due, 'the moment')
         let resolved = await resolve(id)
-        // Whoever stores the evidence of many may hold the lock for longer than a request waits: nothing was done, and it is asked again.
+        // A thread that stores the evidence of many may hold the lock for longer than a request waits: nothing was done, and it is asked again.
         while (resolved.status === 503) resolved = await resolve(id)
         return { id, resolved: resolved.status, executed: (await answers[i])?.status }
       }),

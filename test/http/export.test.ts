@@ -295,7 +295,7 @@ describe('GET /trust-records 400 invalidPageSize', () => {
 
 const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString()
 
-// Of a distributed table the coordinator's plan says nothing: test/citus looks at the plans of its shards.
+// The coordinator's plan says nothing about a distributed table: test/citus looks at the plans of its shards.
 describe.skipIf(inject('nodeUrls').length > 1)('the cost of a page', () => {
   const ROWS = 20_000
   let large: TestDatabase
@@ -311,7 +311,7 @@ describe.skipIf(inject('nodeUrls').length > 1)('the cost of a page', () => {
     return () => large.drop()
   })
 
-  /** What PostgreSQL does for the very statement that `listTrustRecords` sends. */
+  /** Reads PostgreSQL's plan for the very statement that `listTrustRecords` sends. */
   async function planOf(callerId: string | null, page: { after?: Position; since?: string; until?: string }) {
     const explained: Sql = {
       async query(statement: { text: string; values: unknown[] }) {

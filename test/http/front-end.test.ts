@@ -130,7 +130,7 @@ describe('400 invalidQuery', () => {
   })
 })
 
-/** What a refusal for want of a key is made of. */
+/** Reads the parts of a refusal for want of a key. */
 const attempt = async (method: string, path: string, authorization?: string) => {
   const headers = authorization === undefined ? {} : { authorization }
   const answer = await call(method, path, { key: null, headers })

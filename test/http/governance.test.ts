@@ -25,7 +25,7 @@ const makerAgain = aHuman('maker')
 const checker = aHuman('checker')
 const other = aHuman('other')
 const auditor = aCaller('auditor', { allowedCapabilities: [], readAll: true })
-/** Who is denied nothing elsewhere here: what one human is denied within a minute is gathered. */
+/** This human is denied nothing elsewhere here: what one human is denied within a minute is gathered. */
 const watched = aHuman('watched')
 const keyless = aCaller('keyless', { credentialHolderType: 'USER' })
 
@@ -226,7 +226,7 @@ describe('POST /policies/pending-changes/{id}/reject 200', () => {
   })
 })
 
-/** What somebody says that they saw of a change's impact. */
+/** Makes a report as somebody says that they saw it of a change's impact. */
 function aReport({ changeId, changeHash }: Change, members: Record<string, Json> = {}) {
   return {
     version: 1,

@@ -1,4 +1,4 @@
-// What callers can make grow is bounded (decisions §12): pages end at 4 MiB, a record holds its newest 100 verifications and receipts,
+// Callers can make only so much grow (decisions §12): pages end at 4 MiB, a record holds its newest 100 verifications and receipts,
 // and takes a bounded number of each. Whatever is stored, every read answers.
 import { randomUUID } from 'node:crypto'
 import type { QueryConfig } from 'pg'
@@ -15,7 +15,7 @@ import { withService } from '../with-service.ts'
 
 const { transaction } = trustRecord
 const PAGE_BYTES_MAX = 4 * 1024 * 1024
-/** Of the brackets and commas of a page, and of the names of its lists. */
+/** The brackets and commas of a page, and the names of its lists, take so many bytes. */
 const PUNCTUATION = 200
 
 const large = aCaller('large', { allowedPrincipalIds: ['tester'] })
@@ -252,7 +252,7 @@ describe('a record with 50,000 verifications', () => {
         expect.stringMatching(/^Its latest receipt is promised to the log /),
       ],
     })
-    // Of a list that is whole, the receipts name verifications that it lacks.
+    // The receipts of a list that is whole name verifications that it lacks.
     const { verificationCount: _, ...uncounted } = body as Record<string, unknown>
     for (const claimed of [uncounted, { ...body, verificationCount: 100 }])
       expect(verifyEvidence(JSON.stringify(claimed), keys).valid).toBe(false)

@@ -48,7 +48,7 @@ test.each([...named])('%s is a route', (name) => {
   expect(openMatching(routes)(method, path)).toMatchObject({ kind: 'route', route: { method, path } })
 })
 
-/** What is written behind each command. */
+/** The words that are written behind each command. */
 const commands = Map.groupBy(
   everything.matchAll(/bin\/countersign ([a-z]+(?:[ -][a-z]+)*)(.*)/g),
   ([, words = '']) => words,
@@ -62,7 +62,7 @@ test('the handbook names routes and commands', () => {
 test.each(Array.from(commands, ([words, found]) => ({ words, rests: found.map(([, , rest = '']) => rest) })))(
   'countersign $words takes what is written behind it',
   ({ words, rests }) => {
-    // Of the words behind a command some are its arguments: `callers issue auditor`.
+    // Some of the words behind a command are its arguments: `callers issue auditor`.
     const { status, stdout } = spawnSync(process.execPath, [CLI, ...words.split(' '), '--help'], {
       encoding: 'utf8',
     })

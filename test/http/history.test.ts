@@ -263,7 +263,7 @@ test('per caller and parameter sums what is equal in both; a parameter that is m
   expect(await pay(another, eur)).toBe(0)
   expect(await pay(one, { amount: 60 })).toBe(0)
   expect(await pay(one, { amount: 1 })).toBe(60)
-  // What fails for certain adds nothing.
+  // An execution that fails for certain adds nothing.
   expect(await pay(another, { ...eur, fail: true })).toBe(500)
   expect(await pay(another, { ...eur, amount: 1 })).toBe(60)
 

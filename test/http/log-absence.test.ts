@@ -22,7 +22,7 @@ let database: TestDatabase
 let service: TestService
 let executed: string
 let refused: string
-/** What the command says while no entry is in a run. */
+/** The command says this while no entry is in a run. */
 let early: Awaited<ReturnType<typeof absent>>
 beforeAll(async () => {
   database = await createDatabase()

@@ -47,7 +47,7 @@ let open: TestService
 let off: TestService
 /** Executed before the log was on. */
 let unlogged: string
-/** What a log without a checkpoint answers. */
+/** A log without a checkpoint answers these. */
 let empty: Called[]
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ async function executed(on: TestService): Promise<string> {
 const proofOf = (id: string, kind = 'receipt') =>
   service.get(`/log/proofs/${kind}/${id}`, { headers: { prefer: 'wait=10' } })
 
-/** What a reader has: the keys of the log. */
+/** Reads the keys of the log, which a reader has. */
 async function trustedKeys() {
   const { body } = await service.get('/.well-known/countersign-log', { key: null })
   const [{ vkeys }] = (body as { logs: [{ vkeys: string[] }] }).logs
@@ -557,7 +557,7 @@ describe('404 notLogged', () => {
         code: 'NOT_LOGGED',
       },
     })
-    // Whoever may not read it learns nothing.
+    // A caller that may not read it learns nothing.
     expect((await service.get(`/log/proofs/receipt/${unlogged}`, stranger)).body).toEqual({
       error: 'There is no such receipt.',
     })

@@ -255,7 +255,7 @@ describe('POST /log/witness/add-checkpoint 422 checkpointInconsistent', () => {
   })
 })
 
-/** What a start with these variables says that does not succeed. */
+/** Reads what a start with these variables says that does not succeed. */
 function failing(variables: Record<string, string>): Promise<string> {
   const started = startService({ databaseUrl: database.url, signingKeyDir, env: variables })
   return started.then(

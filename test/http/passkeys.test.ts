@@ -125,7 +125,7 @@ describe('a passkey', () => {
   })
 })
 
-/** Who signs with so many counters, seconds after each other in this order. */
+/** Signs with so many counters, seconds after each other in this order. */
 async function signedWith(counters: readonly number[], deliveredInOrder: readonly number[]) {
   const owner: PasskeyOwner = { ...passkeys.unpublished, keyId: `n${randomUUID().slice(0, 8)}:phone` }
   // One public key is enrolled once: that of the test before is another approver's.

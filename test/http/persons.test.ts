@@ -79,7 +79,7 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 let lane: { readonly key: string }
-/** Of each test its own, so that no approval or request of another stands beside it. */
+/** Each test has its own, so that no approval or request of another stands beside it. */
 let target: string
 let targets = 0
 
@@ -104,7 +104,7 @@ afterAll(async () => {
   rmSync(policyDir, { recursive: true })
 })
 
-/** What is proposed of a key that was made somewhere, and the key. */
+/** Makes a proposal for a key that was made somewhere, and the key. */
 function aKey(callerId: string, members: object = {}) {
   const key = makeRawKey()
   const keyHash = sha256Hex(key)

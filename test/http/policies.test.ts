@@ -534,7 +534,7 @@ describe('retirement', () => {
       proposedContent: successor,
       retires: ['1.0.0', '1.1.0'],
     })
-    // What the checker signs covers the retirement.
+    // The checker's signature covers the retirement.
     expect(change['proposed']).toEqual({ ...successor, retires: ['1.0.0', '1.1.0'] })
     expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
 

@@ -17,7 +17,7 @@ const human = aCaller('human', { credentialHolderType: 'USER' })
 const auditor = aCaller('auditor', { readAll: true })
 
 let service: TestService
-/** What alice submitted: one executed, one rejected. */
+/** The two that alice submitted: one executed, one rejected. */
 let record: { businessTransactionId: string; transaction: { createdAt: string } }
 let rejectedId: string
 

@@ -186,7 +186,7 @@ describe('POST /refusal/verify 200, of any JSON object', () => {
     expect(await failing({})).toEqual(NAMES)
   })
 
-  // What compares each mismatch with a signal of any size takes the product of both: 0.7 s of a thread for this body.
+  // Comparing each mismatch with a signal of any size takes the product of both: 0.7 s of a thread for this body.
   test('a long signal that every mismatch declares is compared with none of them', async () => {
     const long = Array.from({ length: 10_000 }, (_, i) => i % 10)
     const mismatch = { signal: 'a', declared: 0 }

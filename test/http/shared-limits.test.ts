@@ -42,7 +42,7 @@ const from = (address: string) => ({ key: null, headers: { 'X-Forwarded-For': ad
 const health = async (instance: TestService, address: string) =>
   (await instance.get('/health', from(address))).status
 
-/** What came back while `startedMs` was past: a bucket that is emptied once allows this much more. */
+/** Counts the requests that may have come while `startedMs` was past: a bucket that is emptied once allows this much more. */
 const comeSince = (startedMs: number, perMinute: number) =>
   Math.ceil(((performance.now() - startedMs) * perMinute) / 60_000)
 
@@ -177,7 +177,7 @@ test('GET /health without the database: an instance counts for itself and answer
       await call('198.51.100.5')
       return said().length === 2
     }, 'the limits to be shared again')
-    // What one has let through is spent for the other.
+    // The requests that one has let through are spent for the other.
     let client = 6
     await until(async () => {
       const address = `198.51.100.${client++}`

@@ -41,7 +41,7 @@ describe('GET / 200', () => {
   })
 })
 
-/** Of Chromium's address bar. */
+/** Chromium sends this from its address bar. */
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7'
 
@@ -169,7 +169,7 @@ describe('GET /ready 200', () => {
   })
 })
 
-/** What it says when it keeps up: a machine that stood still for a second makes it say for two that it does not. */
+/** Reads what it says when it keeps up: a machine that stood still for a second makes it say for two that it does not. */
 const ready = () =>
   until(async () => {
     const answer = reply(await service.get('/ready', { key: null }))

@@ -7,7 +7,7 @@ import { lineOf, reply, startService, until, type Called, type TestService } fro
 import { aTransaction } from '../transactions.ts'
 
 const QUEUE_REQUESTS_MAX = 16
-/** Of one caller. */
+/** One caller has so many places. */
 const PLACES = QUEUE_REQUESTS_MAX / 4
 
 let database: TestDatabase
@@ -91,7 +91,7 @@ describe('POST /execute 503 overloaded', () => {
   })
 })
 
-/** What the log says refused it; nothing of it is in the reply. */
+/** Reads from the log which gate refused; nothing of it is in the reply. */
 async function gateOf(called: Called): Promise<unknown> {
   expect(called.text).not.toContain('gate')
   return (await lineOf(service, called))['gate']

@@ -245,14 +245,14 @@ describe('POST /verify 200', () => {
       const failed = await verify(id)
       expect([failed.status, failed.body.status]).toEqual([200, 'FAILED'])
       for (const problem of problems) expect(failed.body.message).toContain(problem)
-      // Of the bytes that stand there, not of what they claim.
+      // The hash is that of the bytes that stand there, not of what they claim.
       expect(failed.body.trustRecordHash).toBe(sha256Hex(await read('trust_records.body', id)))
       const receipt = await service.post('/receipt', { businessTransactionId: id })
       expect([receipt.status, receipt.body.code]).toEqual([409, 'RECEIPT_GENERATION_FAILED'])
       expect(await rowsOf(database, id)).toMatchObject({ verifications: 2, receipts: 1 })
 
       await write(column, id, original)
-      // What is stored again is not enough: the latest verification still says FAILED.
+      // Storing it again is not enough: the latest verification still says FAILED.
       expect((await service.post('/receipt', { businessTransactionId: id })).status).toBe(409)
       const again = await verify(id)
       expect(again.body).toMatchObject({ status: 'VERIFIED', message: VERIFIED })

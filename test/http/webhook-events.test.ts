@@ -1,4 +1,4 @@
-// What humans and auditors see of the deliveries of providers, and how one is processed again (decisions §10, §12).
+// Humans and auditors see the deliveries of providers, and have one processed again (decisions §10, §12).
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHuman } from '../authority.ts'

@@ -96,7 +96,7 @@ describe('POST /webhooks/{provider} 200', () => {
       eventId: delivery.eventId,
       bodySha256,
       receivedAt: expect.any(String),
-      // Of the rules that ship, none reads it.
+      // None of the rules that ship reads it.
       outcome: 'no-match',
       event,
       ...ids,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Row {
-  /** What a declaration begins like: `§4.1 GET /health · …`, `fault: …`, `abuse: …`. */
+  /** A declaration begins like this: `§4.1 GET /health · …`, `fault: …`, `abuse: …`. */
   readonly name: string
   /** `§4.1`; `§7 Idempotency` where a heading has no number. */
   readonly section: string

@@ -135,7 +135,7 @@ describe('one cause is named once', () => {
   })
 })
 
-/** What a statement names, of the mix and of what the statements before it returned: Citus takes none that joins other tables, or other executions. */
+/** Changes what a statement names, of the mix and of what the statements before it returned: Citus takes none that joins other tables, or other executions. */
 async function tamper(statements: readonly string[]): Promise<void> {
   const values: Record<string, unknown> = { ...mix }
   for (const statement of statements) {
@@ -476,7 +476,7 @@ describe('the command', () => {
     expect(both.stdout).toMatch(
       /\n\S+\/log\/1 is frozen: A test froze it\.\n[\s\S]*\nAt least 7 signed entries are lost\.\n/,
     )
-    // What the log that was opened after it discloses is no news.
+    // The disclosures of the log that was opened after it are no news.
     expect(run(given, '--checkpoint', checkpoint)).toMatchObject({ status: 0, stderr: '' })
     writeFileSync(checkpoint, await aCheckpoint(origin, size + 8))
     expect(run(given, '--checkpoint', checkpoint)).toMatchObject({ status: 1, stderr: '' })

@@ -89,7 +89,7 @@ test('everything that a service stored without a log is logged as late, while a 
   const without = await startMixed(database, { signingKeyDir, log: 'off' })
   await without.service.stop()
   without.remove()
-  // What keeps a delivery from being processed there.
+  // This trigger keeps a delivery from being processed there.
   await database.pool.query('DROP TRIGGER refuse_poison ON webhook_events')
   const env = { DATABASE_URL: database.url }
   expect((await runCommand(['log', 'backfill'], env)).stderr).toBe(
@@ -123,7 +123,7 @@ test('everything that a service stored without a log is logged as late, while a 
       expect([kind, `late-${kind}`]).toContain(entry?.kind)
       if (entry!.kind !== kind) lateHashes.add(entry!.hash)
     }
-    // What the service with the log has written is as it was.
+    // The rows that the service with the log has written are as they were.
     if (kind === 'receipt')
       expect(rows.filter((row) => entries[Number(row.index)]!.kind === kind)).toHaveLength(1)
   }

@@ -105,7 +105,7 @@ describe('log export', () => {
         exporting(host, '--key', auditor.key),
         `countersign: ${host} is not an address of a service: it must begin with http:// or https://.\n`,
       ],
-      // What is new is not needed: the checkpoint is open, the tiles are not.
+      // The checkpoint is open, the tiles are not.
       [
         runCommand(['log', 'export', '--url', service.url, '--to', join(mine, 'other-copy')], {}),
         'the service answers 401: authentication required: give an API key with --key or in COUNTERSIGN_API_KEY\n',

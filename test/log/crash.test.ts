@@ -32,7 +32,7 @@ const MARKED =
 /** Instances that are started and killed at the same time. */
 const LANES = 2
 
-/** What an instance finds that is to be killed. */
+/** An instance that is to be killed finds this. */
 interface Case {
   readonly name: string
   /** Makes it of a log with a checkpoint. @returns the batches that the newest log must have in the end */
@@ -211,7 +211,7 @@ const NEVER: Readonly<Record<string, readonly string[]>> = {
   'The log is frozen, by one statement: damage.test.ts.': [3, 4].map((i) => `index.ts:openLogWork.tick:${i}`),
   'The front end asks for it, and does nothing but tick.': ['index.ts:sequenceLog:1'],
 }
-/** What only reads the log, and what is of the logs of others. */
+/** These only read the log, or deal with the logs of others. */
 const OTHERS = ['workers/log/completeness.ts', 'workers/log/witness.ts']
 
 // proves fault: The sequencer of the log

@@ -1,4 +1,4 @@
-// What must never be signed: a tree that is not as it was stored, and a second history after the database went back.
+// These must never be signed: a tree that is not as it was stored, and a second history after the database went back.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'

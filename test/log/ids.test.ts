@@ -22,7 +22,7 @@ let log: TestLog
 afterEach(() => log.close())
 
 const several = (count: number) => Array.from({ length: count }, () => anEntry())
-/** What was committed: by the id of its batch. */
+/** The committed entries by the id of their batch. */
 let committed: Map<string, readonly QueuedEntry[]>
 
 async function start(sizes: Partial<RunSizes> = {}): Promise<void> {
@@ -62,14 +62,14 @@ async function statementOf(kind: IdKind, id: string): Promise<AbsenceStatement> 
   return inSnapshot(log.pool, (sql) => readAbsence(sql, { kind, id, checkpoint }))
 }
 
-/** What the statement about an id proves, as it reaches a reader: by JSON. */
+/** Reads what the statement about an id proves, as it reaches a reader: by JSON. */
 async function find(kind: IdKind, id: string) {
   const statement: unknown = JSON.parse(JSON.stringify(await statementOf(kind, id)))
   const { indexes, coveredTo } = verifyAbsence(statement, { policy: policy(), kind, id }, cryptos[0][1])
   return { indexes, coveredTo }
 }
 
-/** What an audit says of the runs, and of entries that state none of them. */
+/** Lists the problems that an audit finds in the runs, and in entries that state none of them. */
 const problems = async (): Promise<string[]> => {
   const { size } = (await latestCheckpoint(log.pool))!
   const accounted = new Set<number>()
@@ -228,13 +228,13 @@ describe('runs of one level', () => {
       }
     }
     await rest()
-    // Whoever has read a checkpoint from before can still be answered for a minute.
+    // A reader of a checkpoint from before can still be answered for a minute.
     log.clock.nowMs += 60_000
     await rest()
     const runs = await readRuns(log.pool, 1)
     expect(Math.max(...runs.map(({ level }) => level))).toBe(3)
     for (const level of [0, 1, 2, 3]) expect(runs.filter((run) => run.level === level).length).toBeLessThan(3)
-    // What was merged is gone.
+    // The merged runs are gone.
     const { rows } = await log.pool.query('SELECT DISTINCT level, first_index FROM log_run_tiles')
     expect(rows).toHaveLength(runs.length)
     const { rows: tail } = await log.pool.query(
@@ -283,7 +283,7 @@ describe('runs of one level', () => {
         log.clock.nowMs += 1_000
         await work.tick()
       }
-      // Whoever asks meanwhile gets the runs that are whole.
+      // A reader that asks meanwhile gets the runs that are whole.
       expect((await find('receipt', randomUUID())).indexes).toEqual([])
       const merged = (await readRuns(log.pool, 1)).find(({ level }) => level === 1)
       if (merged === undefined) continue

@@ -18,7 +18,7 @@ import { verifyProof } from './verify-proof.ts'
 
 interface Case {
   readonly ask: string
-  /** What is sent with it; bytes in base64. */
+  /** The arguments that are sent with it; bytes in base64. */
   readonly with: object
   readonly here: () => unknown
 }

@@ -146,7 +146,7 @@ describe('a frozen log', () => {
       ]),
     )
     expect((await signedCheckpoint(log)).origin).toBe(SECOND)
-    // Of the old one everything is there as before.
+    // Everything of the old one is there as before.
     expect(await latestCheckpoint(log.pool, 1)).toEqual(stored)
     expect(await readEntries(log.pool, 301)).toHaveLength(301)
   })
@@ -283,7 +283,7 @@ describe('a database that went back', () => {
       `The stored log does not begin with the signed checkpoint of ${ORIGIN} with ${seen.size} entries.\n`,
     )
     await settle({ ...log, pool, work })
-    // What was signed before both is of the one history; from there on everything is logged again.
+    // Entries that were signed before both are of the one history; from there on everything is logged again.
     expect(await statementOf(pool)).toMatchObject({
       previous: { signedSize: 301 },
       checkpoint: forked.note,

@@ -84,7 +84,7 @@ describe('what is committed', () => {
       'SELECT batch, start FROM log_batches',
     )
     const starts = new Map(rows.map(({ batch, start }) => [batch, Number(start)]))
-    // What was committed before another began comes before it.
+    // A transaction that was committed before another began comes before it.
     for (const one of times)
       for (const other of times)
         if (one.ended < other.begun) expect(starts.get(one.batch)).toBeLessThan(starts.get(other.batch)!)

@@ -1,4 +1,4 @@
-// What `log complete` and `log absent` say of a service whose log was reopened: a proof is of one log alone.
+// A service whose log was reopened is asked by `log complete` and `log absent`: a proof is of one log alone.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -18,7 +18,7 @@ export function leaves(size: number): Uint8Array[] {
   return LEAVES.slice(0, size)
 }
 
-/** What `mth` has computed, by the leaves' lengths: without it the definitions hash each subtree again for every proof. */
+/** The hashes that `mth` has computed, by the leaves' lengths: without them the definitions hash each subtree again for every proof. */
 const roots = new Map<string, Uint8Array>()
 
 /** MTH of RFC 9162 §2.1.1, of entries that stand side by side in `leaves`. */

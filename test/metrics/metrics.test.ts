@@ -255,7 +255,7 @@ describe('what is so at the moment', () => {
     'with the database away (%s) a scrape says so, in time, and claims to know of no doubt',
     async (how) => {
       await proxy[how]()
-      // What was asked a moment ago is still believed.
+      // An answer of a moment ago is still believed.
       const away = await until(async () => {
         const startedMs = performance.now()
         const found = await scrape(service)

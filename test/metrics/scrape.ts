@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number
 }
 
-/** What a service with METRICS_PORT logged as its address. */
+/** Finds the address that a service with METRICS_PORT logged. */
 export function metricsUrl(service: TestService): string {
   const line = service.lines().find(({ msg }) => msg === 'metrics')
   if (line === undefined) throw new Error('no metrics are served')

@@ -4,7 +4,7 @@ import { NodeTracerProvider, SimpleSpanProcessor, type ReadableSpan } from '@ope
 
 const file = process.env['SPANS_FILE'] ?? ''
 
-/** What a test looks at. */
+/** A test looks at these members. */
 export interface WrittenSpan {
   readonly name: string
   readonly kind: number

@@ -36,7 +36,7 @@ function mailAbout(target: string, parameters: object = {}, note = ''): string {
   return mailOf(notices).text
 }
 
-/** What mail and chat programs look for, after linkify-it and Outlook: schemes, host names, addresses, shares. */
+/** Mail and chat programs look for these, after linkify-it and Outlook: schemes, host names, addresses, shares. */
 const LINKS =
   /[a-z][a-z0-9+.-]*:\/\/\S|\b(?:mailto|tel|sms|sip|xmpp|callto|skype|facetime|webcal|news|file|magnet|javascript|data):\S|\d{1,3}(?:\.\d{1,3}){3}|[\p{L}\p{N}-]+[.。．｡][\p{L}\p{N}-]*\p{L}|\\\\\S/giu
 

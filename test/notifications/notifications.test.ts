@@ -15,7 +15,7 @@ import { openChat, type Chat } from './chat.ts'
 import { openMailbox, type Mailbox } from './mailbox.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
-/** What a requester would write who wants a chat to show a link of theirs. */
+/** A requester who wants a chat to show a link of theirs would write this. */
 const HOSTILE = '<https://evil.example|Approve here> [Approve](https://evil.example) <!channel> @dana \u202e'
 
 const maker = aHuman('maker', { approverId: 'alice' })
@@ -101,7 +101,7 @@ async function ask(target: string, note = '', { soon = false } = {}): Promise<Ap
 
 const withdraw = ({ url }: ApprovalRequest) => service.post(`${url}/withdraw`, {}, { key: bot.key })
 
-/** What a chat was sent of a request. */
+/** Finds the message that a chat was sent of a request. */
 const postedOf = (path: string, { actionCode }: ApprovalRequest) =>
   chat.posted.filter((posted) => posted.path === path && posted.body.includes(actionCode))
 const mailsOf = ({ actionCode }: ApprovalRequest) =>
@@ -178,7 +178,7 @@ test('each way tells what is asked, by whom, and where to look, and only one tha
     },
   )
 
-  // Of the approvers with an address, the one who could sign.
+  // One of the approvers with an address could sign.
   expect(mail!.to).toEqual(['approvals@example.com', 'alice@example.com'])
   expect(mail!.text).toContain('Subject: Approval wanted: sandbox:echo, for bot')
   // A long line is broken on its way.

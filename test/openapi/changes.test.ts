@@ -1,4 +1,4 @@
-// What test/http/governance.test.ts looks into for changes of policies, seen on the other kinds: one code path, and so one answer.
+// The other kinds are looked into as test/http/governance.test.ts does for changes of policies: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'

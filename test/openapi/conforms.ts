@@ -116,7 +116,7 @@ function referred(stated: Response | { $ref: string }): Response {
 
 const validators = new Map<string, ResponseValidator.IOpenAPIResponseValidator>()
 
-/** Of answers of one content type where they have it: the package looks at the first one only. */
+/** Makes a validator for answers of one content type, where they have it: the package looks at the first one only. */
 function validatorOf(route: Route, type: string): ResponseValidator.IOpenAPIResponseValidator {
   const key = `${route.method} ${route.path} ${type}`
   const known = validators.get(key)

@@ -53,7 +53,7 @@ describe('the document', () => {
 
   test.skipIf(!hasPyYaml)('says the same in both notations to PyYAML', () => {
     const { json, yaml } = openapiTexts(routes)
-    // What it makes of a timestamp that is not quoted, a datetime, has no JSON and ends the program.
+    // Its value for a timestamp that is not quoted, a datetime, has no JSON and ends the program.
     const read = execFileSync('python3', ['-c', READ_YAML], { input: yaml, encoding: 'utf8' })
     expect(JSON.parse(read)).toEqual(JSON.parse(json))
   })

@@ -1,4 +1,4 @@
-// What the front end and the database do to every route alike: `send` holds each reply against the OpenAPI document.
+// The front end and the database treat every route alike: `send` holds each reply against the OpenAPI document.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ function call(to: TestService, route: Route, options: CallOptions & { body?: unk
   const { body = shown?.example, ...more } = { key: human.key, ...options }
   if (route.method === 'GET') return to.get(path, more)
   if (route.body?.anyBytes !== true) return to.post(path, body, more)
-  // What authenticates a delivery.
+  // These headers authenticate a delivery.
   const delivery = aDelivery({ body: typeof body === 'string' ? body : JSON.stringify(body) })
   return to.post(path, delivery.body, { headers: delivery.headers })
 }
@@ -109,7 +109,7 @@ describe('where what is cached has not changed', () => {
   })
 })
 
-/** Of routes that read the database for some bodies only, one of those. */
+/** Some routes read the database for some bodies only: these have one of those. */
 const reading: Readonly<Record<string, { body: unknown }>> = {
   '/sandbox/evaluate': {
     body: aTransaction({

@@ -36,12 +36,12 @@ import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aDelivery, env } from '../webhooks.ts'
 import { makeKeys } from '../signing-keys.ts'
 
-/** Of the human who resolves the example changes; the private half is gone. */
+/** The key of the human who resolves the example changes; the private half is gone. */
 const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAnUw1kH0A1LevJmsKuYCaAcZ4tvLOj+jRywbjwcZ/1ig=
 -----END PUBLIC KEY-----
 `
-/** Of the same human, under another credential, for the changes of webhook rules. */
+/** The key of the same human, under another credential, for the changes of webhook rules. */
 const RULES_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAUhs1bk7bgCBpGWhSMkQUllL9NA+Yz8J0MGP64T28dgQ=
 -----END PUBLIC KEY-----
@@ -167,7 +167,7 @@ async function storeDelivery(id: string): Promise<void> {
   )
 }
 
-/** Whose signature the example approval carries. */
+/** The example approval carries the signature of this approver. */
 async function enrolExampleApprover(): Promise<void> {
   const { approverId, keyId } = approval.approval.payload
   await database.pool.query(
@@ -177,7 +177,7 @@ async function enrolExampleApprover(): Promise<void> {
   )
 }
 
-/** What the example approval request asks to carry out. */
+/** Registers the connector that the example approval request asks to use. */
 async function registerExampleConnector(): Promise<void> {
   await registerExternalConnector(database.pool, {
     changeId: randomUUID(),
@@ -260,7 +260,7 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
   const by = others[ofWhat as keyof typeof others] ?? local
   const { key } = path.endsWith('/decline') ? approver : by
   const posted = () => service.post(examplePath(route), body, { key, headers })
-  // What was executed reaches the log a moment later.
+  // An execution reaches the log a moment later.
   if (path === '/log/completeness') await until(async () => (await posted()).status === 200, 'the stream')
   const answer = await posted()
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
@@ -270,7 +270,7 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
 })
 
 test.each(routes.filter(({ method }) => method === 'GET'))('GET $path finds its example', async (route) => {
-  // What POST left is under a checkpoint soon.
+  // The artifact that POST left is under a checkpoint soon.
   const found = () => service.get(examplePath(route), local)
   if (route.tag === 'Log') await until(async () => (await found()).status === 200, 'the checkpoint')
   expect((await found()).status).toBe(200)
@@ -284,7 +284,7 @@ describe('an auditor (readAll)', () => {
       expect((await read(auditor.key)).status).toBe(200)
       // It tells each caller its own scope.
       if (path === '/callers/me') return
-      // What happens meanwhile, such as audit events, both see a moment later.
+      // Both see things that happen meanwhile, such as audit events, a moment later.
       const agree = async () => (await read(auditor.key)).text === (await read(local.key)).text
       await until(agree, 'the same reply')
     },

@@ -7,7 +7,7 @@ import { shownFailures } from '../../src/server/openapi/failure-rows.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
 
-/** What no request can ask for, and why. */
+/** No request can ask for these, each with the reason. */
 const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
   {
     seen: /^(?!(POST \/(webhooks\/\{provider\}|policies\/pending-changes\/\{id\}\/approve)|GET \/log\/proofs\/\{kind\}\/\{id\}) ).* 500 internal$/,

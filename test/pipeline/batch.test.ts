@@ -29,7 +29,7 @@ async function refuse(table: 'business_transactions' | 'trust_records', id: stri
   )
 }
 
-/** What is stored of each transaction, in their order. */
+/** Reads the rows that are stored of each transaction, in their order. */
 async function whatIsStored(transactions: readonly { businessTransactionId: string }[]): Promise<string[]> {
   const { claimed, inDoubt, recorded } = await readStored(database.pool)
   return transactions.map(({ businessTransactionId: id }) =>
@@ -121,7 +121,7 @@ describe('the claim', () => {
       await Promise.all([one.connect(), other.connect()])
       await one.query('BEGIN')
       await hold(one, second)
-      // Who has waited for this long looks for a deadlock, and is the one that is ended: never this one.
+      // A session that has waited for this long looks for a deadlock, and is the one that is ended: never this one.
       await other.query(`SET deadlock_timeout = '60s'`)
       await other.query('BEGIN')
       await hold(other, third)

@@ -6,7 +6,7 @@ import { Client } from 'pg'
 export interface LostCommits {
   /** The same database, through here. */
   readonly url: string
-  /** What happens to commits from now on, the next one first; after the last of them they pass. */
+  /** Decides what happens to commits from now on, the next one first; after the last of them they pass. */
   lose(...commits: ('pass' | 'before' | 'after')[]): void
   close(): Promise<void>
 }

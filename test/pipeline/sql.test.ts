@@ -1,4 +1,4 @@
-// What counts as a database that is away, and what a broken connection may do to its thread: nothing.
+// Some errors mean that a database is away; a broken connection does nothing to its thread.
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What one transaction fails with. */
+/** Reads the error that one transaction fails with. */
 async function failureOf(on: Pool, work: (sql: Sql) => Promise<unknown>): Promise<unknown> {
   return inTransaction(on, work).then(
     () => assert.fail('it did not fail'),

@@ -24,7 +24,7 @@ import { publishedCrypto } from '../evidence.ts'
 
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
-/** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
+/** The steps that decide and sign work with this: everything but a database. Every shipped policy is approved. */
 export type Steps = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'storeFault' | 'semaphores'>
 
 /** @param receiptAlgorithms by default ed25519 */

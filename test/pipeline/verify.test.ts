@@ -1,4 +1,4 @@
-// What the verify step takes over from earlier steps: signatures that were verified, for the very same bytes and key.
+// The verify step takes over from earlier steps the signatures that were verified, for the very same bytes and key.
 import { released } from '../../workers/execute/claim.ts'
 import { expect, test } from 'vitest'
 import type { PublicKey } from '../../src/core/signing/keys.ts'

@@ -1,4 +1,4 @@
-// What a proposed policy version changes (decisions §7), and the order of versions.
+// The diff shows what a proposed policy version changes (decisions §7); versions have an order.
 import { describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
 import { diffPolicies } from '../../src/core/policy/diff.ts'

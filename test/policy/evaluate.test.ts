@@ -7,7 +7,7 @@ import { aDocument, aPolicyThat, aRule, aSubject } from './builders.ts'
 
 const now = new Date('2026-03-02T10:00:00Z')
 
-/** What a rule of this condition says of these parameters. */
+/** Evaluates a rule of this condition on these parameters. */
 function outcome(when: string, parameters: Record<string, unknown> = {}): Evaluation {
   return evaluate(aPolicyThat(when), aSubject({ intent: { parameters } }), now)
 }

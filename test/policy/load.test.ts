@@ -47,7 +47,7 @@ test('policies are read by name and version, with the canonical text of their do
   for (const { content, contentHash, document, file } of sources) {
     expect(content.startsWith('{"capabilities":["test:run"],"description":')).toBe(true)
     expect(contentHash).toBe(sha256Hex(content))
-    // What the database gives back compiles to the same policy.
+    // The text that the database gives back compiles to the same policy.
     expect(compilePolicy(JSON.parse(content), file).document).toEqual(document)
   }
 })

@@ -30,7 +30,7 @@ const given = {
 const compile = (text: string) => compileExpression(text, given)
 const NEVER = /can never be evaluated/
 
-/** What a caller may send as `x` and `y`. */
+/** A caller may send these as `x` and `y`. */
 const JSON_VALUES = [
   null,
   true,

@@ -6,7 +6,7 @@ import type { BuildOptions } from 'esbuild'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-/** What runs leave for the next ones. Chunks that no entry names any more stay. */
+/** Runs leave these for the next ones. Chunks that no entry names any more stay. */
 export const CACHE = join(ROOT, '.cache')
 
 /**

@@ -1,4 +1,4 @@
-// What a test that failed has left running or mounted is removed after its file. A worker process runs many files and imports a module
+// A test that failed may have left things running or mounted, which are removed after its file. A worker process runs many files and imports a module
 // once, so a helper cannot register a hook of its own: it registers here, and each file's hooks (hooks.ts) call what was registered.
 
 type Cleanup = () => unknown

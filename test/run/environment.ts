@@ -1,4 +1,4 @@
-// What every program that a test starts has in its environment, and nothing else of ours.
+// Every program that a test starts has these in its environment, and nothing else of ours.
 import { tmpdir } from 'node:os'
 import { packagesArguments } from './packages.ts'
 import { programsArguments } from './programs.ts'

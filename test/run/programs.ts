@@ -1,4 +1,4 @@
-// What the threads of a service run, in a few files: the service and its packages are 480 modules in the main thread and 300 in each
+// The threads of a service run these few files: the service and its packages are 480 modules in the main thread and 300 in each
 // worker. What an operator starts loads them as they were installed; so do the tests of `npm start`, the image, the command and the demo.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ const MAIN = join(ROOT, 'src', 'server', 'main.ts')
 const THREAD = join(ROOT, 'workers', 'thread.ts')
 const OUTS = { main: MAIN, thread: THREAD }
 
-/** What modules of both kinds find in their scope. */
+/** Modules of both kinds find these in their scope. */
 const BANNER = `
 import { createRequire as requireFrom } from 'node:module'
 const require = requireFrom(import.meta.url)

@@ -1,4 +1,4 @@
-// What test/run/interrupted.test.ts interrupts: a test file that has started some of everything and never ends.
+// The test test/run/interrupted.test.ts interrupts this: a test file that has started some of everything and never ends.
 import { writeFileSync } from 'node:fs'
 import { test } from 'vitest'
 import { executablePath, launchChromium } from '../browser/chromium.ts'

@@ -1,4 +1,4 @@
-// What the path of one artifact tells about its neighbours: hashes of leaves that nobody can guess.
+// The path of one artifact tells nothing about its neighbours but hashes of leaves that nobody can guess.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
@@ -89,7 +89,7 @@ function without(members: { readonly [name: string]: Json }, ...names: readonly 
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))
 }
 
-/** Of a UUID, or of base64url. */
+/** Reads the bits of a UUID, or of base64url. */
 function bitsOf(text: string): bigint {
   const hex = /^[0-9a-f-]{36}$/.test(text)
     ? text.replaceAll('-', '')

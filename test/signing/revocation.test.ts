@@ -127,7 +127,7 @@ describe('a service that runs', () => {
       expect(keys.get(edId)?.revokedAt).toBe(revokedAt)
       expect(keys.jwks().keys.map((key) => key['revokedAt'])).toEqual([revokedAt, undefined])
     }
-    // Who keeps what a key verified, as sessions are kept, learns of it by the identity of the key.
+    // A holder of what a key verified, as sessions are held, learns of it by the identity of the key.
     expect(keys.get(edId)).not.toBe(known)
     expect(keys.jwks()).not.toBe(keySet)
     clockMs += 1000

@@ -83,7 +83,7 @@ describe('a sweep', () => {
   test('on several instances at once notes and tells each once', async () => {
     const ids = await released(350, 1)
     const noticed = await Promise.all([sweep(), sweep(), sweep(), sweep()])
-    // What one instance held was passed over by the others: it is there, or the next sweep finds it.
+    // Intents that one instance held were passed over by the others: they are there, or the next sweep finds them.
     const later = await sweep()
     expect(noticed.reduce((sum, one) => sum + one, 0) + later).toBe(350)
     expect(await notedInDoubt(database)).toEqual(new Set(ids))

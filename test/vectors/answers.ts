@@ -1,4 +1,4 @@
-// What each verifier says of key sets and files, in one shape: TypeScript in this process, Python in one of its own.
+// Each verifier says of key sets and files, in one shape: TypeScript in this process, Python in one of its own.
 import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'

@@ -157,7 +157,7 @@ function changedRequests(all: Cases, whole: Members): void {
   ]
   for (const [id, what, path, value, fails] of swapped)
     all.add(`swapped-${id}`, what, put(whole, path, value), fails)
-  // Who holds no key can make hash and code fit; the signature stays.
+  // A forger without a key can make hash and code fit; the signature stays.
   const other = { ...asked, target: 'invoice-1002' }
   all.add(
     'swapped-whole',

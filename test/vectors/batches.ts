@@ -19,11 +19,11 @@ import { canonical, keys, preAuthEncoding, sign, type Key, type Signature } from
 /** Where an artifact stands in its batch. */
 export type Place = { origin: string; size: number; index: number; path: string[] }
 
-/** What a signer does otherwise than the server. */
+/** A signer does this otherwise than the server. */
 interface Otherwise {
   /** The bytes of which the leaf is the SHA-256, made of the DSSE encoding. */
   readonly leaf?: (encoded: Buffer) => Buffer
-  /** What is signed in place of the head. */
+  /** The text that is signed in place of the head. */
   readonly head?: (place: Place, root: string) => string
 }
 
@@ -179,13 +179,13 @@ function receiptsTogether(records: readonly Members[], signers: readonly Key[], 
   }))
 }
 
-/** Of each artifact the signatures of all signers. */
+/** Each artifact gets the signatures of all signers. */
 function inTurn(signers: readonly Key[], signAll: (due: Key) => Signature[]): Signature[][] {
   const [first = [], ...others] = signers.map(signAll)
   return first.map((one, i) => [one, ...others.map((list) => list[i] as Signature)])
 }
 
-/** What is wrong with a signature of a kind that is never signed by batch. */
+/** Lists what is wrong with a signature of a kind that is never signed by batch. */
 export function batchForgeries(own: string): [byBatch: Row, ...others: Row[]] {
   const batch = aPlace({ size: 2, index: 1 })
   return [
@@ -217,7 +217,7 @@ const firstOf = (change: (hash: string) => string) => (place: Place) => ({
   path: place.path.map((hash, i) => (i === 0 ? change(hash) : hash)),
 })
 
-/** What can be done to a place in a batch of five without a key. */
+/** A place in a batch of five can be changed so without a key. */
 const PLACES: readonly (readonly [id: string, what: string, change: (place: Place) => Json])[] = [
   ['null', 'batch is null.', () => null],
   ['list', 'batch is a list.', (place) => [place]],
@@ -295,7 +295,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const nextLetter = (letter: string) => ALPHABET[ALPHABET.indexOf(letter) + 1] ?? ''
 
 /**
- * What can be done without a key to a signature by batch.
+ * Adds changes that can be made to a signature by batch without a key.
  * @param evidence holds it
  * @param path of the object in which `algorithm`, `keyId` and `batch` stand
  */

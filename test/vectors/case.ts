@@ -14,7 +14,7 @@ type ArtifactName =
   | 'approval-request-close'
   | 'bundle'
 
-/** What a verifier is given: a JSON value, or the exact text where the text itself is the point. */
+/** A verifier is given a JSON value, or the exact text where the text itself is the point. */
 export type Given = { readonly evidence: Json } | { readonly text: string }
 
 export type Case = Given & {
@@ -26,7 +26,7 @@ export type Case = Given & {
   readonly failing: readonly string[]
   /** The checks that cannot be made, for want of a key. */
   readonly unchecked?: readonly string[]
-  /** What a report says beside its checks, word for word; where it is the point. */
+  /** A report says these beside its checks, word for word; where they are the point. */
   readonly notes?: readonly string[]
   /** The text of the log description in place of that of `log.json`; null: none is given. */
   readonly log?: string | null
@@ -64,7 +64,7 @@ export class Cases {
     this.#push({ id, what, evidence, failing, unchecked })
   }
 
-  /** What nothing signs is put in place: nobody can say what it means, and nothing else is wrong. */
+  /** Puts something in place that nothing signs: nobody can say what it means, and nothing else is wrong. */
   addUnsigned(id: string, what: string, evidence: Members, path: string, value: Json = 'CEO'): void {
     this.addUnchecked(`unsigned-${id}`, what, put(evidence, path, value), ['members'])
   }
@@ -248,7 +248,7 @@ export function forgeries(own: string): Row[] {
   ]
 }
 
-/** What can be done to the text of any signature. */
+/** The text of any signature can be changed so. */
 export const spoiled: readonly Row[] = [
   [
     'first-bit',

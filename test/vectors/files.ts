@@ -16,7 +16,7 @@ export interface FileCase {
   readonly text: string
   /** 0: all are valid. 1: any is invalid. 2: none is, and one cannot be checked, or nothing could be read. */
   readonly exitCode: 0 | 1 | 2
-  /** Of each piece of evidence in it, in their order; none where the file as a whole cannot be read. */
+  /** Each piece of evidence in it has a verdict, in their order; there are none where the file as a whole cannot be read. */
   readonly verdicts: readonly Verdict[]
 }
 

@@ -64,7 +64,7 @@ function allCases(): Record<string, readonly Case[]> {
   }
 }
 
-/** What each file holds, by name. */
+/** Lists the content of each file, by name. */
 export function vectorFiles(): Record<string, object> {
   const { oldEd25519, ed25519, oldMlDsa65, mlDsa65 } = keys
   const published = [oldEd25519, ed25519, oldMlDsa65, mlDsa65]

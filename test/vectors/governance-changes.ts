@@ -52,7 +52,7 @@ const WEBHOOK_RULES: Members = {
   },
 }
 
-/** What is signed as step-up, by the human or by whoever the forgery says. */
+/** Signs a step-up, by the human or by whoever the forgery says. */
 function stepUp(change: Members, due: Key, otherwise: Members = {}, forgery?: Forgery): Members {
   const payload = {
     version: 1,
@@ -246,7 +246,7 @@ export function governanceCases(): Case[] {
   return all.cases
 }
 
-/** What a checker saw that a policy would have decided otherwise. */
+/** Makes a report of what a policy would have decided otherwise, as a checker saw it. */
 function aReport({ changeId, changeHash }: Members): Members {
   return {
     version: 1,
@@ -411,7 +411,7 @@ function changed(all: Cases, of: Record<'pending' | 'approved' | 'rejected', Mem
     ['approved', 'status', 'approved', [RESOLUTION, STEP_UP]],
     ['approved', 'status', 'toString', [RESOLUTION, STEP_UP]],
     ['approved', 'status', null, [RESOLUTION, STEP_UP]],
-    // Whose key is then not given.
+    // The key of this one is then not given.
     ['approved', 'resolvedBy', 'mallory', []],
     ['approved', 'resolvedBy', 'carol', [RESOLUTION]],
     ['approved', 'resolvedBy', 'bob', []],

@@ -1,4 +1,4 @@
-// What a forger does to the two signatures of a hybrid record or receipt (decisions §4 "Receipt"): none may be stripped.
+// A forger does this to the two signatures of a hybrid record or receipt (decisions §4 "Receipt"): none may be stripped.
 import { change, drop, put, type Json, type Members } from './edit.ts'
 import { keys } from './keys.ts'
 

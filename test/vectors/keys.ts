@@ -23,7 +23,7 @@ export interface Key {
 
 export type Signature = { algorithm: string; keyId: string; value: string } & Members
 
-/** What a forger does otherwise than the server when it signs. */
+/** A forger does this otherwise than the server when it signs. */
 export interface Forgery {
   /** Signs in place of the key that is due; keyId and algorithm stay those of the one that is due. */
   readonly key?: Key

@@ -180,7 +180,7 @@ function nudged(value: Json, chance: Chance): Json {
   ])
 }
 
-/** What a text can have that its value does not show. */
+/** Spoils a text in a way that its value does not show. */
 function spoilText(text: string, chance: Chance): string {
   const at = chance.below(text.length)
   return chance.one([
@@ -320,7 +320,7 @@ function inner(evidence: Members, chance: Chance): void {
   }
 }
 
-/** What can be changed in the published files: evidence that is valid, or that only lacks a key. */
+/** Picks the published evidence that can be changed: evidence that is valid, or that only lacks a key. */
 function basesOf(file: string): readonly Case[] {
   const { cases } = JSON.parse(readFileSync(join(import.meta.dirname, 'countersign', file), 'utf8')) as {
     cases: Case[]
@@ -355,7 +355,7 @@ function aMutant(chance: Chance): { readonly artifact: Case['artifact']; readonl
   try {
     return { artifact: base.artifact, evidence: resigned(base.artifact, evidence, chance) }
   } catch {
-    // What is missing cannot be signed: it goes out as it is.
+    // A member that is missing cannot be signed: the evidence goes out as it is.
     return { artifact: base.artifact, evidence }
   }
 }
@@ -383,7 +383,7 @@ function aFile(chance: Chance): string {
   )
 }
 
-/** What the reader trusts of logs: as published, with a change, as a policy of its first log, or nothing. */
+/** Draws what the reader trusts of logs: as published, with a change, as a policy of its first log, or nothing. */
 function someLog(chance: Chance): string | null {
   const changed = structuredClone(description)
   mutate(changed, chance)

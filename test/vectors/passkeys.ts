@@ -60,7 +60,7 @@ function es256Json({ keyId, seed }: PasskeyOwner): Members {
   }
 }
 
-/** What an authenticator, a browser or a forger does otherwise. */
+/** An authenticator, a browser or a forger does this otherwise. */
 export interface Otherwise {
   readonly artifact?: string
   /** Replaces members of the client data; those that are undefined are left out. */

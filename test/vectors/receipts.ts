@@ -252,7 +252,7 @@ export function receiptCases(): Case[] {
   return all.cases
 }
 
-/** What the service signs where it has an evidence log. The member is signed like any other, and its form is no check's. */
+/** Adds the promise that the service signs where it has an evidence log. The member is signed like any other, and its form is no check's. */
 function promises(all: Cases, content: Members): void {
   const note =
     'It is promised to the log "countersign.example.com/log/1" by 2026-11-21T01:01:00.020Z; no proof of inclusion was given.'

@@ -197,7 +197,7 @@ export function refusalCases(): Case[] {
   return all.cases
 }
 
-/** What did not suffice stands in the refusal: whether it matches is what was refused, but it is what a human signed. */
+/** Adds approvals that did not suffice and stand in the refusal: whether they match is what was refused, but each is what a human signed. */
 function approvals(all: Cases): void {
   const body = aRefusalBody('unapproved', 'mismatch')
   const withSignals = (verifiedSignals: Json) =>

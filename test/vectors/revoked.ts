@@ -10,7 +10,7 @@ interface Named {
   readonly time: string
   /** Before the ids of the cases. */
   readonly prefix?: string
-  /** What a report says besides. */
+  /** A report says these besides. */
   readonly notes?: readonly string[]
 }
 

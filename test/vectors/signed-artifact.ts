@@ -1,4 +1,4 @@
-// What can be wrong with any small artifact that is `{<member>: …, signature}`, whatever it says.
+// A small artifact `{<member>: …, signature}` can be wrong in these ways, whatever it says.
 import { batchForgeries } from './batches.ts'
 import { forgeries, type Cases } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
@@ -6,12 +6,12 @@ import { uuid } from './evidence.ts'
 import { canonical, humans, keys, type Forgery, type Key } from './keys.ts'
 
 export interface SignedArtifact {
-  /** What is signed, by its payload type. */
+  /** The payload type that it is signed as. */
   readonly kind: string
   /** Where the payload stands beside its signature; its check has the same name. */
   readonly member: string
   readonly payload: Members
-  /** Of a payload: itself with its signature. */
+  /** A payload is given back with its signature. */
   readonly signed: (payload: Members, due?: Key, forgery?: Forgery) => Members
   /** Another artifact of the kind, whose signature is right. */
   readonly other: Members

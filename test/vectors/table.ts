@@ -22,7 +22,7 @@ export const ARTIFACTS = [
 ] as const
 export const OTHERS = ['key-sets', 'files', 'summaries'] as const
 export const KEY_FILES = ['keys.json', 'approver-keys.json']
-/** What the reader trusts of logs, where a case has nothing else. */
+/** The reader trusts these logs, where a case has nothing else. */
 export const LOG = readFileSync(join(folder, 'log.json'), 'utf8')
 export const KEY_SET = KEY_FILES.map((name) => readFileSync(join(folder, name), 'utf8'))
 export const published = ARTIFACTS.map((name) => ({ name, cases: readCases<Case>(name) }))
@@ -42,7 +42,7 @@ export function textOf(given: Case): string {
   return 'text' in given ? given.text : JSON.stringify(given.evidence)
 }
 
-/** What a verifier is asked: of each case its own description of the log, or the common one, and null where there is none. */
+/** A verifier is asked of each case with its own description of the log, or the common one, and null where there is none. */
 export const askedWith = (logOf: (log: string | null) => string | null): Asked[] => [
   { files: KEY_SET },
   ...all.map((given) => ({ text: textOf(given), log: logOf(given.log === undefined ? LOG : given.log) })),
@@ -50,7 +50,7 @@ export const askedWith = (logOf: (log: string | null) => string | null): Asked[]
   ...keySets.map((given) => ({ files: given.files })),
 ]
 
-/** What is published of a case that is one piece of evidence, as one sentence. */
+/** Writes what is published of a case that is one piece of evidence, as one sentence. */
 function expected({ artifact, valid, failing, unchecked = [], notes, unusable }: Case): object {
   // A page is no piece of evidence: the table says of both that they are unusable as one.
   if (unusable === true) return { unusable }

@@ -1,4 +1,4 @@
-// What evidence says in words, beside the verdict.
+// Evidence has an account in words, beside the verdict.
 import { expect, test } from 'vitest'
 import { accountsOf } from '../../src/core/verifier/account.ts'
 

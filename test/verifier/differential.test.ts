@@ -8,7 +8,7 @@ const SEED_OF_THE_PROJECT = 36
 /** Another one looks elsewhere: SEED=7 npx vitest run test/verifier/differential.test.ts */
 const SEED = Number(process.env['SEED'] ?? SEED_OF_THE_PROJECT)
 
-/** Of each mutation what came of it, in a word. */
+/** Says in a word what came of each mutation. */
 function outcomeOf(answer: Answer): string {
   if ('keyIds' in answer) return 'key set read'
   if ('refused' in answer) return 'key set refused'

@@ -78,7 +78,7 @@ function ended(program: string, env: { PATH: string }, args: readonly string[], 
 
 const ofTheProduct = new Map<string, ReturnType<typeof ended>>()
 
-/** What `countersign verify` says: run once for the same arguments, whichever Node the file is compared under. */
+/** Reads the verdict of `countersign verify`: run once for the same arguments, whichever Node the file is compared under. */
 function byTheProduct(args: readonly string[], input: string): ReturnType<typeof ended> {
   const run = JSON.stringify([args, input])
   const known = ofTheProduct.get(run)

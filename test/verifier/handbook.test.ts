@@ -22,7 +22,7 @@ test.runIf(process.env['CI'] === 'true')('Python and its package cryptography ar
   expect(hasCryptography).toBe(true)
 })
 
-/** What it cannot judge, beside signatures of ML-DSA-65. Each was tried: a case that it judges rightly after all is no longer in this list. */
+/** These it cannot judge, beside signatures of ML-DSA-65. Each was tried: a case that it judges rightly after all is no longer in this list. */
 const OUT_OF_REACH: Readonly<Record<string, string>> = {
   'bundle/valid-policy': 'it takes no tlog-policy, a format of C2SP that the handbook only names',
   'bundle/policy-other-log': 'a tlog-policy',

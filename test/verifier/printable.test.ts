@@ -1,4 +1,4 @@
-// What reaches a terminal of evidence: the same characters are replaced in TypeScript and in Python.
+// Evidence that reaches a terminal has the same characters replaced in TypeScript and in Python.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { printable, printableJson } from '../../src/core/printable.ts'

@@ -1,4 +1,4 @@
-// What an approval covers (decisions §7): the one function that the service and every verifier ask. The vectors have it from outside.
+// One function says what an approval covers (decisions §7), which the service and every verifier ask. The vectors have it from outside.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
@@ -14,7 +14,7 @@ const aName = fc.stringMatching(/^[a-z]{1,6}$/).filter((name) => name !== 'inten
 test('the hash of the parameters covers them and nothing else', () => {
   fc.assert(
     fc.property(fc.dictionary(aName, fc.jsonValue()), fc.dictionary(aName, fc.jsonValue()), (one, other) => {
-      // What cannot be signed has no hash.
+      // A value that cannot be signed has no hash.
       fc.pre(!JSON.stringify([one, other]).includes('__proto__'))
       const [parameters, others] = [parsed(JSON.stringify(one)), parsed(JSON.stringify(other))]
       const scope = { parametersHash: sha256Hex(canonicalize(parameters)) }

@@ -1,4 +1,4 @@
-// What the service says that it answers, in its own schemas: every verifier knows each member of it, the optional ones too. A member that
+// The service says in its own schemas what it answers: every verifier knows each member of it, the optional ones too. A member that
 // is added to a schema alone would make genuine evidence one that cannot be checked.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

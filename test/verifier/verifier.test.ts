@@ -56,7 +56,7 @@ const RECORD_CHECKS = [
 ]
 const REFUSAL_CHECKS = ['refusal hash', 'refusal signature', 'decision binding', 'approvals', 'members']
 
-/** Of what promises its inclusion in a log. */
+/** Matches a subject that promises its inclusion in a log. */
 const promised = (subject: string): unknown =>
   expect.stringMatching(
     `^${subject} is promised to the log "countersign\\.example/log/1" by \\S+; no proof of inclusion was given\\.$`,

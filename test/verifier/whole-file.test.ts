@@ -161,7 +161,7 @@ describe('genuine evidence', () => {
   // proves abuse: A genuine list, record or bundle moved, wrapped, joined or stripped of its mark in a file with forged members
   test('whose members are moved, wrapped, joined or stripped exits 0 nowhere', async () => {
     const all = bases.flatMap(({ artifact, evidence }) => [...forgeriesOf(artifact, evidence)])
-    // What was stripped or written over may have been the forged text.
+    // The part that was stripped or written over may have been the forged text.
     const forged = all.filter(({ text }) => text.includes(FORGED))
     expect(forged.length).toBeGreaterThan(4_000)
     expect(await passing(forged)).toEqual([])

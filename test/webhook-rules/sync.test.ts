@@ -1,4 +1,4 @@
-// What a start makes of the files: approved by genesis at the very first, loaded at every later one.
+// A start approves the files by genesis at the very first, and loads them at every later one.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

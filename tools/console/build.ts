@@ -17,7 +17,7 @@ export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
     absWorkingDir: ROOT,
     outdir: CONSOLE_FOLDER,
     bundle: true,
-    // What both need is a file of its own; the verifier is loaded where evidence is looked at.
+    // Code that both need is a file of its own; the verifier is loaded where evidence is looked at.
     splitting: true,
     format: 'esm',
     platform: 'browser',
@@ -67,7 +67,7 @@ function isEntry(path: string, name: string): boolean {
   return basename(path).startsWith(`${name}-`)
 }
 
-/** What is committed. */
+/** Reads the committed files. */
 export function committedConsole(): ReadonlyMap<string, string> {
   return new Map(
     readdirSync(CONSOLE_FOLDER).map((name) => [name, readFileSync(join(CONSOLE_FOLDER, name), 'utf8')]),

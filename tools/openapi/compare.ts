@@ -1,4 +1,4 @@
-// What a newer document lacks of an older one (interface §9.4): within v1 nothing that a client may rely on disappears.
+// A newer document may lack nothing of an older one (interface §9.4): within v1 nothing that a client may rely on disappears.
 
 /**
  * Compares two parsed documents.

@@ -1,4 +1,4 @@
-// What the offline signer reads and makes: no page, no network, no storage.
+// The offline signer reads and makes these: no page, no network, no storage.
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import { approvalPayload } from '../../src/core/approval-requests/approval-payload.ts'
@@ -96,7 +96,7 @@ export function readPrivateKey(pem: string): Uint8Array {
   return der.slice(16)
 }
 
-/** Who signs, by the names that are enrolled. */
+/** The approver who signs, by the names that are enrolled. */
 export interface Signer {
   readonly approverId: string
   readonly keyId: string

@@ -6,7 +6,7 @@ import { noEvidence, readTrusted, Unusable, type Trusted } from '../../src/core/
 import { reportsIn } from '../../src/core/verifier/many.ts'
 import { openSummary, type Summing } from '../../src/core/verifier/summary.ts'
 
-/** What a zone was given; `text` is undefined for bytes that are no UTF-8 text. */
+/** A zone was given these; `text` is undefined for bytes that are no UTF-8 text. */
 interface Source {
   readonly name: string
   readonly text: string | undefined
@@ -53,7 +53,7 @@ function zone(id: string, take: (sources: readonly Source[]) => string): void {
   let turn = 0
   const give = async (reading: Promise<readonly Source[]>): Promise<void> => {
     const mine = ++turn
-    // What it held is gone at once: no result may stand beside the name of another file.
+    // Its old content is gone at once: no result may stand beside the name of another file.
     take([])
     state.textContent = 'Reading…'
     await verify()
@@ -125,7 +125,7 @@ async function verify(): Promise<void> {
   summary.textContent = showResults(results, outcomes, summing.summary())
 }
 
-/** What verifies, or the sentence that says why it cannot be read. */
+/** Reads what verifies, or the sentence that says why it cannot be read. */
 function trustedNow(): Trusted | string {
   try {
     const unread = keySets.find((one) => one.text === undefined)

@@ -1,4 +1,4 @@
-// What the offline verifier page shows of an outcome. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
+// The offline verifier page shows an outcome so. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
 import { printable } from '../../src/core/printable.ts'
 import { isOpen, type Report } from '../../src/core/verifier/index.ts'
 import { summaryLines, type Summary } from '../../src/core/verifier/summary.ts'
@@ -37,7 +37,7 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
  * @returns the sentence that sums it up
  */
 export function showResults(place: HTMLElement, outcomes: readonly Outcome[], summary: Summary): string {
-  // What is wrong stands first, and is never among those that are not shown.
+  // Failures stand first, and are never among those that are not shown.
   const shown = outcomes.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, SHOWN_MAX)
   place.replaceChildren(...shown.map((outcome) => article(outcome, outcomes.length > 1)))
   if (shown.length < outcomes.length)

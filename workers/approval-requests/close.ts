@@ -57,7 +57,7 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
   })
 }
 
-/** Who could have signed may decline, whether or not they have signed. */
+/** An approver who could have signed may decline, whether or not they have signed. */
 async function ineligible(
   { approverId }: ScopedCaller,
   { requestedBy, principalId }: StandingRequest,

@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 
-/** Of one transaction. */
+/** One transaction closes so many at most. */
 const BATCH_MAX = 100
 
 /** Marks all requests whose time is over, and tells the audit of each once. */

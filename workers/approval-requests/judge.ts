@@ -46,7 +46,7 @@ export function judge(
   const evaluations = grantsOf(ungranted).map((granted) =>
     evaluateVersion(version, { ...transaction, signals: { ...transaction.signals, ...granted } }, now),
   )
-  // What waits for other state that the caller left out may yet be approved.
+  // A request that waits for other state that the caller left out may yet be approved.
   if (!evaluations.some(({ kind }) => kind === 'approved' || kind === 'unfilled'))
     return failures.notApprovable(sentence(evaluations.at(-1)!.reason))
   const unclaimed = approvals.find(({ signal }) => transaction.signals[signal] === false)

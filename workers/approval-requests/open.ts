@@ -84,7 +84,7 @@ async function openNotify({ notificationWays, joinQueue }: OpenWith): Promise<No
   return (sql, message) => addNotifications(boss, sql, message, notificationWays)
 }
 
-/** What is to be judged, and where it stands in the body; or why there is none. */
+/** Finds the transaction that is to be judged, and where it stands in the body; or why there is none. */
 async function postedOf(
   { transaction, fromRefusal }: { transaction?: unknown; fromRefusal?: string },
   { callerId }: ScopedCaller,
@@ -96,7 +96,7 @@ async function postedOf(
       : { transaction, path: 'transaction' }
   if (transaction !== undefined)
     return failures.invalidField('transaction and fromRefusal cannot be given together.')
-  // Of one's own, also for humans and auditors: the request is for an execution by whoever asks.
+  // The refusal must be the caller's own, also for humans and auditors: the request is for an execution by whoever asks.
   const refused = await readRefusedTransaction(sql, fromRefusal, callerId)
   if (refused === null) return failures.refusalNotFound()
   const { approvable } = JSON.parse(refused.refusal) as RefusalRecord
@@ -202,7 +202,7 @@ async function opened(
   }
 }
 
-/** Of what is asked, whenever it is asked. */
+/** The hash of what is asked is the same whenever it is asked. */
 function hashOfAsked({ requestId: _id, createdAt: _at, expiresAt: _end, ...asked }: ApprovalRequestContent) {
   return sha256Hex(canonicalize(asked as unknown as Json))
 }

@@ -121,7 +121,7 @@ function normalized(pem: string, passkey: ProposedPasskey | undefined): string |
   }
 }
 
-/** Whoever proposes it has the passkey at hand, and it signs for the site that it is enrolled for. */
+/** The human who proposes it has the passkey at hand, and it signs for the site that it is enrolled for. */
 function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): Failure | undefined {
   const { rpId, origins, proof } = passkey
   const { payload, algorithm, signature, webauthn } = proof

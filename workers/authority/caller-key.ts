@@ -63,7 +63,7 @@ type Revoke = {
 const KEYS_MAX = 500
 /** Every thread keeps what every key allows. */
 const SCOPE_BYTES_MAX = 8_192
-/** What one human proposes another one approves. */
+/** One human proposes, and another one approves. */
 const HUMANS_NEEDED = 2
 
 const proposalOf = bodyOf(CallerKeyProposal)
@@ -164,7 +164,7 @@ interface Standing {
   readonly inEffect: readonly Caller[]
   readonly configured: readonly Caller[]
   readonly stored: readonly StoredCallerKey[]
-  /** Of every register. */
+  /** The namings of every register. */
   readonly namings: readonly Naming[]
 }
 
@@ -320,7 +320,7 @@ function widens(issue: Issue, own: readonly Caller[]): boolean {
   return moreOf(issue, own) !== ''
 }
 
-/** What the key allows that none of the caller's others does. */
+/** Names the permissions of the key that none of the caller's others has. */
 function moreOf(issue: Issue, own: readonly Caller[]): string {
   const held = {
     capabilities: new Set(own.flatMap((one) => one.allowedCapabilities)),

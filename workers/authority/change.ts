@@ -32,7 +32,7 @@ export interface Change extends Proposal {
   readonly resolvedAt?: string
   readonly rejectionReason?: string
   readonly stepUpAuthorization?: Json
-  /** What the human saw whose step-up covers its hash. */
+  /** The human saw this report, whose step-up covers its hash. */
   readonly impactReport?: ImpactReport
 }
 
@@ -86,7 +86,7 @@ const changesAt = (
   rejected: `POST ${path}/{id}/reject`,
 })
 
-/** What brings a change into a state, by its kind. */
+/** These routes bring a change into a state, by its kind. */
 const ROUTES: Readonly<Record<ChangeKindName, ReturnType<typeof changesAt>>> = {
   policy: {
     ...changesAt('/policies/pending-changes'),

@@ -91,7 +91,7 @@ async function contradiction(change: Register | Revoke, sql: Sql): Promise<Failu
   return undefined
 }
 
-/** What makes a registration useless today, and may be mended by another change tomorrow. */
+/** Warns of what makes a registration useless today, and may be mended by another change tomorrow. */
 async function warningsOf({ capability, policy, endpointUrl }: Register, sql: Sql): Promise<string[]> {
   const versions = (await readPolicyVersions(sql)).filter(({ name }) => name === policy)
   const warnings: string[] = []

@@ -53,7 +53,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
       return failures.invalidField(`policyId must not be ${name}: the name is reserved.`)
     const target = `${name}/${version}`
     const isNamed = isPolicyName(name) && isPolicyVersion(version)
-    // What is no name could be read as another version's target, and no PostgreSQL text holds a NUL.
+    // A text that is no name could be read as another version's target, and no PostgreSQL text holds a NUL.
     if (proposedContent === undefined && !isNamed) return failures.policyNotFound({ name, version })
     if (action === 'retire') {
       for (const [member, value] of Object.entries({ proposedContent, retires }))

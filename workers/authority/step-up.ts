@@ -18,7 +18,7 @@ const KEY_ID = 'step-up'
 
 type AnyStepUp = StepUpAuthorization | EndpointStepUp
 
-/** Of the key that was called with. */
+/** The step-up keys of the key that was called with. */
 type StepUpKeys = Pick<ScopedCaller, 'stepUpPublicKey' | 'stepUpPasskey'>
 
 /**

@@ -1,4 +1,4 @@
-// What an HTTP exchange means for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
+// An HTTP exchange means one of these for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
 import type { Json } from '../../src/core/json/canonical.ts'
 import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/core/json/json.ts'
@@ -8,7 +8,7 @@ import type { ConnectorOutcome } from './connector.ts'
 export type HttpAnswer = Extract<HttpOutcome, { kind: 'answered' }>
 
 interface Reading {
-  /** What a 200 with this body means. Undefined: it is not an answer to this order. */
+  /** Reads the meaning of a 200 with this body. Undefined: it is not an answer to this order. */
   readonly read: (body: Fields) => ConnectorOutcome | undefined
   /** Why a request was refused with a 4xx, as evidence may hold it; ends without a full stop. */
   readonly refusal: (answered: HttpAnswer) => string

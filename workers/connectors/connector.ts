@@ -1,4 +1,4 @@
-// What a connector is: what it is called with, and the three ways a call can end (decisions §8).
+// A connector is called with these, and a call can end in three ways (decisions §8).
 import type { Canonical, Json } from '../../src/core/json/canonical.ts'
 
 export interface Connector {
@@ -25,7 +25,7 @@ export interface Order {
   readonly parameters: Readonly<Record<string, unknown>>
   /** The same parameters, canonical. */
   readonly parametersText: Canonical
-  /** What approved it, and the hash of that version's content. */
+  /** The policy that approved it, and the hash of that version's content. */
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
   /** approverIds whose approvals stand behind it; none where the policy asks for none. */
   readonly approvedBy: readonly string[]

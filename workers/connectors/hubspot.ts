@@ -87,7 +87,7 @@ function updateRequest({ parameters }: Order): Request | Refusal {
 /** Undefined when it is another deal, or none. */
 function readDeal({ id, ...deal }: Fields, target: string): ConnectorOutcome | undefined {
   if (id !== target || !isObject(deal['properties'])) return undefined
-  // What proves the deal's state, and nothing that an extension of the API may add.
+  // These prove the deal's state; anything that an extension of the API may add is left out.
   const kept = ['properties', 'createdAt', 'updatedAt', 'archived'].filter((name) =>
     Object.hasOwn(deal, name),
   )

@@ -49,7 +49,7 @@ export function isReleaseOver(authorizedUntil: string, now: Date): boolean {
 
 type Definite = Exclude<Said, 'pending'>
 
-/** What a connector's answer says, in words for the transition; or why it says nothing, which completes "the connector …". */
+/** A connector's answer says this, in words for the transition; or why it says nothing, which completes "the connector …". */
 type ReadBack = { readonly says: Definite; readonly note: string } | { readonly unknown: string }
 
 /**

@@ -105,7 +105,7 @@ export async function claimTogether(
 }
 
 /**
- * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
+ * Makes the rows that go with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
 function rowsOfClaim(

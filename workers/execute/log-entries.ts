@@ -1,4 +1,4 @@
-// What the evidence log holds of executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
+// The evidence log holds executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'

@@ -10,7 +10,7 @@ import type { Verification } from '../../src/core/verification.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { VerifiedExecution } from './verify.ts'
 
-/** What names a receipt: one record can have several. */
+/** These name a receipt: one record can have several. */
 interface ReceiptIdentity {
   readonly receiptId: string
   readonly receiptHash: string

@@ -21,7 +21,7 @@ const ROUTES = {
   'intent.finalized': 'POST /execution-intents/{id}/finalize',
 } as const
 
-/** What the first of two humans says: it ends nothing yet. */
+/** The first of two humans says this: it ends nothing yet. */
 interface Waits {
   readonly firstWord: Pick<FirstWord, 'resolution' | 'note'>
 }
@@ -42,7 +42,7 @@ export async function closeIntent(
   const id = request.params['id']?.toLowerCase()
   if (!isUuid(id)) return failures.intentNotFound()
   return allOrNothing(pool, async (sql) => {
-    // Whoever is storing its evidence at this moment comes first, and has then closed it.
+    // The thread that is storing its evidence at this moment comes first, and has then closed it.
     const locked = await lockIntent(sql, id)
     if (locked === null) return failures.intentNotFound()
     if (locked.state !== 'RELEASED') return failures.conflict(`The execution intent is ${locked.state}.`)
@@ -84,7 +84,7 @@ interface Closing extends Pick<ThreadContext, 'key'> {
   readonly log: LogBatch
 }
 
-/** What was done, for its audit event. */
+/** The audit event says that this was done. */
 interface Done {
   readonly type: keyof typeof ROUTES
   readonly reason: string

@@ -83,7 +83,7 @@ async function concludeOne(answered: AnsweredQuestion, tools: ConcludeWith): Pro
   if ('unknown' in read) return { outcome: 'unknown', problem: read.unknown }
   const { says } = read
   return inTransaction(tools.pool, async (sql) => {
-    // Whoever is storing its evidence or closing it at this moment comes first.
+    // The thread that is storing its evidence or closing it at this moment comes first.
     const standing = (await readStanding([id], sql, tools)).get(id)
     if (standing === undefined || standing.intent === null)
       return { outcome: 'unknown', problem: 'was asked about no intent' }
@@ -109,13 +109,13 @@ async function concludeOne(answered: AnsweredQuestion, tools: ConcludeWith): Pro
   })
 }
 
-/** What a connector says of an intent whose rows are locked. */
+/** A connector says this of an intent whose rows are locked. */
 interface Heard {
   readonly sql: Transaction
   readonly answered: AnsweredQuestion
   readonly says: Said
   readonly note: string
-  /** Who submitted the transaction. */
+  /** The caller that submitted the transaction. */
   readonly callerId: string
   readonly at: string
   readonly log: LogBatch

@@ -25,7 +25,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
       if (quorumOf(body, thread) === 1) return { state: 'RESOLVED', ...resolution }
       const first = await readFirstWord(sql, id)
-      // Whoever spoke first may say otherwise, and is still one human, by whichever name.
+      // The human who spoke first may say otherwise, and is still one human, by whichever name.
       if (first === undefined || isSamePerson(thread.persons.current(), first.by, by))
         return { firstWord: resolution }
       if (first.resolution === resolution.resolution)

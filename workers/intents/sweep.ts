@@ -18,7 +18,7 @@ import { Finished, type InFlight } from '../in-flight.ts'
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
 
-/** What instances may be apart in learning of a change of connectors, and their clocks. */
+/** Instances may be so far apart in learning of a change of connectors, and their clocks. */
 const CHANGE_KNOWN_MS = 60_000
 
 type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'connectors'>
@@ -101,7 +101,7 @@ function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: Si
   return auditEvent(
     {
       type: 'intent.in_doubt',
-      // Of no request: the service looks by itself.
+      // No request asked for it: the service looks by itself.
       route: 'service',
       reason:
         'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',

@@ -24,7 +24,7 @@ export interface End {
   /** Given for RESOLVED, with the human's note, or what the connector said. */
   readonly resolution?: Resolution
   readonly note?: string
-  /** Of the confirmation by which a provider closes it. */
+  /** The confirmation by which a provider closes it. */
   readonly confirmationId?: string
   /** The human who said the same before, where it takes two. */
   readonly agreedWith?: string
@@ -33,7 +33,7 @@ export interface End {
 }
 
 interface Ending {
-  /** Of the transaction. */
+  /** The id of the transaction. */
   readonly id: string
   readonly from: IntentState
   readonly end: End

@@ -27,7 +27,7 @@ const PATH_HASH_BYTES = 47
 
 /** Paths that a thread computes at once: 20 ms. */
 const PATHS_AT_ONCE = 32
-/** What a path costs a thread, measured where no two share a tile. */
+/** A path costs a thread so much, measured where no two share a tile. */
 const PATH_MS = 0.5
 
 /** Between the append of the heads and their publication, some tens of milliseconds each time. */
@@ -39,7 +39,7 @@ const requestOf = bodyOf(CompletenessRequest)
 interface ProveWith {
   readonly pool: Pool
   readonly heads: StreamHeads
-  /** What a checkpoint must meet to be served; undefined: the newest is. */
+  /** A checkpoint must meet this to be served; undefined: the newest is. */
   readonly required: LogPolicy | undefined
 }
 
@@ -100,7 +100,7 @@ export async function proveComplete(request: WorkerRequest, { pool, heads, requi
   }
 }
 
-/** Whose lists a caller may see is its own matter: it is not told whether others have any. */
+/** A caller may see lists of its own, and is not told whether others have any. */
 function askedOf(body: Uint8Array, { reads }: ScopedCaller): Asked | Failure {
   const request = requestOf(body)
   if (request instanceof Failure) return request
@@ -120,7 +120,7 @@ interface Found {
   readonly checkpoint: CheckpointRow
   readonly tag: string
   readonly head: HeadPlace
-  /** Of the tree of heads. */
+  /** The root of the tree of heads. */
   readonly root: Uint8Array
   readonly indexes: readonly number[]
 }

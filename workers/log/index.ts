@@ -14,7 +14,7 @@ import { areHeadsDue, CHECKPOINT_EVERY_MS, DamagedRuns, openSequencer } from './
 /** A tick with more to do leaves it to the next one, so that none takes longer than a request may. */
 const TICK_MAX_MS = 2_000
 
-/** What is queued in a quiet log waits for no longer than this. */
+/** An entry in a quiet log waits in the queue for no longer than this. */
 const TICK_EVERY_MS = 200
 /** More than the time between two checkpoints of the instance that writes: as long as it does, the others see it. */
 const OTHERS_TICK_EVERY_MS = 1_000

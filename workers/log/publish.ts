@@ -44,7 +44,7 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
     if (behind !== undefined) throw new DamagedLog(behind)
     const stored = last && readStored(last, origin)
     await assertStoredTree(sql, state, stored)
-    // What was read begins with the last checkpoint: where that is what was seen, it is no other log.
+    // The stored tree starts with the last published checkpoint. If that is also the newest one seen here, no fork check is needed.
     const forked = isSame(seen, stored)
       ? undefined
       : await whyForked(sql, { log, origin, size: frontier.size }, seen)

@@ -21,7 +21,7 @@ export function leavesOfKeys(
   rows: readonly KeyRow[],
   { after, countMin }: { after: Uint8Array; countMin: number },
 ): { leaves: Buffer; isAll: boolean } {
-  // Of each first byte, how many there are: only so many are copied and sorted as are wanted.
+  // Each first byte is counted: only so many leaves are copied and sorted as are wanted.
   const counts = new Uint32Array(256)
   forEachLater(rows, after, (keys, at) => counts[keys[at]!]!++)
   let [byteMax, count] = [0, counts[0]!]

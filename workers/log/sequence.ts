@@ -19,7 +19,7 @@ import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
 import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'
 
-/** What is stored of the runs of ids is damaged. The log itself goes on. */
+/** The stored runs of ids are damaged. The log itself goes on. */
 export class DamagedRuns extends Error {}
 
 function asDamagedRuns(error: unknown): never {

@@ -45,7 +45,7 @@ export async function assertStoredTree(
       frontier = append(frontier, entries, heads, completed)
     await compareTiles(sql, log, completed)
   }
-  // Of a size that is a multiple of 256, or that is signed again, nothing was appended above.
+  // Nothing was appended above a size that is a multiple of 256, or that is signed again.
   for (const head of heads) if (head.size === frontier.size) compareRoot(frontier, head)
 }
 

@@ -134,7 +134,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** What the policy would see, as far as it can be read. Undefined where the signals cannot. */
+/** Reads what the policy would see, as far as it can be read. Undefined where the signals cannot. */
 function subjectOf(rebuilt: Fields, action: string, caller: ScopedCaller): PolicySubject | undefined {
   const { authority, metadata, signals } = rebuilt
   const intent = rebuilt['intent'] as Fields

@@ -1,4 +1,4 @@
-// What POST /sandbox/evaluate has to say about a transaction beside its decision: problems, which keep it from being executed, and
+// POST /sandbox/evaluate says these about a transaction beside its decision: problems, which keep it from being executed, and
 // warnings, which do not (decisions §9).
 import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
@@ -59,7 +59,7 @@ export function mismatchFinding(mismatch: Mismatch): Finding {
   }
 }
 
-/** What is stored or dropped without a word: most often a misspelt name. */
+/** Warns of members that are stored or dropped without a word: most often a misspelt name. */
 export function* warningsOf(body: unknown, policy: CompiledPolicy | undefined): Generator<Finding> {
   if (!isObject(body)) return
   for (const [name, value] of Object.entries(body)) {

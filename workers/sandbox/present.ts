@@ -1,4 +1,4 @@
-// What the signals are now that a policy verifies by what the database holds: a caller may look before it executes (decisions §9, §12). Nothing
+// A policy can verify signals by what the database holds: a caller may look at them before it executes (decisions §9, §12). Nothing
 // is locked, so an execution may find another value; nothing is asked outside.
 import { randomUUID } from 'node:crypto'
 import type { ThreadContext } from '../context.ts'

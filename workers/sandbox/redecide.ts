@@ -34,7 +34,7 @@ export interface Refused {
   readonly version: string
 }
 
-/** What is simulated of a policy: the decisions of a document, the end of versions, or both. */
+/** A simulation of a policy covers the decisions of a document, the end of versions, or both. */
 export interface Simulated {
   readonly name: string
   /** Undefined: nothing is decided again. */
@@ -143,7 +143,7 @@ function pastOf(
   }
 }
 
-/** What was verified then, less the approvals that would not count now. */
+/** Takes the state that was verified then, less the approvals that would not count now. */
 function stateOf(
   decision: PastDecisionText | undefined,
   who: Parameters<typeof pastOf>[1],

@@ -68,7 +68,7 @@ function initiatorsOf({ accepted }: SignalCheck<Approval>): string[] {
 
 interface Chosen {
   readonly approvals: readonly UsableApproval[]
-  /** What those of version 2 are for: all for the same one. */
+  /** The request that approvals of version 2 are for: all for the same one. */
   readonly request?: UsableApproval['request'] & object
 }
 
@@ -118,7 +118,7 @@ function isRequested(body: string, { accepted, decision, now }: SignalCheck<Appr
     target: intent.target,
     parameters: intent.parameters,
     signals,
-    // What was asked for is what is declared: what is filled in stands beside it.
+    // The request's signals are the declared ones: what is filled in stands beside them.
     verified: [],
     policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
     principalId: authority.principalId,

@@ -1,4 +1,4 @@
-// What a state verifier is: where the value of a declared signal is independently known (decisions §6 "verify", §7).
+// A state verifier knows the value of a declared signal independently (decisions §6 "verify", §7).
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/core/signing/keys.ts'
@@ -26,7 +26,7 @@ export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {
 export interface Verified {
   /** Null: could not be verified, which no declared value equals. */
   readonly value: boolean | number | null
-  /** What stands beside the value in the decision's verifiedSignals, so that it can be checked from the record alone. */
+  /** This stands beside the value in the decision's verifiedSignals, so that it can be checked from the record alone. */
   readonly evidence?: Readonly<Record<string, Json>>
   /** Approvals that this execution uses up if it is claimed. */
   readonly consumes?: readonly ConsumedApproval[]
@@ -35,7 +35,7 @@ export interface Verified {
 export interface ConsumedApproval {
   readonly approvalId: string
   readonly approverId: string
-  /** Of the approval request that it is for, which is used up with it. */
+  /** The hash of the approval request that it is for, which is used up with it. */
   readonly requestHash?: string
 }
 
@@ -57,7 +57,7 @@ export type StateVerifier<V extends SignalVerifier> =
   | {
       /** Our own tables: read in the transaction that claims the execution. */
       readonly when: 'with the claim'
-      /** What no other execution may read or change from the reading until the claim has committed. */
+      /** Locks what no other execution may read or change from the reading until the claim has committed. */
       readonly locks: (check: SignalCheck<V>) => AdvisoryLock[]
       readonly read: (
         check: SignalCheck<V>,

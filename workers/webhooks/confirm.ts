@@ -1,4 +1,4 @@
-// What a batch of deliveries says of executions: confirmations, and the intents that they close, of one commit.
+// A batch of deliveries says this of executions: confirmations, and the intents that they close, of one commit.
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
@@ -37,7 +37,7 @@ export interface ConfirmWith extends Pick<ThreadContext, 'key' | 'crypto'> {
   readonly webhookRules: Pick<WebhookRules, 'find'>
 }
 
-/** What became of a delivery. */
+/** The end of a delivery. */
 export interface Confirmed extends DeliveryEnd {
   readonly says: Match['says'] | undefined
   readonly confirmationId: string | undefined
@@ -92,7 +92,7 @@ export async function confirmDeliveries(
   return { confirmed, audited: made.audited }
 }
 
-/** What a commit writes, as it grows. */
+/** A commit writes these, as they grow. */
 interface Made {
   readonly confirmations: Parameters<typeof insertConfirmations>[0][number][]
   readonly ends: SignedEnd[]

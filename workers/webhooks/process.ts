@@ -73,7 +73,7 @@ function pieces(jobs: readonly Job[]): Job[][] {
   return cut
 }
 
-/** What became of its deliveries, without those that wait or that somebody else has processed; or why it failed. */
+/** The ends of its deliveries, without those that wait or that somebody else has processed; or why it failed. */
 type Result = ProcessedDelivery[] | string
 
 /** @throws where the database is away: the jobs are then as they were */
@@ -141,7 +141,7 @@ function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): Audi
   const said = { outcome, ruleId, businessTransactionId, confirmationId: confirmationId ?? null }
   const known = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== null)
   return {
-    // Of each run its own; that of the first has the delivery's.
+    // Each run has an event of its own; that of the first has the delivery's id.
     eventId: reruns === 0 ? eventKey : randomUUID(),
     type: 'webhook.processed',
     occurredAt: at,
@@ -160,7 +160,7 @@ function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): Audi
   }
 }
 
-/** What a delivery is about; nothing else of it is read (interface §6). Any bytes may come: of those that are no JSON, nothing. */
+/** Reads the subject of a delivery; nothing else of it is read (interface §6). Any bytes may come: of those that are no JSON, nothing. */
 function subject(body: Uint8Array): { event?: string; paymentId?: string; refundId?: string } {
   let envelope: unknown
   try {

@@ -13,7 +13,7 @@ type SubmittedTransaction = Schemas['SubmittedTransaction']
 type ApprovalRequest = Schemas['ApprovalRequest']
 type Query = NonNullable<paths['/approval-requests']['get']['parameters']['query']>
 
-/** What a request for approval says besides the execution. */
+/** A request for approval says this besides the execution. */
 export interface Request {
   /** For the approvers, at most 1,000 characters. */
   readonly note?: string
@@ -21,7 +21,7 @@ export interface Request {
   readonly expiresInSeconds?: number
 }
 
-/** What `execute` does where humans must approve. */
+/** The method `execute` does this where humans must approve. */
 export interface Asking extends Request {
   /** `fail` where left out. */
   readonly onApprovalNeeded?: 'ask' | 'fail'
@@ -45,7 +45,7 @@ export function approvalMethods(
     readonly change: <T>(call: Call<T>) => Promise<T>
     readonly whole: (submitted: ExecutionRequest | SubmittedTransaction) => Promise<SubmittedTransaction>
     readonly callerId: () => Promise<string>
-    /** Of one attempt. */
+    /** One attempt takes so long at most. */
     readonly timeoutMs: number
     readonly sleep: (ms: number) => Promise<void>
   },
@@ -68,7 +68,7 @@ export function approvalMethods(
       ...(note === undefined ? {} : { note }),
       ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
     }
-    // What is open already is answered again, so a lost reply is asked for anew.
+    // A request that is open already is answered again, so a lost reply is asked for anew.
     const reply = await read(() => http.POST('/approval-requests', { body }))
     await requireSame(reply, 'transaction' in asked ? asked.transaction : undefined, await callerId())
     return reply

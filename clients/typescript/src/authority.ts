@@ -1,4 +1,4 @@
-// What humans decide and what machines ask of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
+// Humans decide these, and machines ask these of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
 import type { Client } from 'openapi-fetch'
 import { allItems, everyItem, wholePage } from './pages.ts'
 import type { Call } from './retry.ts'
@@ -23,7 +23,7 @@ interface Cursor {
   cursor?: string
 }
 
-/** Of a policy. */
+/** A policy has versions. */
 export interface Version {
   readonly name: string
   readonly version: string

@@ -1,4 +1,4 @@
-// What a call can fail with: one family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
+// A call can fail with one of this family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
@@ -9,7 +9,7 @@ export class CountersignError extends Error {
   override readonly name: string = 'CountersignError'
   /** The service's own in an AnswerError; otherwise one for each class, and `TIMEOUT`. */
   readonly code: string
-  /** Of an AnswerError; undefined otherwise. */
+  /** An AnswerError has a status; undefined otherwise. */
   readonly status: number | undefined = undefined
   /** An execution that approvals would let through: `requestApproval` asks for them. */
   readonly needsApproval: boolean = false
@@ -62,7 +62,7 @@ export class ConnectionLostError extends CountersignError {
   }
 }
 
-/** What `fetch` throws says why in its innermost cause; that of a host with several addresses is a list. */
+/** Finds the reason in the innermost cause of what `fetch` throws; that of a host with several addresses is a list. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : []
@@ -86,7 +86,7 @@ function whyEnded({ closed, endedBy }: ApprovalRequest): string {
   return closed === undefined || closed.reason === '' ? '' : ` by ${closed.by}: ${closed.reason}`
 }
 
-/** What the service says it asks approvers for is not what was sent to it. Nobody should approve it. */
+/** The service says that it asks approvers for something else than was sent to it. Nobody should approve it. */
 export class OtherRequestError extends CountersignError {
   override readonly name = 'OtherRequestError'
   readonly approvalRequest: ApprovalRequest
@@ -98,7 +98,7 @@ export class OtherRequestError extends CountersignError {
 }
 
 /**
- * What became of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
+ * The end of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
  * It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or ask the
  * operator. `cause` is what went wrong.
  */

@@ -8,7 +8,7 @@ type Schemas = components['schemas']
 type Query = NonNullable<paths['/events']['get']['parameters']['query']>
 type Page = paths['/events']['get']['responses'][200]['content']['application/json']
 
-/** What happened: ids, hashes and when (handbook, "Following events"). */
+/** The event says what happened: ids, hashes and when (handbook, "Following events"). */
 export type CountersignEvent = Extract<Page['events'][number], { eventId: string }>
 
 export interface EventPage {
@@ -38,7 +38,7 @@ export function eventMethods(
     sleep,
   }: {
     readonly read: <T>(call: Call<T>) => Promise<T>
-    /** Of one attempt. */
+    /** One attempt takes so long at most. */
     readonly timeoutMs: number
     readonly executionIntent: (id: string) => Promise<Schemas['ExecutionIntent']>
     readonly sleep: (ms: number) => Promise<void>

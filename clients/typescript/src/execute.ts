@@ -173,7 +173,7 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof AnswerError && error.status === 409
 }
 
-/** What the id stands for; everything else may differ between two submissions of the same work. */
+/** Writes what the id stands for; everything else may differ between two submissions of the same work. */
 function intentText({ intent }: { intent: SubmittedTransaction['intent'] }): string {
   return JSON.stringify([intent.action, intent.target, intent.parameters ?? {}], (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? sortedByKey(value) : value,

@@ -58,7 +58,7 @@ export interface Options {
   readonly logWitness?: LogWitness
 }
 
-/** Of one attempt. */
+/** One attempt takes so long at most. */
 const TIMEOUT_MS = 30_000
 
 /** A log that does not answer must not hold up an execution for longer. */
@@ -308,7 +308,7 @@ function sender(
   }
 }
 
-/** What fails, before the answer or within it, is a ConnectionLostError that names the request; or the signal's reason. */
+/** Makes a failure, before the answer or within it, a ConnectionLostError that names the request; or the signal's reason. */
 function named(send: Send, signal: AbortSignal | undefined): Send {
   return async (request) => {
     const failed = (cause: unknown) =>

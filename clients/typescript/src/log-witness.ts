@@ -224,7 +224,7 @@ function hashesOf(answer: unknown): Uint8Array[] {
   const hashes = isObject(answer) ? answer['hashes'] : undefined
   if (!Array.isArray(hashes) || !hashes.every((hash) => typeof hash === 'string'))
     throw new Error('the answer has no list of hashes')
-  // What is no base64 is no hash either: its length is refused.
+  // A text that is no base64 is no hash either: its length is refused.
   return hashes.map((hash) => base64(hash) ?? new Uint8Array(0))
 }
 
@@ -287,7 +287,7 @@ async function replaceFile(file: string, value: object): Promise<void> {
   }
 }
 
-// What the service says
+// Reading what the service says
 
 async function textOf(get: Get, path: string): Promise<string> {
   const bytes = await bytesOf(get, path)
@@ -413,6 +413,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // What fetch throws says why in its cause.
+  // An error that fetch throws says why in its cause.
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }

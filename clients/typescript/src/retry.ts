@@ -1,7 +1,7 @@
 // When a call is sent again, and how long to wait before: bounded attempts, Retry-After before backoff (interface §7 row 429, §8).
 import { AnswerError, ConnectionLostError } from './errors.ts'
 
-/** What openapi-fetch resolves to. */
+/** The reply that openapi-fetch resolves to. */
 export interface Reply<T> {
   readonly data?: T
   readonly error?: unknown

@@ -1,4 +1,4 @@
-// What a client asks before it sends an execution, so that it can be a witness of the evidence log.
+// A client asks this before it sends an execution, so that it can be a witness of the evidence log.
 
 /** Made by `openLogWitness` of `countersign-client/log-witness`. */
 export interface LogWitness {

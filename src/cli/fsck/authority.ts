@@ -1,4 +1,4 @@
-// Who may act and where it goes (decisions §6, §7): approvers, external connectors, event endpoints and callers' keys, each as its signed
+// Checks who may act and where it goes (decisions §6, §7): approvers, external connectors, event endpoints and callers' keys, each as its signed
 // change says.
 import { createPublicKey } from 'node:crypto'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
@@ -7,7 +7,7 @@ import { isMembers, type Members } from '../../core/verifier/evidence.ts'
 import { approvedChange } from './approved-change.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
-/** What humans put in effect, and may end. */
+/** Humans put this in effect, and may end it. */
 interface Revocable {
   readonly revokedAt: Date | null
   readonly revokedByChange: string | null

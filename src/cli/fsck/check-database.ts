@@ -12,11 +12,11 @@ interface Checked {
   readonly problems: number
   /** How many of them are what could not be read. */
   readonly unreadable: number
-  /** What JSON says beside them. */
+  /** The JSON says this beside them. */
   readonly summary: object
   /** The same for a human. */
   readonly lines: readonly string[]
-  /** What to say after them where there are no problems. */
+  /** These lines follow where there are no problems. */
   readonly clean?: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export async function checkDatabase(
   check: (database: Required<Omit<RunRequest, 'keys'>>) => Promise<Checked>,
 ): Promise<0 | 1 | 2> {
   let client: Client | undefined
-  // Whoever reads what we say may go away (`| head`): the exit code still says it.
+  // A reader of what we say may go away (`| head`): the exit code still says it.
   process.stdout.on('error', () => undefined)
   const progress = openProgress(process.stderr)
   try {

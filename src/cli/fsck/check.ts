@@ -1,4 +1,4 @@
-// What every check of `countersign fsck` is made of: one statement over a table, and rules that each of its rows must hold.
+// Every check of `countersign fsck` is made of one statement over a table, and of rules that each of its rows must hold.
 import { errorText } from '../../core/error-text.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import type { Sealed } from '../../core/sealed.ts'
@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /**
- * What must hold, and the sentence of its not holding. `holds` may throw: the row then does not hold, and the error's message says why.
+ * The sentence says that the rule does not hold. `holds` may throw: the row then does not hold, and the error's message says why.
  */
 export type Rule<Item> = readonly [problem: string, holds: (item: Item, tools: Tools) => boolean]
 

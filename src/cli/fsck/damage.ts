@@ -1,4 +1,4 @@
-// What fsck does where the database cannot read its own pages: the check is read again in smaller and smaller parts of its table, until
+// The database may fail to read its own pages: fsck then reads the check again in smaller and smaller parts of its table, until
 // what cannot be read stands alone and is named, and everything else is checked. Nothing is skipped by PostgreSQL's own switches
 // (zero_damaged_pages, ignore_checksum_failure): they would answer with what is not there.
 import { DatabaseError } from 'pg'

@@ -8,7 +8,7 @@ import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 /** A document that a change has approved, or genesis. */
 interface DocumentRow {
   readonly key: string
-  /** Of the change. */
+  /** The target of the change. */
   readonly target: string
   readonly content: string
   readonly contentHash: string
@@ -108,7 +108,7 @@ export const webhookRules = tableCheck<DocumentRow, DocumentRow & { document: ()
   ],
 })
 
-/** What ends with a version stands in the change alone. */
+/** Leaves out the versions that end with this one, which stand in the change alone. */
 function withoutRetirement(proposed: Members): Members {
   const { retires: _, ...document } = proposed
   return document

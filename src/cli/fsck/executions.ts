@@ -176,7 +176,7 @@ const OF_TRANSACTIONS: readonly Rule<Item>[] = [
   released('was released, but has a refusal record', ({ refused }) => !refused),
 ]
 
-/** Of the limits of its own version. Other versions may have been added since. */
+/** Only the limits of its own version count. Other versions may have been added since. */
 function isInGroups(item: Item, tools: Tools): boolean {
   const { callerId, groups, transaction, signedAuthorization } = item
   const { policyName, authorizedAt } = payloadOf(signedAuthorization)

@@ -1,4 +1,4 @@
-// What limits count by: each execution that was released, and the groups that it belongs to.
+// Limits count these: each execution that was released, and the groups that it belongs to.
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 

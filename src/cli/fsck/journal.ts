@@ -1,4 +1,4 @@
-// What is written once and never read by the pipeline: audit events, transitions of intents, deliveries.
+// These are written once and never read by the pipeline: audit events, transitions of intents, deliveries.
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import type { Sealed } from '../../core/sealed.ts'
 import { readRecordBodies } from '../../core/tables/trust-records.ts'

@@ -11,11 +11,11 @@ export interface LoggedRow {
   readonly key: string
   readonly logBatch: string
   readonly logOrdinal: number | null
-  /** What `read` of the check selects. */
+  /** The columns that `read` of the check selects. */
   readonly columns: readonly (string | null)[]
 }
 
-/** What is done with the rows of a page, beyond finding their commits. */
+/** The rows of a page are used for this, beyond finding their commits. */
 export interface LoggedDetail {
   /** SQL of what it reads of a row `c` of a table, as text. */
   readonly columns: (table: ArtifactTable) => readonly string[]
@@ -29,7 +29,7 @@ export interface LoggedDetail {
   ) => Promise<readonly Finding[]>
 }
 
-/** Of a row that has to be joined with its transaction, its own check has verified more than its entry would say. */
+/** The own check of a row that has to be joined with its transaction has verified more than its entry would say. */
 const COMPARED: LoggedDetail = {
   columns: ({ columns, joined }) => (joined === true ? [] : columns),
   joins: () => '',

@@ -1,4 +1,4 @@
-// What a row of one table names in another must be there. The schema has no foreign keys (every table can be distributed by its key), so
+// A row that is named in another table must be there. The schema has no foreign keys (every table can be distributed by its key), so
 // this is where they are; each statement answers with the rows that are broken.
 import {
   DEAD_WEBHOOK_QUEUE,

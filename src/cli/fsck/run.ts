@@ -258,7 +258,7 @@ async function* pagesOf(text: string, sql: Sql): AsyncGenerator<readonly unknown
     const { rows } = await next
     if (rows.length === 0) break
     next = fetch()
-    // Whoever stops reading early must not leave an error that nobody hears.
+    // A reader that stops early must not leave an error that nobody hears.
     next.catch(() => undefined)
     yield rows
   }

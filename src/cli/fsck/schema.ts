@@ -56,7 +56,7 @@ export async function schemaFindings(sql: Sql): Promise<Finding[]> {
     .map((name) => ({ table: 'schema', key: name, problem: 'is missing or not valid' }))
 }
 
-/** What the schema that all migrations make together has. */
+/** Lists the parts of the schema that all migrations make together. */
 function promised(): string[] {
   const text = readFileSync(SCHEMA_FILE, 'utf8')
   const names = text.matchAll(/^ {2}CONSTRAINT (\w+) |^CREATE UNIQUE INDEX (\w+) /gm)

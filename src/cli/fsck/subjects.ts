@@ -1,4 +1,4 @@
-// What audit events are about, looked up: an event that was written in one commit with a row outlives that row's deletion.
+// The subjects of audit events are looked up: an event that was written in one commit with a row outlives that row's deletion.
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { isMembers, type Members } from '../../core/verifier/evidence.ts'
 import type { Finding } from './check.ts'
@@ -76,7 +76,7 @@ export async function missingSubjects(
     const named = events
       .filter(({ event }) => types.some((type) => event['type'] === type))
       .flatMap(({ key, event }) => {
-        // Of a delivery that was processed again the event has an id of its own, and names the delivery.
+        // The event of a delivery that was processed again has an id of its own, and names the delivery.
         const id =
           member === 'eventId'
             ? (detailOf(event)['webhookEventId'] ?? event[member])

@@ -1,4 +1,4 @@
-// What the checks of fsck stand on: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
+// The checks of fsck stand on these: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { Grouping } from '../../core/policy/counting.ts'
 import { compileStored } from '../../core/policy/stored.ts'
@@ -29,7 +29,7 @@ interface KnownPolicy {
   readonly approved: boolean
   /** It has a velocity limit without `per` and `where`: what it released is listed. */
   readonly limited: boolean
-  /** Of its limits with `per` or `where`: what it released is in their groups. */
+  /** Its limits with `per` or `where` have these groupings: what it released is in their groups. */
   readonly groupings: readonly Grouping[]
 }
 

@@ -1,4 +1,4 @@
-// What an audit of the log knows of authority: where the changes stand that put it into effect or revoked it. Authority whose change is not in
+// An audit of the log knows where the changes stand that put authority into effect or revoked it. Authority whose change is not in
 // the log took effect behind its back.
 import type { Sql } from '../../core/postgres/sql.ts'
 import type { Finding } from '../fsck/check.ts'

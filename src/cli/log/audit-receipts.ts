@@ -1,4 +1,4 @@
-// What an audit of the log says of a receipt by itself: that its hash is that of its content, and that its promise was kept.
+// An audit of the log checks a receipt by itself: that its hash is that of its content, and that its promise was kept.
 import { canonicalize } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import type { Members } from '../../core/verifier/evidence.ts'
@@ -7,7 +7,7 @@ import type { Tools } from '../fsck/tools.ts'
 import type { Coverage } from './coverage.ts'
 
 export interface CoveredLogs extends Pick<Tools, 'logs'> {
-  /** Of the logs that have a checkpoint. */
+  /** Each log that has a checkpoint has a coverage. */
   readonly coverages: ReadonlyMap<number, Coverage>
   /** Milliseconds since 1970, of the snapshot. */
   readonly nowMs: number
@@ -37,7 +37,7 @@ function brokenPromise(
   const byMs = Date.parse(by)
   if (place === 'queued') return byMs < nowMs ? [`${promise} waits in the queue`] : []
   const origin = logs.get(place.log)?.origin
-  // What a log took and never signed, and what was promised while it was frozen, is in one that follows it: that may still be in time.
+  // Entries that a log took and never signed, and those promised while it was frozen, are in one that follows it: that may still be in time.
   const isBefore = () => [...logs].some(([number, one]) => one.origin === log && number < place.log)
   if (origin !== log && !isBefore()) return [`${promise} is in ${origin}`]
   const coverage = coverages.get(place.log)

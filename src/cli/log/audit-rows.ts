@@ -1,4 +1,4 @@
-// What an audit of the log says of each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
+// An audit of the log checks each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
 // its receipt was kept.
 import { isLateKind } from '../../core/log/artifacts.ts'
 import { streamNames, streamTag, type LogEntry } from '../../core/log/entry.ts'
@@ -22,7 +22,7 @@ interface AuditedLogs extends CoveredLogs, Pick<Tools, 'readEntry'> {
   readonly authority: ReadonlyMap<string, Place>
 }
 
-/** What the rules below read beside what makes the entry. */
+/** The rules below read these beside the columns that make the entry. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   receipts: ['i.log_batch::text', 'i.log_ordinal::text'],
   approvals: ['c.consumed_by::text', `c.approver_id || ':' || c.key_id`],
@@ -66,7 +66,7 @@ interface Ordered {
   readonly what: string
   readonly place: Place
   readonly after?: true
-  /** Of the authorization that the row belongs to, where that is what has an order, and not the row. */
+  /** The place of the authorization that the row belongs to, where that has an order and the row has none. */
   readonly authorization?: Place
 }
 
@@ -140,7 +140,7 @@ function miscounted(
   })
 }
 
-/** What must stand before or after each of the rows. */
+/** Reads the places that must stand before or after each of the rows. */
 async function orderedWith(
   { table }: ArtifactTable,
   rows: readonly PlacedRow[],
@@ -250,7 +250,7 @@ async function readIntentPositions(sql: Sql, ids: readonly string[]): Promise<Ma
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What was logged late shows nothing of when it was made. */
+/** Finds disorder. An artifact that was logged late shows nothing of when it was made. */
 async function disordered(
   ordered: readonly Ordered[],
   place: Place,

@@ -1,4 +1,4 @@
-// What an audit checks of the rows that the log works with, beside its entries: runs of ids, streams, the queue, and whether it goes on at all.
+// An audit checks the rows that the log works with, beside its entries: runs of ids, streams, the queue, and whether it goes on at all.
 import { DamagedLog } from '../../core/log/damaged.ts'
 import { readQueued } from '../../core/tables/log-queue.ts'
 import type { OpenedLog } from '../../core/tables/log-state.ts'
@@ -8,7 +8,7 @@ import type { Run } from '../fsck/run.ts'
 import { checkRuns } from './check-runs.ts'
 import type { Coverage } from './coverage.ts'
 
-/** What is wrong with the runs of ids, which proofs of absence rest on. */
+/** Finds problems of the runs of ids, which proofs of absence rest on. */
 export async function runProblems(
   { tools: { sql }, ask }: Run,
   { log, origin }: OpenedLog,
@@ -41,7 +41,7 @@ export async function streamProblems(
   return [{ table: 'log', key: origin, problem }]
 }
 
-/** What is committed and not in the tree yet. */
+/** Checks the rows that are committed and not in the tree yet. */
 export const queueCheck: Check = {
   table: 'log_queue',
   text: 'SELECT c.seq::text AS key, c.entries FROM $table AS c',

@@ -33,7 +33,7 @@ import { openStored, type ReadEntry } from './stored.ts'
 const UNACCOUNTED_MAX = 1_000
 
 export interface AuditedLog extends CheckedLog {
-  /** What it says of the log before it; undefined for the first log. */
+  /** The log says this of the one before it; undefined for the first log. */
   readonly previous: PreviousLog | undefined
 }
 
@@ -77,7 +77,7 @@ export async function audit({
       const size = (await latestCheckpoint(sql, one.log))?.size
       // Nothing of it was published yet.
       if (size === undefined) continue
-      // What came after it was logged again, in the next log.
+      // The rows that came after it were logged again, in the next log.
       const signedSize = signedSizeIn(known[i + 1]?.previous ?? null)
       const coverage = new Coverage({ size, artifacts: Math.min(size, signedSize) })
       coverages.set(one.log, coverage)
@@ -99,7 +99,7 @@ export async function audit({
       nowMs: await readNow(sql),
     })
     for (const check of [...loggedChecks(detail), queueCheck]) await run.check(check)
-    // Of a log that was not read to its end it is not known what stands behind it.
+    // Nobody knows what stands behind a log that was not read to its end.
     const whole = new Set(logs.map(({ checkpoint }) => checkpoint.origin))
     for (const { log, origin } of known.filter((one) => whole.has(one.origin)))
       run.tally.tell(await unaccounted(coverages.get(log), { log, origin, readEntry }))

@@ -1,4 +1,4 @@
-// What an audit that has the database checks of the runs of ids: that they are sorted and complete, that the log states them and no others, and
+// An audit that has the database checks the runs of ids: that they are sorted and complete, that the log states them and no others, and
 // that they hold the ids of the artifacts. A proof of absence rests on it (src/core/log/absence.ts).
 import { DamagedLog, undamaged } from '../../core/log/damaged.ts'
 import { formatEntry, parseEntry } from '../../core/log/entry.ts'
@@ -182,7 +182,7 @@ async function* entriesOf(
 interface LoggedId {
   readonly log: number
   readonly index: number
-  /** Of its entry. */
+  /** The kind of its entry. */
   readonly kind: string
   /** As writers put it into the queue (src/core/tables/log-queue.ts). */
   readonly id: string

@@ -28,7 +28,7 @@ interface CompleteRequest {
   readonly stream: NamedStream
   /** Path of a saved log description or of a C2SP tlog-policy. */
   readonly trust: string
-  /** Of a log that was closed. */
+  /** The number of a log that was closed. */
   readonly number?: number
 }
 

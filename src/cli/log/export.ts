@@ -34,7 +34,7 @@ const DESCRIPTION_MAX_BYTES = 1024 * 1024
 interface ExportRequest extends ServiceAt {
   /** Made if it is not there. */
   readonly folder: string
-  /** Of a log that was closed; undefined: the newest. */
+  /** The number of a log that was closed; undefined: the newest. */
   readonly number?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-// What a reopened log says of the one before it, in sentences.
+// A reopened log speaks of the one before it in these sentences.
 import { join } from 'node:path'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
 import { readIfThere } from '../../core/read-if-there.ts'
@@ -7,7 +7,7 @@ import { isMembers, itemsOf } from '../../core/verifier/evidence.ts'
 import { parseEvidence } from '../../core/verifier/parse.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
-/** What to say after such lines where nothing is wrong. */
+/** The sentence stands after such lines where nothing is wrong. */
 export const NOTHING_ELSE = 'No problems, but for what is disclosed above.'
 
 /** A line each. */
@@ -30,7 +30,7 @@ export function describedGap({ previous, checkpoint, contradiction, entriesLost 
 const named = (note: string): string => note.split('\n').slice(0, 2).join(' with ')
 
 /**
- * What the first entry of a copied log states of the log before it.
+ * Reads the first entry of a copied log: its statement about the log before it.
  * @param hash of the entry: the statement is in the description that the copy has beside it, `log.json`
  * @throws CannotCheck where it is not there
  */

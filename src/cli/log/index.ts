@@ -45,7 +45,7 @@ function defineCopies(log: Command): void {
     })
 }
 
-/** What a running service proves by its log. */
+/** Defines the commands by which a running service proves something by its log. */
 function defineProofs(log: Command): void {
   log
     .command('proof')
@@ -130,7 +130,7 @@ interface AuditOptions {
   readonly json?: true
 }
 
-/** What an operator does with the log in a database. */
+/** Defines the commands by which an operator maintains the log in a database. */
 function defineUpkeep(log: Command): void {
   log
     .command('audit')

@@ -98,7 +98,7 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const contradictions = []
     for (const one of known) if (await contradicts(sql, one, last)) contradictions.push(one)
     const least = contradictions.at(-1)
-    // Of the one history is only what stands below every checkpoint that the stored tree does not begin with.
+    // The one history has only what stands below every checkpoint that the stored tree does not begin with.
     let signed = least === undefined ? stored : await newestStored(sql, { ...signers, below: least.size })
     while (signed !== undefined && (await contradicts(sql, signed, last)))
       signed = await newestStored(sql, { ...signers, below: signed.size })

@@ -12,7 +12,7 @@ export interface LogSource {
   readonly tile: (tile: Tile) => Promise<Uint8Array>
 }
 
-/** What is wrong with a log. Its message is a sentence without its full stop that begins with the place: `tile/0/003: …`. */
+/** A fault of a log. Its message is a sentence without its full stop that begins with the place: `tile/0/003: …`. */
 export class LogFault extends Error {
   constructor(place: string, problem: string, options?: ErrorOptions) {
     super(`${place}: ${problem}`, options)

@@ -9,7 +9,7 @@ import { LogFault, type LogSource } from './source.ts'
 export class TreeCheck {
   private frontier: Frontier = EMPTY
   private readonly source: LogSource
-  /** Of level 0, while its entries are appended. */
+  /** The tile of level 0 is the one that entries are appended to. */
   private tile: Buffer = Buffer.alloc(0)
   private tilePlace = ''
   /** The computed hashes of the tile that is not full, for each level from 1. */

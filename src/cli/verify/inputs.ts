@@ -16,7 +16,7 @@ const TEXT_CHARACTERS_MAX = 256 * 1024 * 1024
 export interface Batch {
   readonly file: string
   readonly texts: readonly string[]
-  /** Of each text, from 1; undefined: the one text is the whole file. */
+  /** The line of each text, from 1; undefined: the one text is the whole file. */
   readonly lines?: readonly number[]
   /** On the last batch of a file: `cut short` is one of lines that does not end as an export does. */
   readonly end?: 'whole' | 'cut short'

@@ -9,7 +9,7 @@ const THREADS_MAX = 16
 /** Each thread has one task under way and one that waits. */
 const TASKS_OF_A_THREAD = 2
 
-/** What a worker thread is started with; anything else that runs this file is no such thread. */
+/** A worker thread is started with this; anything else that runs this file is no such thread. */
 interface ThreadData {
   readonly countersignVerify: TrustTexts
 }

@@ -4,7 +4,7 @@ import type { ApprovalRequestContent } from '../../core/schemas/approval-request
 import { Hash, Members, Said } from './basic.tsx'
 import { Qr } from './qr.tsx'
 
-/** Who wants what. */
+/** Shows who wants what. */
 export function Wanted({ by: request }: { readonly by: ApprovalRequestContent }) {
   return (
     <>

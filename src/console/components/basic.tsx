@@ -95,7 +95,7 @@ export function Badge({ status }: { readonly status: string }) {
   return <span class={`badge ${tone}`}>{status.replaceAll('_', ' ').toLowerCase()}</span>
 }
 
-/** What to do where there is nothing. */
+/** Shows what to do where there is nothing. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }
@@ -113,7 +113,7 @@ export function NotLoaded({
   title,
   problem,
 }: {
-  /** Of a page. */
+  /** The title of a page. */
   readonly title?: ComponentChildren
   readonly problem: string | undefined
 }) {

@@ -14,7 +14,7 @@ export const changePaths: Readonly<Record<string, string>> = {
   'caller-key': '/caller-keys/changes',
 }
 
-/** What the change of a policy proposes. */
+/** Reads the policy that a change proposes. */
 export function policyIn({ proposed }: Change): ProposedPolicy {
   return proposed as unknown as ProposedPolicy
 }

@@ -1,4 +1,4 @@
-// What payment providers have said of an execution, each by a signed confirmation.
+// Payment providers have said these of an execution, each by a signed confirmation.
 import type { ProviderConfirmation } from '../../core/schemas/provider-confirmation.ts'
 import { useLoaded } from '../hooks.ts'
 import { oneLine } from '../text.ts'

@@ -34,7 +34,7 @@ export function usePolicyOf({ policy }: Content): ShownPolicy {
   }
 }
 
-/** What the action does, in the policy's words with the request's values. */
+/** Shows the action in the policy's words, with the request's values. */
 export function InWords({ of: { document }, asked }: { readonly of: ShownPolicy; readonly asked: Content }) {
   const pieces = document && displayOf(document, asked)
   if (pieces === undefined) return null
@@ -128,7 +128,7 @@ function fits({ rules }: Decision, id: string): string {
   return matched === true ? 'Fits:' : matched === false ? 'Does not fit:' : 'Cannot be evaluated:'
 }
 
-/** What POST /sandbox/evaluate says of an execution of this request, at this moment. */
+/** Asks POST /sandbox/evaluate for the decision on an execution of this request, at this moment. */
 function useDecision(request: Content) {
   const [state, setState] = useState<{ decision?: Decision | null; problem?: string }>({})
   useEffect(() => {

@@ -66,7 +66,7 @@ export function Table<Row>({
   )
 }
 
-/** What is loaded of a list: the problem, nothing yet, nothing at all, or its rows. */
+/** Shows what is loaded of a list: the problem, nothing yet, nothing at all, or its rows. */
 export function Listed<Reply, Row>({
   loaded,
   rowsOf,
@@ -76,7 +76,7 @@ export function Listed<Reply, Row>({
 }: {
   readonly loaded: Loaded<Reply>
   readonly rowsOf: (reply: Reply) => readonly Row[]
-  /** What to do next, where there is nothing. */
+  /** The next step, where there is nothing. */
   readonly empty: ComponentChildren
   /** The page with the whole list; undefined: this is it. */
   readonly restAt?: string
@@ -114,7 +114,7 @@ export function Choice({
   readonly label: string
   readonly name: string
   readonly values: readonly string[]
-  /** What is shown where none is chosen. */
+  /** The text that is shown where none is chosen. */
   readonly without?: string
 }) {
   const value = new URLSearchParams(location.search).get(name) ?? ''

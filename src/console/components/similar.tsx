@@ -1,4 +1,4 @@
-// What a caller has executed before that is like what it asks for now.
+// The caller has executed these before, which are like what it asks for now.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { counted } from '../../core/text.ts'
@@ -10,7 +10,7 @@ import { Badge, Panel, Problem, Said, Time } from './basic.tsx'
 const PAST = 50
 const SHOWN = 5
 
-/** What the same caller has executed of the same capability. What was refused is left out: anybody can make a target look well known by trying. */
+/** Shows what the same caller has executed of the same capability. Refusals are left out: anybody can make a target look well known by trying. */
 export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
   const { requestedBy, capability, target } = to
   const query = new URLSearchParams({ callerId: requestedBy, pageSize: String(PAST) }).toString()

@@ -1,4 +1,4 @@
-// Whose signatures count, whose keys open what, and which keys the service signs with.
+// The page shows whose signatures count, whose keys open what, and which keys the service signs with.
 import type { Approver } from '../../core/schemas/approver.ts'
 import type { CallerKey } from '../../core/schemas/caller-key.ts'
 import type { PublicSigningKey } from '../../core/schemas/signing-key.ts'
@@ -115,7 +115,7 @@ function scopeText({ credentialHolderType, readAll, allowedCapabilities = [], ..
   ].join('; ')
 }
 
-/** Who approved what last happened to it. */
+/** Shows who approved what last happened to it. */
 function ByWhom({ row }: { readonly row: CallerKey }) {
   const { source, issuedBy, issuedByChange, revokedBy, revokedByChange } = row
   const changeId = revokedByChange ?? issuedByChange

@@ -1,4 +1,4 @@
-// What governs the service, as humans change it: one proposes, another resolves with their own step-up key.
+// Humans change what governs the service: one proposes, another resolves with their own step-up key.
 import { useState } from 'preact/hooks'
 import { post, type Me } from '../api.ts'
 import {
@@ -164,7 +164,7 @@ function Retires({ change }: { readonly change: ChangeRow }) {
 
 interface ToResolve {
   readonly change: ChangeRow
-  /** Of its impact, where the page has made one. */
+  /** The report of its impact, where the page has made one. */
   readonly report: ImpactReport | undefined
 }
 

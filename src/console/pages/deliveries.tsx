@@ -1,4 +1,4 @@
-// What providers have sent, and where events are pushed to.
+// Providers have sent these, and events are pushed to these.
 import { printableJson } from '../../core/printable.ts'
 import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'

@@ -1,4 +1,4 @@
-// What was refused, and why.
+// These were refused, each with the reason.
 import type { RefusalRecord } from '../../core/schemas/refusal-record.ts'
 import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'

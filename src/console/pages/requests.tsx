@@ -1,4 +1,4 @@
-// What callers ask humans to approve.
+// Callers ask humans to approve these.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'

@@ -2,7 +2,7 @@
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
-/** What the code is of: everything in it is known to who asks before the service has answered. */
+/** The code is of these: everything in it is known to who asks before the service has answered. */
 interface CodedAction {
   readonly capability: string
   readonly target: string
@@ -27,7 +27,7 @@ export function actionCode(action: CodedAction, sha256Hex: (text: string) => str
   return codeOfHash(sha256Hex(actionText(action)))
 }
 
-/** What the code is the hash of; members besides those named are left out, those of `policy` too. */
+/** Writes the text that the code is the hash of; members besides those named are left out, those of `policy` too. */
 export function actionText(action: CodedAction): string {
   const { capability, target, parameters, policy, principalId, requestedBy } = action
   return canonicalize({

@@ -1,9 +1,9 @@
-// What a human signs to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
+// A human signs this to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import type { ApprovalRequest } from '../schemas/approval-request.ts'
 import { requestHash } from './request-hash.ts'
 
-/** Who signs, and what makes this signature another one than any before. */
+/** The approver who signs, and what makes this signature another one than any before. */
 interface Signing {
   readonly approverId: string
   readonly keyId: string

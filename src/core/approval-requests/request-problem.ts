@@ -9,7 +9,7 @@ export interface RequestedAction {
   readonly capability: string
   readonly target: string
   readonly parameters: unknown
-  /** Of the decision: declared ones, and verified ones that were filled in. */
+  /** The signals of the decision: declared ones, and verified ones that were filled in. */
   readonly signals: Readonly<Record<string, unknown>>
   /** Names of the signals that the service verified: only these may be there without having been asked for. */
   readonly verified: readonly string[]

@@ -1,4 +1,4 @@
-// What is wrong with documents that hold expressions (policies, webhook rules): every mistake of every file at once, so that an author
+// Documents that hold expressions (policies, webhook rules) are searched for every mistake of every file at once, so that an author
 // fixes them in one go (decisions §6).
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'

@@ -26,7 +26,7 @@ const EXAMPLES = {
 const KINDS = Object.keys(EXAMPLES) as Kind[]
 const JSON_KINDS: readonly Kind[] = ['null', 'bool', 'double', 'string', 'list', 'map']
 
-/** What a part can be; undefined: anything, because nothing is known of it or because it was reported. */
+/** The kinds that a part can be; undefined: anything, because nothing is known of it or because it was reported. */
 type Kinds = readonly Kind[] | undefined
 
 /** Codes of the evaluator for operands of the wrong kind; other errors depend on their values. */
@@ -44,7 +44,7 @@ interface Found {
 /** @param ast parsed and checked */
 export function neverEvaluated(ast: ASTNode): Found[] {
   const found: Found[] = []
-  /** Of constant parts. */
+  /** The values of constant parts. */
   const values = new Map<ASTNode, unknown>()
   visit(ast, new Map())
   return found

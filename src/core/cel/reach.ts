@@ -15,7 +15,7 @@ type Value = boolean | number
 type Assignment = ReadonlyMap<string, Value>
 type Condition = (values: Assignment) => boolean
 type Choices = readonly (readonly [string, readonly Value[]])[]
-/** What can differ: `free` conditions by their text, and numeric signals by the constants they are compared with. */
+/** These can differ: `free` conditions by their text, and numeric signals by the constants they are compared with. */
 interface Atoms {
   readonly free: Set<string>
   readonly constants: Map<string, Set<number>>
@@ -30,7 +30,7 @@ const COMPARISONS = new Map<string, (a: Value, b: Value) => boolean>([
   ['!=', (a, b) => a !== b],
 ])
 
-/** What is known of an ordered list of rules, of which the first that matches decides. */
+/** An ordered list of rules, of which the first that matches decides, is known by this. */
 interface Reach {
   readonly mistakes: { readonly rule: string; readonly message: string }[]
   readonly warnings: string[]
@@ -57,7 +57,7 @@ export function reachOf(rules: readonly { readonly id: string; readonly ast: AST
   return { mistakes, warnings, catchAll }
 }
 
-/** What is asked of the conditions of some expressions, under one assignment. */
+/** The question to the conditions of some expressions, under one assignment. */
 type Wanted = (conditions: readonly Condition[], values: Assignment) => boolean
 
 function firstIs(at: number): Wanted {

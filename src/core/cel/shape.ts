@@ -11,7 +11,7 @@ export type Path = readonly (string | number)[]
 
 interface ShapeMistake {
   readonly path: Path
-  /** What is wrong with the value there, to stand behind its name: `must be text`. */
+  /** The problem of the value there, to stand behind its name: `must be text`. */
   readonly says: string
   /** The key that is wrong, where that is not the value's own. */
   readonly key?: string

@@ -34,7 +34,7 @@ export function registerTimeZones(environment: Environment): Environment {
   }
   return environment
 
-  /** What a clock in the zone shows, as if it were UTC. */
+  /** Reads the time that a clock in the zone shows, as if it were UTC. */
   function wallClock(date: Date, name: string): Date {
     const key = name.toLowerCase()
     let zone = zones.get(key)

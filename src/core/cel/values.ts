@@ -1,7 +1,7 @@
 // Values of JSON as expressions see them. Every object becomes a Map, so that no name a caller chooses (`constructor`, `__proto__`)
 // reaches a JS prototype.
 
-/** What is left of what expressions may look at: it bounds the cost of a loop (10,000 failing steps took 90 ms) and of comparing texts. */
+/** The budget of what expressions may look at bounds the cost of a loop (10,000 failing steps took 90 ms) and of comparing texts. */
 export interface Budget {
   /** Named in the error. */
   readonly of: string

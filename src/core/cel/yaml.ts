@@ -81,7 +81,7 @@ function offsetIn(
   return Math.min(offset, Math.max(start, end - 1))
 }
 
-/** What most often stands behind an error of the library. */
+/** These most often stand behind an error of the library. */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'The indentation does not fit the lines around it.',
   MISSING_CHAR: 'The indentation does not fit the lines around it.',

@@ -12,7 +12,7 @@ interface ReadCursor extends FeedPlace {
   readonly mark: string
 }
 
-/** What tells the cursors of one service from those of another. @param salt of its first log */
+/** The mark tells the cursors of one service from those of another. @param salt of its first log */
 export function cursorMark(salt: Uint8Array): string {
   return Buffer.from(sha256(salt)).toString('hex', 0, MARK_BYTES)
 }

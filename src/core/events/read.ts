@@ -15,7 +15,7 @@ import { readArtifactDetails } from '../tables/event-artifacts.ts'
 import { eventIdOf, type FeedEvent } from './event.ts'
 import { bitOf, codesMask, eventTypeOf, eventTypes, type EventType } from './types.ts'
 
-/** Whose events are read, and which. */
+/** The scope says whose events are read, and which. */
 export interface EventScope {
   /** null: everybody's, and those of nobody. */
   readonly callerId: string | null
@@ -42,7 +42,7 @@ export const FROM_NOW = 'now'
 /** Rows without an event of this reader are passed over: so many times, then the page ends, with a cursor to go on. */
 const READS_MAX = 20
 
-/** What is logged can be read, but on a node of Citus that ended in the moment of its commit. After this time it is damaged. */
+/** A logged event can be read, but on a node of Citus that ended in the moment of its commit. After this time it is damaged. */
 const VISIBLE_MS_MAX = 60_000
 
 /**

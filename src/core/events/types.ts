@@ -26,7 +26,7 @@ export function isEventType(name: string): name is EventType {
 
 const typesByCode = new Map(eventTypes.map((type) => [codes[type] as number, type]))
 
-/** What tells of an entry that it is an event, where its kind does not: `none`, that it is none. */
+/** The mark tells of an entry that it is an event, where its kind does not: `none`, that it is none. */
 export type EventMark = EventType | 'none'
 
 const byKind: { readonly [kind in string]?: EventType } = {
@@ -38,7 +38,7 @@ const byKind: { readonly [kind in string]?: EventType } = {
 }
 
 /**
- * What is logged after the fact (`late-…`) is no event: of a log that was reopened it was one before, and what was done with LOG=off has none.
+ * An entry that is logged after the fact (`late-…`) is no event: of a log that was reopened it was one before, and what was done with LOG=off has none.
  * @returns the code of the entry's event; undefined where it is none
  */
 export function eventCodeOf({

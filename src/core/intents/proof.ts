@@ -1,4 +1,4 @@
-// What a stored Execution Trust Record says of an intent: the record of exactly its authorization, and it holds (decisions §8).
+// A stored Execution Trust Record proves an intent: the record of exactly its authorization, and it holds (decisions §8).
 import type { Sql } from '../postgres/sql.ts'
 import { readEvidence, type StoredEvidence } from '../tables/trust-records.ts'
 import { verifyStored } from '../verification.ts'

@@ -1,7 +1,7 @@
 // RFC 8785 (JCS) canonical JSON, composed from parts: what has been canonicalized once is spliced in as it stands.
 // Imports nothing: the offline verifier runs it in a browser.
 
-/** What RFC 8785 can carry. Anything else is refused, never repaired (decisions §4). */
+/** RFC 8785 can carry these. Anything else is refused, never repaired (decisions §4). */
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json } | Canonical
 
@@ -26,7 +26,7 @@ export class NotCanonical extends Error {
  * @throws NotCanonical for undefined, NaN, Infinity, lone surrogates, `__proto__` members and objects of any class
  */
 export function canonicalize(value: Json): string {
-  // What was parsed from canonical text is in order already: the engine's own serializer then writes the same, in a quarter of the time.
+  // A value that was parsed from canonical text is in order already: the engine's own serializer then writes the same, in a quarter of the time.
   return isInOrder(value) ? JSON.stringify(value) : write(value)
 }
 

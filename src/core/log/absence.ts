@@ -51,7 +51,7 @@ export interface StatedRun {
 interface StatedLeaf {
   /** SHA-256(kind ‖ 0x00 ‖ id). */
   readonly hash: string
-  /** Of the entry that has the id. */
+  /** The index of the entry that has the id. */
   readonly index: number
   /** In the run, from 0. */
   readonly position: number
@@ -125,7 +125,7 @@ function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, crypto: NoteCr
   const { sha256 } = crypto
   const { level, first, end, size, entry, index, leaves } = run
   if (end <= first) throw new Error(`it ends at ${end}, where it begins or before`)
-  // Whoever states a run has its entries.
+  // The service that states a run has its entries.
   if (index < end) throw new Error(`it covers entries up to ${end}, and its own entry is at ${index}`)
   const roots = leaves.map((leaf) => {
     const hash = leafHash(idLeaf(leaf.hash, leaf.index), sha256)
@@ -177,7 +177,7 @@ function readStatement(
   const kind = textOf(statement, 'kind')
   if (!isIdKind(kind)) throw new Error(`kind is not one of ${Object.keys(idKinds).join(', ')}`)
   const id = textOf(statement, 'id')
-  // Of a UUID in capitals there is never one.
+  // A UUID in capitals is never in a log.
   if (kind !== 'approval' && !UUID.test(id)) throw new Error('id is not a UUID in lower case')
   return {
     log: textOf(statement, 'log'),

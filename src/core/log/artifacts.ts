@@ -22,25 +22,25 @@ const stated =
   (hash: string): { kind: Kind; hash: string } => ({ kind, hash })
 
 export const artifactEntry = {
-  /** Of an execution authorization's `payload`. */
+  /** The hash covers the `payload` of an execution authorization. */
   authorization: hashed('authorization'),
   /** By its `receiptHash`. */
   receipt: stated('receipt'),
   /** By its `refusalRecordHash`. */
   refusal: stated('refusal'),
-  /** Of the `event`. */
+  /** The hash covers the `event`. */
   auditEvent: hashed('audit-event'),
-  /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
+  /** The hash covers one state of a change: its members without `signature`, `warnings` and `diff`. */
   governanceChange: hashed('governance-change'),
-  /** Of the `transition`. */
+  /** The hash covers the `transition`. */
   intentTransition: hashed('intent-transition'),
-  /** Of the `confirmation`. */
+  /** The hash covers the `confirmation`. */
   providerConfirmation: hashed('provider-confirmation'),
-  /** Of the `request`. */
+  /** The hash covers the `request`. */
   approvalRequest: hashed('approval-request'),
-  /** Of how it was closed: the members of `closed` without `signature`. */
+  /** The hash covers how it was closed: the members of `closed` without `signature`. */
   approvalRequestClose: hashed('approval-request-close'),
-  /** Of a signed approval's `payload`. */
+  /** The hash covers the `payload` of a signed approval. */
   approval: hashed('approval'),
   /** By the SHA-256 of the body as it was received. */
   webhook: stated('webhook'),

@@ -9,7 +9,7 @@ export interface Checkpoint {
   readonly origin: string
   /** The number of entries. */
   readonly size: number
-  /** Of the Merkle tree over them, 32 bytes. */
+  /** The root of the Merkle tree over them, 32 bytes. */
   readonly root: Uint8Array
 }
 
@@ -34,7 +34,7 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /**
- * What a signed note says of the tree; who signed it is not looked at.
+ * Reads the words of a signed note on the tree; who signed it is not looked at.
  * @throws Error where it is no checkpoint
  */
 export function readCheckpoint(note: string | Uint8Array): Checkpoint {
@@ -66,7 +66,7 @@ export function parseHash(text: string, what: string): Uint8Array {
 /** A path from a leaf to its root: a tree with more levels has more leaves than a number here can count. */
 export const PATH_MAX = 53
 
-/** Who may sign: keys of the log are named like its origin, whatever keys of other logs are trusted beside them. */
+/** These keys may sign: keys of the log are named like its origin, whatever keys of other logs are trusted beside them. */
 interface TrustedKeys {
   readonly logs: readonly VerifierKey[]
   readonly witnesses: readonly VerifierKey[]

@@ -32,7 +32,7 @@ export interface NumberedEntry extends LogEntry {
   readonly index: number
 }
 
-/** What a statement proves. */
+/** A statement proves this. */
 export interface ProvenList {
   readonly checkpoint: OpenedCheckpoint
   /** As the statement names it. */

@@ -3,7 +3,7 @@
 // `.tlog-proof` says both.
 import { concatBytes } from '../bytes.ts'
 
-/** What receipts are made of. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
+/** Receipts are made of these. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
 type Cbor = number | string | Uint8Array | null | readonly Cbor[] | ReadonlyMap<number | string, Cbor>
 
 const ALG = 1
@@ -27,7 +27,7 @@ export function receiptProtected(kid: string): Uint8Array {
   )
 }
 
-/** What the signature of a receipt is over (RFC 9052 §4.4). The root is its payload, and is not sent: a reader has to compute it. */
+/** Writes the message that the signature of a receipt is over (RFC 9052 §4.4). The root is its payload, and is not sent: a reader has to compute it. */
 export function receiptMessage(protectedHeader: Uint8Array, root: Uint8Array): Uint8Array {
   return encode(['Signature1', protectedHeader, new Uint8Array(0), root])
 }

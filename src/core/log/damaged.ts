@@ -1,7 +1,7 @@
-// What is stored of the log and cannot be trusted any more.
+// The stored log may be damaged, and cannot be trusted any more.
 import { errorText } from '../error-text.ts'
 
-/** What is stored of the log is not what was stored: its message is a sentence for the operator, and the log is frozen for it. */
+/** The rows of the log are not those that were stored: the message is a sentence for the operator, and the log is frozen for it. */
 export class DamagedLog extends Error {
   constructor(message: string) {
     super(message)

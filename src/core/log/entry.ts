@@ -20,7 +20,7 @@ interface StreamNumber {
 export const MAXIMUM_DELAY_SECONDS = 60
 
 export interface LogEntry {
-  /** What was hashed: `receipt`, or `heads`, `ids` or `previous` for the entries that the log adds itself. */
+  /** The kind of the hashed artifact: `receipt`, or `heads`, `ids` or `previous` for the entries that the log adds itself. */
   readonly kind: string
   /** SHA-256, 64 lowercase hex digits. */
   readonly hash: string
@@ -72,7 +72,7 @@ function parseStream(text: string): StreamNumber {
 }
 
 /**
- * What stands for a value in entries: the first 8 bytes of SHA-256(salt ‖ stream name ‖ 0x00 ‖ value), in hex. Without the salt nobody
+ * A tag stands for a value in entries: the first 8 bytes of SHA-256(salt ‖ stream name ‖ 0x00 ‖ value), in hex. Without the salt nobody
  * can try names.
  * @param salt the log's, 32 bytes
  */

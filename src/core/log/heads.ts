@@ -36,7 +36,7 @@ export function headData({ tag, n, lastIndex }: StreamHead): Uint8Array {
 export class Heads {
   private readonly heads = new Map<string, StreamHead>()
   private readonly changed = new Set<string>()
-  /** Of the sorted tags, as they were when the root was last asked for. */
+  /** The positions of the sorted tags, as they were when the root was last asked for. */
   private positions = new Map<string, number>()
   /** The hashes of the tree from the leaves up. */
   private levels: Uint8Array[][] = [[]]

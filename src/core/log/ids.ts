@@ -5,7 +5,7 @@ import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
 import { LATE } from './artifacts.ts'
 
-/** What has ids, by the names that proofs have in the API, and the kind of its entries. */
+/** These kinds have ids, by the names that proofs have in the API, and the kind of its entries. */
 export const idKinds = {
   authorization: 'authorization',
   receipt: 'receipt',
@@ -38,7 +38,7 @@ export function hasId(kind: string): boolean {
 
 const encoder = new TextEncoder()
 
-/** What stands for an id: SHA-256 of its `idText`, in UTF-8. */
+/** A hash stands for an id: SHA-256 of its `idText`, in UTF-8. */
 export function idKey(item: { kind: string; id: string }, sha256: Sha256): Uint8Array {
   return sha256(encoder.encode(idText(item)))
 }
@@ -68,7 +68,7 @@ export function indexOfLeaf(leaf: Uint8Array): number {
   return Number(new DataView(leaf.buffer, leaf.byteOffset, LEAF_BYTES).getBigUint64(KEY_BYTES))
 }
 
-/** What the log states of a run. */
+/** The log states this of a run. */
 interface Run {
   /** 0, or one more than that of the runs that it was merged from. */
   readonly level: number
@@ -78,7 +78,7 @@ interface Run {
   readonly end: number
   /** How many ids it has, 1 or more. */
   readonly size: number
-  /** Of the tree over its leaves, 32 bytes. */
+  /** The root of the tree over its leaves, 32 bytes. */
   readonly root: Uint8Array
 }
 

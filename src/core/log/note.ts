@@ -7,7 +7,7 @@ import { concatBytes, toHex } from '../bytes.ts'
 const TYPES = {
   /** Over the text of the note. */
   ed25519: { byte: 0x01, algorithm: 'ed25519', publicKeyBytes: 32, signatureBytes: 64 },
-  /** Of a checkpoint, with the time (tlog-cosignature): the signature follows 8 bytes of time. */
+  /** A checkpoint is signed with the time (tlog-cosignature): the signature follows 8 bytes of time. */
   'ed25519-cosignature': { byte: 0x04, algorithm: 'ed25519', publicKeyBytes: 32, signatureBytes: 8 + 64 },
   'ml-dsa-44-cosignature': {
     byte: 0x06,
@@ -19,7 +19,7 @@ const TYPES = {
 
 export type SignatureType = keyof typeof TYPES
 
-/** What the formats of the log need of cryptography. */
+/** The formats of the log need this of cryptography. */
 export interface NoteCrypto {
   readonly sha256: Sha256
   /** For each algorithm, whether the signature is the key's over the message; false for one of another length too. */

@@ -1,4 +1,4 @@
-// What a log says of the one before it: its first entry, of kind `previous`, is the SHA-256 of this statement. Browser-safe.
+// A log speaks of the one before it in its first entry, of kind `previous`: the SHA-256 of this statement. Browser-safe.
 import { canonicalize } from '../json/canonical.ts'
 
 export interface PreviousLog {
@@ -14,7 +14,7 @@ export interface PreviousLog {
     readonly root: string | null
     /** Why it was frozen. */
     readonly frozen: string
-    /** What came after it has no signed checkpoint that counts: it is logged again, as `late-…`. */
+    /** Entries behind this size have no signed checkpoint that counts: they are logged again, as `late-…`. */
     readonly signedSize: number
   }
   /** The newest signed checkpoint that is known, wherever it was kept; null where none is. */

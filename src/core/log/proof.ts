@@ -4,7 +4,7 @@ import { parseHash, parseInteger, PATH_MAX } from './checkpoint.ts'
 import { wellFormedText } from './note.ts'
 
 export interface LogProof {
-  /** Of the entry, from 0. */
+  /** The index of the entry, from 0. */
   readonly index: number
   /** From the leaf up, 32 bytes each. */
   readonly path: readonly Uint8Array[]

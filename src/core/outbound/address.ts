@@ -9,7 +9,7 @@ const CLOUD_INTERNAL = new Set(['168.63.129.16'])
 
 const ADDRESS_REFUSED = 'ADDRESS_REFUSED'
 
-/** What `node:dns` has: the system's resolver, the hosts file included. */
+/** The lookup is that of `node:dns`: the system's resolver, the hosts file included. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** Which addresses may be connected to. `any` is for what the operator configured, and for loopback literals outside production. */

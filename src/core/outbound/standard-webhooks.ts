@@ -1,11 +1,11 @@
 // The symmetric signature of Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks).
 import { createHmac } from 'node:crypto'
 
-/** What a signature is of. */
+/** A signature is of this. */
 export interface DeliveryToSign {
   /** Without a full stop: the `webhook-id` header. */
   readonly id: string
-  /** Of the attempt, milliseconds since 1970. */
+  /** The time of the attempt, milliseconds since 1970. */
   readonly atMs: number
   readonly body: string
 }

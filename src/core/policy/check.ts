@@ -25,7 +25,7 @@ export interface CompiledPolicy {
     readonly members: readonly string[]
   }[]
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
-  /** Of the velocity limits that have `per` or `where`, by their signal. */
+  /** The groupings of the velocity limits that have `per` or `where`, by their signal. */
   readonly groupings: ReadonlyMap<string, Grouping>
   /** How many humans must say how an execution in doubt ended. */
   readonly closeQuorum: number

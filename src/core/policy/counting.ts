@@ -13,7 +13,7 @@ type History = Extract<SignalVerifier, { by: 'history' }>
 /** An execution, as limits group it. */
 export interface Countable {
   readonly callerId: string
-  /** Of its policy. */
+  /** The name of its policy. */
   readonly name: string
   readonly intent: Members & { readonly target: string; readonly parameters: Members }
   readonly authority: Members

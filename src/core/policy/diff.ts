@@ -1,4 +1,4 @@
-// What a policy version changes against another.
+// The diff says how a policy version differs from another.
 import { diffDocuments, type Members } from '../cel/diff.ts'
 import type { PolicyDocument } from '../schemas/policy.ts'
 

@@ -12,7 +12,7 @@ type DisplayPiece =
 /** Splits a sentence: what stands at odd indexes is a place. */
 export const PLACE = /\{([^{}]*)\}/
 
-/** What the policy's words are about. */
+/** The policy's words are about these values. */
 interface Displayed {
   readonly capability: string
   readonly target: unknown
@@ -20,11 +20,11 @@ interface Displayed {
   readonly signals: unknown
 }
 
-/** What the requester writes into one place of the sentence: enough for a name, and no room for a second sentence. */
+/** The requester writes so much into one place of the sentence: enough for a name, and no room for a second sentence. */
 const VALUE_MAX = 80
 
 /**
- * What stands in the sentence for a value: JSON, so that a text has quotation marks around it and none of its own can end it. Else the
+ * The sentence shows a value as JSON, so that a text has quotation marks around it and none of its own can end it. Else the
  * requester could go on in the policy's words. The whole value stands with the parameters.
  */
 export function valueText(value: unknown): string {

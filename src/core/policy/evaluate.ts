@@ -8,7 +8,7 @@ import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
 import { memberAt } from '../json/fields.ts'
 
-/** What a policy sees of a transaction (interface §2.1); its shape has been checked. */
+/** A policy sees this of a transaction (interface §2.1); its shape has been checked. */
 export interface PolicySubject {
   readonly intent: Members & { readonly action: string; readonly parameters: Members }
   readonly authority: Members
@@ -41,7 +41,7 @@ export interface Evaluation {
   readonly evaluatedRules: readonly string[]
   readonly mismatches: readonly Mismatch[]
   /**
-   * What state verifiers have yet to say: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
+   * State verifiers have these to say yet: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
    * signals that were left out and that the next rule reads.
    */
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
@@ -93,7 +93,7 @@ export function capabilityProblem(policy: CompiledPolicy, action: string): strin
   return `Policy '${policy.name}' version '${policy.version}' does not govern action '${action}'.`
 }
 
-/** What is wrong with a signal that the policy declares, a sentence; undefined where nothing is. */
+/** Finds the problem of a signal that the policy declares, a sentence; undefined where there is none. */
 export function signalProblem(name: string, policy: CompiledPolicy, signals: Members): string | undefined {
   const type = policy.signals.get(name)
   if (type === undefined) return undefined

@@ -1,4 +1,4 @@
-// What a rule can look at: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
+// A rule can look at these: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
 // transaction.
 import type { Environment } from '@marcbachmann/cel-js'
 import { openEnvironment, type Vocabulary } from '../cel/expression.ts'
@@ -45,7 +45,7 @@ function isSource(name: string): name is Source {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Of `intent.parameters`, whose characters MAX_BODY_BYTES bounds. */
+/** The bounds of `intent.parameters`, whose characters MAX_BODY_BYTES bounds. */
 const PARAMETERS_MAX = { values: 1000, characters: Infinity }
 
 const environment = openEnvironment()
@@ -68,7 +68,7 @@ export function ruleEnvironment(signals: ReadonlyMap<string, 'boolean' | 'number
     .registerVariable('signals', 'Signals')
 }
 
-/** What rules over these signals may name. */
+/** Rules over these signals may name the words of this vocabulary. */
 export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabulary<Source> {
   return {
     isSource,
@@ -90,7 +90,7 @@ export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabular
 /** The environment of `where` in a velocity limit. */
 export const whereEnvironment = environment
 
-/** What `where` may name: versions of a policy differ in their signals, and count each other's executions. */
+/** A `where` may name these: versions of a policy differ in their signals, and count each other's executions. */
 export const whereVocabulary: Vocabulary<Source> = {
   ...ruleVocabulary(new Map()),
   readableInLoops: [],

@@ -20,7 +20,7 @@ export interface PolicySource {
   readonly content: string
   /** SHA-256 of `content`, hex. */
   readonly contentHash: string
-  /** What is allowed but looks unintended, a sentence each. */
+  /** A warning is about something that is allowed but looks unintended, a sentence each. */
   readonly warnings: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import type { PolicyVersionRow } from '../tables/policy-versions.ts'
 import { compilePolicy, type CompiledPolicy } from './check.ts'
 import { DocumentError } from '../cel/mistakes.ts'
 
-/** What is stored was compiled before. */
+/** A stored version was compiled before. */
 export function documentOf({ content }: Pick<PolicyVersionRow, 'content'>): PolicyDocument {
   return JSON.parse(content) as PolicyDocument
 }

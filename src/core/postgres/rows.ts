@@ -33,7 +33,7 @@ export function overRows<Row>(statement: RowsStatement<Row>): (rows: readonly Ro
   }
 }
 
-/** What `RETURNING` an id brings. */
+/** Reads the ids that a `RETURNING` brings. */
 export function idsIn(rows: readonly Texts[]): Set<string> {
   const ids = new Set<string>()
   for (const [id] of rows) if (typeof id === 'string') ids.add(id)

@@ -1,12 +1,12 @@
-// What an error of the database means: whether it is away, refuses this statement, or has the row already.
+// An error of the database says whether it is away, refuses this statement, or has the row already.
 import { DatabaseError } from 'pg'
 
-/** What pg says when a connection is not to be had or is lost; it has no class or code for that. */
+/** pg says this when a connection is not to be had or is lost; it has no class or code for that. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
 /**
- * What a connection's process says under SQLSTATE XX000 before it ends: one of Citus whose server was killed while it waited for another node,
+ * A connection's process says this under SQLSTATE XX000 before it ends: one of Citus whose server was killed while it waited for another node,
  * and one that opens where a full disk has no room for a file that it writes first.
  */
 const CANNOT_GO_ON = /^(postmaster was shut down|could not write init file)/

@@ -1,10 +1,10 @@
-// What runs statements, and the pools' settings.
+// Statements run by these, and the pools have these settings.
 import { hash } from 'node:crypto'
 import { Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
 import { detectDeadConnections } from './dead-connections.ts'
 import { pinRest, sessionOf } from './session.ts'
 
-/** What runs a statement: a transaction, or a pool where one statement is the transaction. */
+/** A statement runs by a transaction, or by a pool where one statement is the transaction. */
 export interface Sql {
   query<Row extends QueryResultRow>(
     statement: string | QueryConfig,

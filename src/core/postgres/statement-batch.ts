@@ -17,7 +17,7 @@ export type Texts = readonly (string | null)[]
 
 export interface StatementResult {
   readonly rows: readonly Texts[]
-  /** What the server says was done: 'INSERT 0 5', 'COMMIT'. */
+  /** The server says what was done: 'INSERT 0 5', 'COMMIT'. */
   readonly tag: string
 }
 

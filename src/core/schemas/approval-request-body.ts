@@ -1,4 +1,4 @@
-// What the routes of approval requests take.
+// The routes of approval requests take these.
 import { Type } from 'typebox'
 import { NOTE_MAX } from './approval-request.ts'
 import { AnyKey, SubmittedTransaction } from './business-transaction.ts'

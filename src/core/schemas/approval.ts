@@ -5,7 +5,7 @@ import { isObject } from '../json/fields.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
-/** What a human's key makes beside a payload: a raw key a bare signature, a passkey one of an assertion. */
+/** A human's key makes these beside a payload: a raw key a bare signature, a passkey one of an assertion. */
 export const humanSignature = {
   algorithm: Type.Enum(['ed25519', 'webauthn-es256', 'webauthn-ed25519'], {
     type: 'string',
@@ -60,7 +60,7 @@ const Payload = closed({
   approverId: ApproverName,
   keyId: ApproverName,
   capability: Line(129),
-  // Of up to four bytes a character: with the capability, an entry of the index stays within what PostgreSQL takes.
+  // A character has up to four bytes: with the capability, an entry of the index stays within what PostgreSQL takes.
   target: Line(512),
   scope: Scope,
   requestHash: Type.Optional(Sha256),

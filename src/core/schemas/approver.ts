@@ -6,7 +6,7 @@ import { Base64, closed, Instant } from './primitives.ts'
 
 export const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 
-/** Of a passkey's name for itself, base64url. */
+/** A passkey has this name for itself, base64url. */
 export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'
 
 export const passkeyMembers = {
@@ -63,7 +63,7 @@ export const ApproverProposal = Type.Union([
     passkey: Type.Optional(ProposedPasskey),
     reason: Reason,
   }),
-  // What is enrolled under the name is revoked, whatever key is given.
+  // The enrolment under the name is revoked, whatever key is given.
   closed({
     action: Type.Enum(['revoke']),
     ...approverKey,

@@ -20,7 +20,7 @@ export type ChangeKindName = (typeof changeKinds)[number]
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
 export type ChangeStatus = (typeof changeStatuses)[number]
 
-/** Of every step-up: once, and for how long. */
+/** Every step-up has these: it holds once, and for so long. */
 const once = {
   version: Type.Literal(1),
   nonce: Type.String({
@@ -77,7 +77,7 @@ function guardOf<Shape extends TSchema>(shape: Shape): (value: unknown) => value
   return (value): value is Type.Static<Shape> => compiled.Check(value)
 }
 
-/** What a human writes to the humans after. */
+/** A human writes this to the humans after. */
 export const Reason = Type.String({
   minLength: 1,
   maxLength: 1000,
@@ -85,7 +85,7 @@ export const Reason = Type.String({
   description: 'a text of 1 to 1000 characters',
 })
 
-/** Of what a change has put into effect. */
+/** A thing that a change has put into effect has these members. */
 export const approvedMembers = {
   approvedBy: Type.Optional(
     Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
@@ -122,7 +122,7 @@ export type Change = Type.Static<typeof Change>
 
 export const ChangePage = Type.Object({ changes: Type.Array(Change) })
 
-/** Of a policy's change alone: its SHA-256 is the `impactHash` of the step-up. */
+/** A policy's change alone has a report: its SHA-256 is the `impactHash` of the step-up. */
 const impact = { impactReport: Type.Optional(ImpactReport) }
 export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization, ...impact })
 export const ChangeRejection = closed({

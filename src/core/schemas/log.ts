@@ -1,4 +1,4 @@
-// What the routes of the evidence log answer in JSON.
+// The routes of the evidence log answer these in JSON.
 import { Type } from 'typebox'
 import type { StreamName } from '../log/entry.ts'
 import { idKinds } from '../log/ids.ts'

@@ -65,7 +65,7 @@ const Rule = closed({
   /** CEL over `signals`, `intent`, `authority`, `metadata` and `now`; must be a bool. */
   when: words(1000),
   outcome: Type.Enum(['approve', 'reject']),
-  /** What the caller reads and the record keeps. */
+  /** The caller reads the reason, and the record keeps it. */
   reason: words(200),
 })
 

@@ -1,4 +1,4 @@
-// What the sandbox takes and answers (decisions §9).
+// The sandbox takes and answers these (decisions §9).
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { PolicyDocument, PolicyVersionText } from './policy.ts'

@@ -25,7 +25,7 @@ type PasskeyJson = Omit<PublicKeyJson, 'algorithm'> & {
   readonly passkey: Passkey
 }
 
-/** What a human's signature consists of, beside its payload. */
+/** A human's signature consists of these, beside its payload. */
 interface HumanSignature {
   readonly algorithm: string
   /** Base64. */

@@ -1,4 +1,4 @@
-// Who may write and read the files of a folder of private keys, by their modes. Links are followed: mounted secrets are links.
+// The modes of the files of a folder of private keys say who may write and read them. Links are followed: mounted secrets are links.
 import { statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../read-if-there.ts'
@@ -16,7 +16,7 @@ const STICKY = 0o1000
 export interface KeyAccess {
   /** A key that others can replace, or whose revocation they can take back: what it signs proves nothing. */
   readonly writable: readonly string[]
-  /** What is only to be warned of: mounted secrets often have these modes, and cannot have others. */
+  /** These are only to be warned of: mounted secrets often have these modes, and cannot have others. */
   readonly warnings: readonly string[]
 }
 

@@ -12,7 +12,7 @@ import { writeWholeFile } from './whole-file.ts'
 /** Another algorithm is a file beside this one and two rows here. */
 export const algorithms = ['ed25519', 'ml-dsa-65'] as const
 export type Algorithm = (typeof algorithms)[number]
-/** Of every folder of keys: the log's (src/core/signing/log-keys.ts) holds other ones. */
+/** Every folder of keys may hold these; the log's (src/core/signing/log-keys.ts) holds others than the service's. */
 type KeyAlgorithm = Algorithm | 'ml-dsa-44'
 const implementations: Readonly<Record<KeyAlgorithm, Implementation>> = {
   ed25519,
@@ -97,7 +97,7 @@ export function readPrivateKeys<Known extends KeyAlgorithm>(
 }
 
 /**
- * Who else may write or read the private keys of a folder, or write which keys are revoked.
+ * Finds who else may write or read the private keys of a folder, or write which keys are revoked.
  * @param shown what the sentences call the folder, where not by its path
  */
 export function privateKeyAccess(dir: string, shown?: string): KeyAccess {

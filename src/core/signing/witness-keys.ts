@@ -15,7 +15,7 @@ import { generateMissingKeys } from './keys.ts'
 import { noteAlgorithms, noteCrypto, readNoteKeys, type LogPublicKey, type LogKeys } from './log-keys.ts'
 import { sha256 } from './sha256.ts'
 
-/** Of the same shape as the log's, and never the same keys. */
+/** Witnesses have keys of the same shape as the log's, and never the same keys. */
 export type WitnessKeys = LogKeys
 
 /** @param dir the folder of the signing keys; so in every function here */

@@ -14,7 +14,7 @@ interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestId: string
   /** Lowercase hex, as `askedHash`. */
   readonly requestHash: string
-  /** Of the content without its id and times. */
+  /** The hash of the content without its id and times. */
   readonly askedHash: string
   readonly requestedBy: string
   readonly principalId: string
@@ -140,7 +140,7 @@ export interface StandingRequest extends Sealed {
   readonly principalId: string
   readonly quorum: number
   readonly status: ApprovalRequestStatus
-  /** Of its open time those that count, one of each person; of a used one those that were used up. Oldest first. */
+  /** An open request has the approvals that count, one of each person; a used one has those that were used up. Oldest first. */
   readonly approvals: readonly {
     readonly approvalId: string
     readonly approverId: string
@@ -156,7 +156,7 @@ export interface StandingRequest extends Sealed {
   readonly closeSeal: string | null
 }
 
-/** Of a statement: the parameter that holds the persons (`ofNameJson`). */
+/** The parameter of a statement that holds the persons (`ofNameJson`). */
 type PersonsParameter = `$${number}`
 
 /** As `personOf`: the person that a name names. */
@@ -209,7 +209,7 @@ function maySignIn(persons: PersonsParameter): string {
 }
 
 function columnsIn(persons: PersonsParameter): string {
-  // What was used up stands there whoever the approvers are known to be by now.
+  // An approval that was used up stands there whoever the approvers are known to be by now.
   const counted = `CASE WHEN a.consumed_by IS NULL THEN ${personIn(persons, 'a.approver_id')} ELSE ' ' || a.approval_id END`
   return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
@@ -249,7 +249,7 @@ export async function readApprovalRequest(
 }
 
 /**
- * What one message tells of, oldest first: waits for those who are opening a request, so that none is left out.
+ * Reads the requests that one message tells of, oldest first: waits for those who are opening a request, so that none is left out.
  * @param first the request that the message was made for
  */
 export async function readRequestsOfNotice(

@@ -14,7 +14,7 @@ export interface ApprovalRow extends LogPosition {
   readonly target: string
   /** Null: its scope is limits. */
   readonly parametersHash: string | null
-  /** Of version 2: of the approval request that it is for. */
+  /** An approval of version 2 has the hash of the approval request that it is for. */
   readonly requestHash: string | null
   /** ISO 8601. */
   readonly issuedAt: string

@@ -7,7 +7,7 @@ export interface ApproverRow {
   readonly keyId: string
   /** SPKI. */
   readonly publicKeyPem: string
-  /** Of a passkey, as it was enrolled, without the proof; undefined: a raw Ed25519 key. */
+  /** A passkey, as it was enrolled, without the proof; undefined: a raw Ed25519 key. */
   readonly passkey: EnrolledPasskey | undefined
   /** ISO 8601. */
   readonly enrolledAt: string

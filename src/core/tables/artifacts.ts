@@ -163,7 +163,7 @@ export function artifactsOf(table: ArtifactTable, row: readonly (string | null)[
 }
 
 /**
- * What a provider's confirmation is counted in.
+ * Names the streams that a provider's confirmation is counted in.
  * @param of.isReleased an action that was released exists; one that was not may be any text
  */
 export function confirmationStreams(of: {
@@ -176,7 +176,7 @@ export function confirmationStreams(of: {
 }
 
 /**
- * What an approval request is counted in: it is opened only for a policy that governs the action.
+ * Names the streams that an approval request is counted in: it is opened only for a policy that governs the action.
  * @param body of the request
  */
 export function requestStreams(body: string): QueuedEntry['streams'] {

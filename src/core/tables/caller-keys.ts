@@ -4,7 +4,7 @@ import { fullCaller, type Caller } from '../callers.ts'
 import { namingOfCaller, type Naming } from '../persons.ts'
 import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
-/** What a key allows, as the change that issued it says; everything that is left out has its default. */
+/** A key allows this, as the change that issued it says; everything that is left out has its default. */
 type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
 
 /** Plain data: it crosses to the threads. */
@@ -63,7 +63,7 @@ function storedKey({ number, keyHash, callerId, scope, expiresAt, revokedAt }: S
 }
 
 /**
- * What decides who may call: the keys that are neither revoked nor expired for an hour (clocks differ), and what is said of the configured
+ * Reads the keys that decide who may call: those that are neither revoked nor expired for an hour (clocks differ), and the word on the configured
  * ones. Those revoked before are left out, because they are as unknown as any other.
  * @param configured hashes of the keys of SERVICE_API_KEYS
  */
@@ -97,7 +97,7 @@ export async function readCallerKeys(sql: Sql): Promise<CallerKeyRow[]> {
 }
 
 /**
- * Of keys that were issued at any time, those that a new one could be taken for: by its name for people, its caller's name in another case, a
+ * Reads keys that were issued at any time and that a new one could be taken for: by its name for people, its caller's name in another case, a
  * step-up key, or, while they are in effect, the approver.
  */
 export async function readCallerKeysLike(
@@ -127,7 +127,7 @@ export async function readCallerKeysLike(
   return rows.map(storedKey)
 }
 
-/** What every key that was ever issued says of who its caller is: revoked or expired, it still was that person's. */
+/** Reads for every key that was ever issued who its caller is: revoked or expired, it still was that person's. */
 export async function readCallerNamings(sql: Sql): Promise<Naming[]> {
   const { rows } = await sql.query<Stored>(
     `SELECT ${COLUMNS} FROM caller_keys AS k WHERE k.scope::json ->> 'credentialHolderType' = 'USER' ORDER BY k.number`,

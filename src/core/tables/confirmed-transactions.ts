@@ -1,4 +1,4 @@
-// What a provider's delivery names: the transaction by either of its ids, and its intent, locked so that nobody else closes it meanwhile.
+// A provider's delivery names the transaction by either of its ids, and its intent, locked so that nobody else closes it meanwhile.
 import { transactionsOf } from '../authorization-id.ts'
 import type { IntentState, Resolution } from '../intents/states.ts'
 import { isInDoubt } from './execution-intents.ts'

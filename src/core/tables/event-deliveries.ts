@@ -18,7 +18,7 @@ const EARLIER_SECRET = '1 day'
 /** A redelivery is taken so long after the one before. */
 const REDELIVERY_PAUSE = '1 minute'
 
-/** Of the endpoint `d`: the secrets that were replaced and sign still, the latest first. */
+/** These secrets of the endpoint `d` were replaced and sign still, the latest first. */
 const EARLIER_SECRETS = `
   ARRAY(SELECT e.secret FROM unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
     WHERE e.until > now() ORDER BY e.until DESC)`
@@ -29,7 +29,7 @@ export interface Lease {
   /** A UUID. */
   readonly lease: string
   readonly url: string
-  /** What it is sent. */
+  /** The events that it is sent. */
   readonly scope: EventScope
 }
 
@@ -68,7 +68,7 @@ function callerIdsIn(text: string | null): string[] | null {
   return text === null ? null : (JSON.parse(text) as string[])
 }
 
-/** What is to be signed for an endpoint, and with what. */
+/** The endpoint says what is to be signed for it, and with what. */
 export interface LeasedEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null
@@ -201,7 +201,7 @@ export async function redeliver(
   })
 }
 
-/** What decides whether a human needs a step-up or has to wait, and stays so until the transaction ends. */
+/** The row decides whether a human needs a step-up or has to wait, and stays so until the transaction ends. */
 interface LockedEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null

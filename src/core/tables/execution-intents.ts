@@ -160,7 +160,7 @@ export interface LockedIntent {
   readonly nonce: string
   /** Null: released through `passGateway`, without a stored transaction. */
   readonly callerId: string | null
-  /** Of the transaction, null likewise. */
+  /** The body of the transaction, null likewise. */
   readonly body: string | null
 }
 

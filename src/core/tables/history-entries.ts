@@ -25,7 +25,7 @@ export const insertHistoryEntries = overRows<HistoryEntryRow>({
 
 interface HistoryGroupRow {
   readonly businessTransactionId: string
-  /** Of the group that a limit with `per` or `where` counts it in: SHA-256, 64 hex characters. */
+  /** The group that a limit with `per` or `where` counts it in: SHA-256, 64 hex characters. */
   readonly groupHash: string
   /** ISO 8601. */
   readonly releasedAt: string

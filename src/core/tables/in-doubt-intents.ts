@@ -96,7 +96,7 @@ export async function takeToAsk(
   return taken
 }
 
-/** What the first of two humans says of how an execution ended. */
+/** The first of two humans says this of how an execution ended. */
 export interface FirstWord {
   readonly resolution: Resolution
   readonly note: string

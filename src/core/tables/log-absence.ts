@@ -1,4 +1,4 @@
-// What GET /log/absence answers, from the stored runs of ids.
+// The stored runs of ids answer GET /log/absence.
 import type { AbsenceStatement, StatedRun } from '../log/absence.ts'
 import { readCheckpoint } from '../log/checkpoint.ts'
 import { DamagedLog } from '../log/damaged.ts'

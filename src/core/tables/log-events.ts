@@ -7,13 +7,13 @@ import type { Statement } from '../postgres/statement-batch.ts'
 
 /** An event as it is stored. */
 export interface StoredEvent {
-  /** Of its entry in the log. */
+  /** The index of its entry in the log. */
   readonly index: number
   /** See src/core/events/types.ts. */
   readonly code: number
   /** The tag of the caller whose it is; NO_OWNER: of nobody. */
   readonly owner: string
-  /** Of the artifact: a UUID. */
+  /** The id of the artifact, a UUID. */
   readonly id: string
 }
 
@@ -28,7 +28,7 @@ const HEX_DIGITS = 2
 
 export const NO_OWNER = '0'.repeat(HEX_DIGITS * OWNER_BYTES)
 
-/** What stands for a caller, 16 hex digits: two whose tags are equal would follow each other's, once in 2^64. */
+/** A tag stands for a caller, 16 hex digits: two whose tags are equal would follow each other's, once in 2^64. */
 export function ownerTag(callerId: string): string {
   return sha256Hex(callerId).slice(0, HEX_DIGITS * OWNER_BYTES)
 }
@@ -99,17 +99,17 @@ export interface FeedPlace {
 }
 
 export interface FeedRows extends FeedPlace {
-  /** Of the first log of the database. */
+  /** The salt of the database's first log. */
   readonly salt: Buffer
   /** `<LOG_ORIGIN>/log/<log>` */
   readonly origin: string
-  /** Of the log, as of the same moment: all events below it are in the rows, unless there are `more`. */
+  /** The size of the log at the same moment: all events below it are in the rows, unless there are `more`. */
   readonly size: number
   /** The number of the log that follows this one; undefined: it is the newest. */
   readonly nextLog: number | undefined
   readonly rows: readonly { readonly appendedAt: Date; readonly events: Buffer }[]
   readonly more: boolean
-  /** Of the last event in the rows; -1 without one. */
+  /** The index of the last event in the rows; -1 without one. */
   readonly lastIndex: number
 }
 
@@ -205,7 +205,7 @@ export async function readNewestPlace(
 const LOOKED_ROWS_MAX = 64
 
 /**
- * What was appended since a place, for those who wait for events.
+ * Reads the events that were appended since a place, for those who wait for events.
  * @returns where that ends, and what the events are; where another log was opened since, its beginning and no events
  */
 export async function readEventsSince(

@@ -16,7 +16,7 @@ export interface PlacedEntry {
   readonly index: number
   /** Undefined where there is none. It may end before the entry. */
   readonly checkpoint: Checkpoint | undefined
-  /** Of the entry. */
+  /** The bundle of the entry. */
   readonly bundle: StoredBundle
 }
 

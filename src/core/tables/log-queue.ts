@@ -8,7 +8,7 @@ import type { IdKind, idKinds } from '../log/ids.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
-/** What writers put into the log. */
+/** Writers put these into the log. */
 export type LoggedKind = (typeof idKinds)[IdKind]
 
 /** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
@@ -19,18 +19,18 @@ export interface QueuedEntry {
   /** SHA-256 in lowercase hex. */
   readonly hash: string
   /**
-   * Of the artifact, the businessTransactionId for what an execution makes; UUIDs in lower case. It is not shown in the log, and the sorted
+   * The id of the artifact: the businessTransactionId for what an execution makes, UUIDs in lower case. It is not shown in the log, and the sorted
    * runs of ids (src/core/log/ids.ts) prove by it what is not there.
    */
   readonly id: string
   readonly streams: { readonly [name in StreamName]?: string }
-  /** Of which event it is, where its kind does not say so. */
+  /** The mark says which event it is, where its kind does not say so. */
   readonly event?: EventMark
   /** The callerId of whoever may follow the event, where it is not that of the stream. */
   readonly owner?: string
 }
 
-/** What a row of evidence keeps, to be found in the log: both null where it is not logged. */
+/** A row of evidence keeps this to be found in the log: both null where it is not logged. */
 export interface LogPosition {
   /** UUID of a row of log_queue. Each commit has one of its own: it names neither a batch of executions nor one of signatures. */
   readonly logBatch: string | null
@@ -64,7 +64,7 @@ export function startLogBatch(): LogBatch {
   }
 }
 
-/** What entries have in common. */
+/** Entries have these in common. */
 type Shared = Omit<QueuedEntry, 'hash' | 'id'>
 /** An entry; the rest of it by its position in `shared`. */
 type Item = readonly [hash: string, id: string, shared: number]
@@ -72,7 +72,7 @@ type Item = readonly [hash: string, id: string, shared: number]
 /** A row's `entries`, as JSON: in the first form where an id is no UUID, and in all rows of versions before. */
 type Stored =
   | { readonly shared: readonly Shared[]; readonly entries: readonly Item[] }
-  /** Of each entry its position in `shared`; and of all, one behind the other, hash and id, 48 bytes, as one Base64. */
+  /** Each entry has its position in `shared`; hash and id of all stand one behind the other, 48 bytes each, as one Base64. */
   | { readonly shared: readonly Shared[]; readonly positions: readonly number[]; readonly packed: string }
 
 const HASH_DIGITS = 64
@@ -131,7 +131,7 @@ export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 /** With LOG=off. */
 export const notLogged: LogBatch = { add: () => unlogged, statements: () => [] }
 
-/** What one transaction takes at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
+/** One transaction takes so many at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
 const ROWS_MAX = 512
 const BYTES_MAX = 1200 * 1024
 

@@ -19,7 +19,7 @@ export interface RunRow extends RunName {
   readonly chunks: Frontier
   /** The last leaf so far: the next ones are greater. */
   readonly lastLeaf: Uint8Array
-  /** Of the entry that states it; null while leaves are added. */
+  /** The index of the entry that states it; null while leaves are added. */
   readonly entryIndex: number | null
 }
 

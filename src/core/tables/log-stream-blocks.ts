@@ -142,7 +142,7 @@ export function headWithin(
   return undefined
 }
 
-/** Of each stream the newest full block with an entry that the tree of `size` entries has; streams without one are left out. */
+/** Reads the newest full block of each stream with an entry that the tree of `size` entries has; streams without one are left out. */
 export async function readBlocksAt(
   sql: Sql,
   { log, tags, size }: { readonly log: number; readonly tags: readonly string[]; readonly size: number },

@@ -1,4 +1,4 @@
-// What routes and commands read of the log: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
+// Routes and commands read this of the log: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
 import { DamagedLog } from '../log/damaged.ts'
@@ -10,7 +10,7 @@ import { tileReader } from './log-tiles.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /**
- * What the row of an artifact keeps of its place in the log.
+ * Reads the place in the log that the row of an artifact keeps.
  * @param id as the artifact is read by elsewhere: the transaction's for what an execution makes; of its receipts the newest is meant
  * @param owner the caller whose it must be; null: anyone's. Only null finds what belongs to no caller
  * @returns undefined where there is none
@@ -34,7 +34,7 @@ const byTransaction = (table: string) => `
 const byId = (table: string, column: string, owner: string) => `
   ${POSITION} FROM ${table} AS evidence
   WHERE evidence.${column} AND ($2::text IS NULL OR ${owner} = $2::text)`
-/** Of no caller. */
+/** The entry belongs to no caller. */
 const NOBODY = 'NULL'
 
 const FIND: Readonly<Record<LoggedKind, string>> = {

@@ -19,7 +19,7 @@ const nextTime = (afterSeconds: string) =>
 /** A witness that is to be asked now. */
 export interface DueWitness {
   readonly url: string
-  /** Of the tree that it has, as far as is known; 0: none. */
+  /** The size of the tree that it has, as far as is known; 0: none. */
   readonly size: number
 }
 

@@ -1,4 +1,4 @@
-// What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
+// Artifacts can be stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed them.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
 import type { Statement, Texts } from '../postgres/statement-batch.ts'
@@ -7,7 +7,7 @@ import type { Statement, Texts } from '../postgres/statement-batch.ts'
 export type Unlogged = 'lost' | 'all'
 
 export interface ArtifactKey {
-  /** Of its creation: ISO 8601 in UTC, to the millisecond. */
+  /** The time of its creation: ISO 8601 in UTC, to the millisecond. */
   readonly at: string
   /** As `UnloggedTable.table` is keyed. */
   readonly key: string

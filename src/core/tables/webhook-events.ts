@@ -94,7 +94,7 @@ export interface WaitingWebhook {
 }
 
 /**
- * What has not been processed, oldest first. Reads pg-boss's own table, whose exact version package.json names: its API lists the jobs
+ * Lists the deliveries that have not been processed, oldest first. Reads pg-boss's own table, whose exact version package.json names: its API lists the jobs
  * of a queue all at once, and after an outage these can be hundreds of thousands.
  */
 export async function listWaitingWebhooks(

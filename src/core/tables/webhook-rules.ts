@@ -48,7 +48,7 @@ export async function loadWebhookRules(
   if (genesis) await advanceEpoch(sql)
 }
 
-/** What is in effect, by provider. */
+/** Reads the rules in effect, by provider. */
 export async function readWebhookRulesInEffect(sql: Sql): Promise<WebhookRulesRow[]> {
   const { rows } = await sql.query<WebhookRulesRow>({
     text: `

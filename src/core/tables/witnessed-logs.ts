@@ -4,7 +4,7 @@ import { byteaText, type Sql } from '../postgres/sql.ts'
 interface WitnessedRow {
   readonly origin: string
   readonly size: number
-  /** Of the tree, 32 bytes. */
+  /** The root of the tree, 32 bytes. */
   readonly root: Uint8Array
   /** The signed note with our cosignatures. */
   readonly note: string

@@ -1,4 +1,4 @@
-// What a piece of evidence says in words: who asked for what, how much, who approved, what was done. It is read from evidence of any
+// A piece of evidence says in words who asked for what, how much, who approved, what was done. It is read from evidence of any
 // shape and proves nothing by itself: the verdict stands beside it.
 import type { Json } from '../json/canonical.ts'
 import { cut } from '../text.ts'
@@ -8,11 +8,11 @@ import type { EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
 
 export interface Account {
-  /** What it says, and about what. Nothing is empty, and each text is cut to a length that fits a page. */
+  /** It says each of these about something. Nothing is empty, and each text is cut to a length that fits a page. */
   readonly said: readonly (readonly [about: string, text: string])[]
-  /** Of evidence about an action: its name, and how it ended. */
+  /** Evidence about an action has its name, and how it ended. */
   readonly action?: { readonly name: string; readonly ending: Ending }
-  /** Who approved the action, each human once, by the name that their key is enrolled under. */
+  /** The humans who approved the action, each once, by the name that their key is enrolled under. */
   readonly approvers: readonly string[]
 }
 

@@ -7,7 +7,7 @@ import { instantMs } from './instant.ts'
 import { checkEd25519 } from './signatures.ts'
 
 const HASH = /^[0-9a-f]{64}$/
-/** What only its signed end can make of a request. */
+/** Only its signed end can make this of a request. */
 const CLOSED = ['DECLINED', 'WITHDRAWN']
 
 /**
@@ -123,7 +123,7 @@ function codedAction(request: Members) {
 /** Beside the request, as the service answers when it is asked: no signature covers it. */
 const STANDING = ['status', 'missing', 'eligible', 'approvals', 'endedBy', 'intervalSeconds', 'url']
 
-/** What a reader should know of one that passes its checks. */
+/** Notes things that a reader should know of one that passes its checks. */
 export function notesOnApprovalRequest(asked: Members): string[] {
   const stands = STANDING.filter((name) => Object.hasOwn(asked, name))
   if (stands.length === 0) return []

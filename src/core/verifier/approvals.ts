@@ -9,7 +9,7 @@ import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 import { isAuthorizationSigned, requireHumanAlgorithm } from './signatures.ts'
 
-/** What an approval must be of, to count for an execution. */
+/** An approval must be of this, to count for an execution. */
 interface ApprovedAction {
   readonly capability: string
   readonly target: string
@@ -21,7 +21,7 @@ interface ApprovedAction {
   readonly requestedBy: string
   /** approverIds of the persons behind these two; none in evidence of before decisions listed them. */
   readonly notCounted: readonly string[]
-  /** Of the request that the decision carries, which approvals of version 2 must name; undefined: it carries none. */
+  /** The hash of the request that the decision carries, which approvals of version 2 must name; undefined: it carries none. */
   readonly requestHash: string | undefined
 }
 
@@ -243,7 +243,7 @@ function isSilentOnPersons(decision: Json | undefined): boolean {
   )
 }
 
-/** What a reader should know of approvals that pass their check. */
+/** Notes things that a reader should know of approvals that pass their check. */
 export function notesOnApprovals(decisions: readonly (Json | undefined)[]): string[] {
   return decisions.some(isSilentOnPersons)
     ? [

@@ -1,4 +1,4 @@
-// What a bundle's record says of an execution, and by which entries the log holds each part of it.
+// A bundle's record says this of an execution, and the log holds each part of it by an entry.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { artifactEntry } from '../log/artifacts.ts'
 import { approvalsOf } from './approvals.ts'
@@ -10,15 +10,15 @@ import type { Crypto, Members } from './evidence.ts'
 interface UsedApproval {
   readonly part: LoggedPart
   readonly keyId: string
-  /** Of the request that it is for; undefined: for none. */
+  /** The hash of the request that it is for; undefined: for none. */
   readonly requestHash: Json | undefined
 }
 
-/** What the record says of what was executed, on whose authority. */
+/** The record says what was executed, on whose authority. */
 export interface Execution {
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
   readonly authorization: LoggedPart
-  /** What was asked for, as the approvers signed it. */
+  /** The requests as the approvers signed them. */
   readonly requests: readonly LoggedPart[]
   readonly approvals: readonly UsedApproval[]
   /** The newest. */

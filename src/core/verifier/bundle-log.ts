@@ -19,7 +19,7 @@ export interface LoggedPart {
   readonly entry: ArtifactEntry
 }
 
-/** What the proofs of a bundle have to show. */
+/** The proofs of a bundle have to show these. */
 export interface DueProofs {
   readonly parts: readonly LoggedPart[]
   /** The first of each pair was there before the second. */
@@ -99,7 +99,7 @@ function checkOpen(name: string, problem: string, holds: () => void): Check {
   return { name, problem: `It cannot be checked: ${notGiven.message}.`, missingLog: notGiven.origin }
 }
 
-/** What is computed from a checkpoint that cannot be checked cannot be checked either; what fails whatever the checkpoint is, fails. */
+/** A check that is computed from a checkpoint that cannot be checked cannot be checked either; one that fails whatever the checkpoint is, fails. */
 function openAs({ problem, missingLog }: Check, made: Check): Check {
   if (made.problem !== undefined || missingLog === undefined) return made
   return { name: made.name, problem, missingLog }

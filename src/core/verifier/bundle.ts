@@ -238,7 +238,7 @@ function dueProofs(
   }
 }
 
-/** What no check fails on. Nothing is said of a bundle that cannot be read: its checks say so. */
+/** Notes things that no check fails on. Nothing is said of a bundle that cannot be read: its checks say so. */
 function notesOnAuthority(
   given: Json | undefined,
   of: { execution: () => Execution; changes: () => readonly Change[]; crypto: Crypto },

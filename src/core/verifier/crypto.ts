@@ -136,7 +136,7 @@ interface Signed {
 
 type Algorithm = VerifyingKey['algorithm']
 
-/** Of a key whose encoding is canonical and whose order is not small: the key set was read so. */
+/** Verifies by a key whose encoding is canonical and whose order is not small: the key set was read so. */
 export type VerifyEd25519 = (signed: Signed) => boolean
 
 /** False for a signature of another length too; the libraries would throw on it. */

@@ -1,4 +1,4 @@
-// What every check of evidence is made of: its outcome, the cryptography it stands on, and the reading of members that may
+// Every check of evidence is made of these: its outcome, the cryptography it stands on, and the reading of members that may
 // be missing or of any type (decisions §4). Browser-safe, as all of this folder: hashing and signatures are arguments.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
@@ -12,7 +12,7 @@ export interface Check {
   readonly missingLog?: string
   /** As `missingKeys`: paths of members that no signature covers and this verifier does not know. */
   readonly unknownMembers?: readonly string[]
-  /** Of one that holds: what a reader should know of how. */
+  /** Evidence that holds can have notes: what a reader should know of how. */
   readonly notes?: readonly string[]
 }
 
@@ -35,11 +35,11 @@ export interface CarriedSignature {
   readonly value: string
   /** Where the artifact says that it stands in its batch, of any shape (src/core/merkle/batch-head.ts). */
   readonly batch?: Json | undefined
-  /** What a passkey signed around the artifact, of any shape (src/core/webauthn/assertion.ts). */
+  /** The assertion that a passkey signed around the artifact, of any shape (src/core/webauthn/assertion.ts). */
   readonly webauthn?: Json | undefined
 }
 
-/** What evidence is signed as: names of decisions §4's payload types. */
+/** Evidence is signed as one of these: names of decisions §4's payload types. */
 export type SignedArtifact =
   | 'trust-record'
   | 'execution-authorization'
@@ -74,7 +74,7 @@ export interface Crypto {
     canonicalText: string,
     signature: CarriedSignature,
   ) => boolean | undefined
-  /** Of a signature that holds: what a reader should know of its key, a sentence. */
+  /** A signature that holds can have a note on its key, a sentence. */
   readonly noteOn?: (artifact: SignedArtifact, canonicalText: string, keyId: string) => string | undefined
   /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
   readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined

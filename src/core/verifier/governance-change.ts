@@ -7,19 +7,19 @@ import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
-/** What the human said who resolved it, by its status. */
+/** The human who resolved it said this, by its status. */
 const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
   ['APPROVED', 'approve'],
   ['REJECTED', 'reject'],
 ])
 
-/** What `changeHash` covers: the members that a checker is shown. One that is missing is undefined, and has no hash. */
+/** Picks the members that `changeHash` covers, which a checker is shown. One that is missing is undefined, and has no hash. */
 export function shownOf(change: Members) {
   const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
 }
 
-/** What is signed of a change, and logged: `warnings` and `diff` are advice, computed when it was proposed. */
+/** Picks the members of a change that are signed, and logged: `warnings` and `diff` are advice, computed when it was proposed. */
 export function signedMembersOf(change: Members): Members {
   const { signature: _, warnings: _1, diff: _2, ...signed } = change
   return signed
@@ -137,7 +137,7 @@ export function missingStepUpKey(change: Members, crypto: Pick<Crypto, 'humanKey
   return stepUpKeys(change, crypto).length > 0 ? undefined : `${resolvedBy}:step-up`
 }
 
-/** What no check fails on and a reader should know. */
+/** Notes things that no check fails on and a reader should know. */
 export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
   const due = missingStepUpKey(change, crypto)
   const { warnings = [] } = change

@@ -51,9 +51,9 @@ export interface Report {
   readonly missingStepUpKeys: readonly string[]
   /** The approvals by passkeys in evidence that is valid, for the summary of several files. */
   readonly passkeyUses: readonly PasskeyUse[]
-  /** What a reader should know that is no failure, such as that a record carries no receipt. */
+  /** A reader should know these, which are no failures, such as that a record carries no receipt. */
   readonly notes: readonly string[]
-  /** What a pass does not prove. */
+  /** A pass does not prove these. */
   readonly notProven: readonly string[]
 }
 
@@ -62,10 +62,10 @@ interface UsedKey extends Pick<VerifyingKey, 'keyId' | 'fingerprint'> {
   readonly algorithm: VerifyingKey['algorithm'] | 'ml-dsa-44'
 }
 
-/** What the reader trusts beside the key set. */
+/** The reader trusts these beside the key set. */
 export interface Trust {
   /**
-   * Of a bundle: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no
+   * A bundle is checked by the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no
    * proof can be checked.
    */
   readonly log?: unknown
@@ -169,7 +169,7 @@ export function bulkEntries(evidence: Json): readonly Json[] | undefined {
 
 interface Page {
   readonly entries: readonly Json[]
-  /** What stands beside them that is no part of a page. */
+  /** The member that stands beside them and is no part of a page. */
   readonly problem?: string | undefined
 }
 

@@ -24,7 +24,7 @@ const KINDS = [
     spkiPrefix: hexToBytes('308207b2300b0609608648016503040312038207a100'),
     bytes: 1952,
   },
-  // Of passkeys only: nothing else here signs by it.
+  // This key is for passkeys only: nothing else here signs by it.
   {
     algorithm: 'es256',
     spkiPrefix: hexToBytes('3059301306072a8648ce3d020106082a8648ce3d03010703420004'),
@@ -104,7 +104,7 @@ function passkeyText({ passkey }: VerifyingKey): string {
 /** One key under the names of two approvers would make two of one person; under the service's, a human of the service. */
 function refuseSharedKeys(keys: readonly VerifyingKey[]): void {
   const first = new Map<string, VerifyingKey>()
-  // Whoever resolves changes may well approve by the same key: a caller and an approver are named apart.
+  // A human who resolves changes may well approve by the same key: a caller and an approver are named apart.
   for (const key of keys.filter(({ keyId }) => !keyId.endsWith(':step-up'))) {
     const other = first.get(key.fingerprint)
     if (other !== undefined && ownerOf(other) !== ownerOf(key))

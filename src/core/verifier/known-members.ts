@@ -26,9 +26,9 @@ const cursorOrNull = (value: Json) =>
 const count = (value: Json) => typeof value === 'number'
 const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
 
-/** What the service says of a record that holds. */
+/** The service says this of a record that holds. */
 export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
-/** Of a verification that failed a note says that nothing signs it. */
+/** A note on a verification that failed says that nothing signs it. */
 const message = (value: Json, { status }: Members) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE
 /** How an approval request stands. Where it is no text, the check of how it stands fails. */
 const status = (value: Json) =>

@@ -3,7 +3,7 @@
 import { isMembers, type Members } from './evidence.ts'
 import type { Json } from '../json/canonical.ts'
 
-/** Of an export that was cut after its first line only the name says that there were to be more. */
+/** The name alone says of an export that was cut after its first line that there were to be more. */
 const LINES_FILE = /\.(?:ndjson|jsonl)$/i
 
 /**
@@ -51,7 +51,7 @@ export function countLines(): LineCount {
   }
 }
 
-/** What an export is of, and from when until when. */
+/** An export has these: what it is of, and from when until when. */
 const RANGE = ['kind', 'callerId', 'since', 'until']
 
 /** The count of the end of an export; undefined where it holds anything else than what the service writes there. */

@@ -1,6 +1,6 @@
-// What a pass does not prove, in sentences for whoever reads the report: as much a part of it as the checks.
+// A pass does not prove these, in sentences for the reader of the report: as much a part of it as the checks.
 
-/** What evidence there is, by the name that it is signed as. */
+/** The kinds of evidence, by the name that each is signed as. */
 export type EvidenceKind =
   | 'trust-record'
   | 'receipt'

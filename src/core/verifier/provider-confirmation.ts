@@ -40,7 +40,7 @@ function isComparison({ expression, holds }: { readonly [name: string]: Json }):
 }
 
 /**
- * What a reader should know of a confirmation that passes its checks.
+ * Notes things that a reader should know of a confirmation that passes its checks.
  * @param status of the execution in the record that it stands beside; left out: it stands alone
  */
 export function notesOnConfirmation(confirmation: Json | undefined, status?: Json): string[] {

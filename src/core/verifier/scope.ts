@@ -1,4 +1,4 @@
-// What a signed approval covers (decisions §7 "SignedApproval"): exactly these parameters, or every one within limits. The one
+// A signed approval covers exactly these parameters, or every one within limits (decisions §7 "SignedApproval"). The one
 // function by which the service matches an approval before an execution, and a verifier after it.
 import type { Json } from '../json/canonical.ts'
 import { canonicalText, isMembers } from './evidence.ts'

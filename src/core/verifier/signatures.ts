@@ -30,7 +30,7 @@ function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519'
 }
 
 /**
- * What humans sign is signed by a raw Ed25519 key or by a passkey.
+ * Requires that a human's signature is by a raw Ed25519 key or by a passkey.
  * @throws Error for any other name
  */
 export function requireHumanAlgorithm(algorithm: string): void {

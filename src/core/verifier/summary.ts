@@ -1,4 +1,4 @@
-// What is said of many pieces of evidence together. The command, the page and clients/python say the same of the same files: one table of
+// Many pieces of evidence have one summary. The command, the page and clients/python say the same of the same files: one table of
 // test vectors decides for all (test/vectors/countersign/summaries.json).
 import { printable } from '../printable.ts'
 import { counted } from '../text.ts'
@@ -9,7 +9,7 @@ export type Counts = Readonly<Record<Verdict, number>>
 
 export interface Summary extends Counts {
   readonly files: number
-  /** What cannot be read counts as one that cannot be checked. */
+  /** A piece that cannot be read counts as one that cannot be checked. */
   readonly pieces: number
   /** By the name of the artifact, in the order in which they came; `unknown` is what is no evidence. */
   readonly kinds: Readonly<Record<string, Counts>>

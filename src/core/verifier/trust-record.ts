@@ -76,7 +76,7 @@ function boundToTransaction(record: Members, crypto: Crypto): boolean {
   )
 }
 
-/** What businessTransactionHash covers. @throws Error where a member is missing */
+/** Writes the text that businessTransactionHash covers. @throws Error where a member is missing */
 function actionText(
   businessTransactionId: Json | undefined,
   { action, parameters, target }: Members,

@@ -1,4 +1,4 @@
-/** What cannot be verified at all, valid or not; its message says what it is and what to do instead. */
+/** Evidence that cannot be verified at all, valid or not; its message says what it is and what to do instead. */
 export class Unusable extends Error {
   constructor(message: string) {
     super(message)

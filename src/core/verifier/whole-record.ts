@@ -104,7 +104,7 @@ function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
 }
 
 /**
- * What no check fails on and a reader should know.
+ * Notes things that no check fails on and a reader should know.
  * @param also.promise whether to say what its latest receipt promises: not where the proof is given
  */
 export function notesOnRecord(

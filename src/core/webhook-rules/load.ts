@@ -9,7 +9,7 @@ import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 
 const SUFFIX = '.yaml'
 
-/** What a file of rules must be called in `WEBHOOK_DIR`. */
+/** Names the file that rules must be in, within `WEBHOOK_DIR`. */
 export const fileNameOf = (provider: string): string => `${provider}${SUFFIX}`
 
 export interface WebhookRulesFile extends CompiledWebhookRules {

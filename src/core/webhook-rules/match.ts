@@ -1,4 +1,4 @@
-// What the rules of a provider make of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
+// The rules of a provider make an outcome of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
 import { cause } from '../cel/expression.ts'
 import { isObject } from '../json/fields.ts'
 import { MalformedJson, parseJson } from '../json/json.ts'
@@ -85,7 +85,7 @@ export function compare(
   })
 }
 
-/** Of what is no id, so much is shown. */
+/** So many characters are shown of a text that is no id. */
 const GIVEN_SHOWN = 100
 
 /** The one id among what the rule's `transaction` gives. */

@@ -39,7 +39,7 @@ export interface CompiledWebhookRules {
   /** SHA-256 of `content`, hex. */
   readonly rulesHash: string
   readonly rules: readonly WebhookRule[]
-  /** What is allowed but looks unintended, a sentence each. */
+  /** A warning is about something that is allowed but looks unintended, a sentence each. */
   readonly warnings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// What the expressions of rules see of a delivery and a transaction: the places that they name, and nothing else. So a payload of a
+// The expressions of rules see of a delivery and a transaction the places that they name, and nothing else. So a payload of a
 // megabyte costs no more than what a rule reads of it.
 import { celValue, openBudget, spend, type Budget } from '../cel/values.ts'
 import type { RuleExpression, RuleSource } from './parse.ts'
@@ -13,7 +13,7 @@ const VIEW_MAX = { values: 1000, characters: 100_000 }
 const STEPS_MAX = 100_000
 const CHARACTERS_OF_A_STEP = 100
 
-/** What is left for the expressions of one delivery. */
+/** The budget that is left for the expressions of one delivery. */
 interface Meter {
   steps: number
 }

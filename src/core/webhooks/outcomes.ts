@@ -1,5 +1,5 @@
 /**
- * What becomes of a delivery whose job has run:
+ * A delivery whose job has run becomes one of these:
  * no-rules     none are in effect for the provider
  * no-match     no rule reads it
  * ambiguous    it names several transactions

@@ -13,7 +13,7 @@ export type WebhookProviders = Readonly<Record<string, WebhookProvider>>
 
 const SECRET_SUFFIX = '_WEBHOOK_SECRET'
 const SCHEME_SUFFIX = '_WEBHOOK_SCHEME'
-/** What a provider's variables end with. */
+/** A provider's variables end with these. */
 export const PROVIDER_SUFFIXES = [SECRET_SUFFIX, SCHEME_SUFFIX]
 const PROVIDER = /^[A-Z][A-Z0-9_]{0,31}$/
 /** Printable; a space at an end is one that was pasted with it. */

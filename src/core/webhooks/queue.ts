@@ -5,13 +5,13 @@ import type { JobInsert, PgBoss, Queue } from 'pg-boss'
 import { insertJobs, partOf } from '../job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** Of jobs with one delivery. */
+/** Jobs with one delivery are in this queue. */
 export const WEBHOOK_QUEUE = 'webhook-events'
-/** Of jobs with several. A queue of its own: an instance of the release before, which knows no such jobs, takes none. */
+/** Jobs with several deliveries have a queue of their own: an instance of the release before, which knows no such jobs, takes none. */
 export const WEBHOOK_BATCH_QUEUE = 'webhook-batches'
 export const DEAD_WEBHOOK_QUEUE = 'webhook-events-dead'
 
-/** What a job says of a delivery: the key of its row of webhook_events and the length of its body. */
+/** A job says this of a delivery: the key of its row of webhook_events and the length of its body. */
 export interface QueuedDelivery {
   readonly id: string
   readonly bytes: number

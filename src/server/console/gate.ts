@@ -76,7 +76,7 @@ function crossSiteProblem(request: Pick<Head, 'header'>): Failure | undefined {
     : failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
 }
 
-/** Whoever was only sent the cookie does not know it. */
+/** A client that was only sent the cookie does not know the secret. */
 function pageProblem(request: Pick<Head, 'header'>, { payload }: Session): Failure | undefined {
   const secret = request.header(PAGE_HEADER) ?? ''
   return sha256Hex(secret) === payload.pageHash

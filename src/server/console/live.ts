@@ -1,4 +1,4 @@
-// What this instance has executed in each of the last seconds, for the console's page "Live". In memory, a few numbers for each reply.
+// The console's page "Live" shows how many executions this instance had in each of the last seconds. In memory, a few numbers for each reply.
 
 /** One second, complete. */
 export interface Second {
@@ -8,7 +8,7 @@ export interface Second {
   /** Answered by a policy's refusal, or with another 4xx. */
   readonly refused: number
   readonly failed: number
-  /** Of all of them, from the head of the request to its reply. 0 where there was none. */
+  /** The median counts all of them, from the head of the request to its reply. 0 where there was none. */
   readonly p50Ms: number
   readonly p99Ms: number
 }

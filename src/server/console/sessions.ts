@@ -1,4 +1,4 @@
-// Who looks at the console: the cookie of a request, its session, and the caller whose session it is.
+// A request of the console has a cookie; here are its session, and the caller whose session it is.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/console-session.ts'
 import { readsEverything, type Caller } from '../../core/callers.ts'
@@ -14,7 +14,7 @@ import { doOwnWork } from '../dispatch/own-work.ts'
 export interface Session {
   readonly sessionId: string
   readonly caller: Caller
-  /** Of the key, as in `CallerKey`. */
+  /** The index of the key, as in `CallerKey`. */
   readonly index: number
   /** ISO 8601: when it is over, however much it is used. */
   readonly expiresAt: string
@@ -28,7 +28,7 @@ export interface Sessions {
   readonly isEnded: (session: Session) => Promise<boolean>
   /** Ended here and now. */
   readonly noteEnded: (session: Session) => void
-  /** Who a raw key makes somebody; undefined: nobody. */
+  /** Finds the caller that a raw key makes somebody; undefined: nobody. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
   readonly open: (
     caller: Caller,

@@ -1,4 +1,4 @@
-// What is in effect (policies, approvers, external connectors, webhook rules, callers' keys), handed to every worker thread.
+// Every worker thread is handed what is in effect: policies, approvers, external connectors, webhook rules, callers' keys.
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/authority-state.ts'
 
@@ -25,7 +25,7 @@ export function openAuthorityBroadcast(
   return {
     add(port) {
       ports.add(port)
-      // Of a thread that has ended.
+      // The thread of this port has ended.
       port.on('close', () => ports.delete(port))
       port.unref()
       port.postMessage(newest)

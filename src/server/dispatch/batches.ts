@@ -73,7 +73,7 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       queues = [...queues.slice(at + 1), ...queues.slice(0, at + 1)]
       const { operation, queue } = chosen
       const { countMax, bytesMax } = operations[operation]
-      // What waits is divided among the threads that have nothing to do.
+      // The waiting items are divided among the threads that have nothing to do.
       const idleThreads = Math.max(1, limits.threads - runningInAll)
       const share = Math.min(countMax, Math.ceil(queue.length() / idleThreads))
       runningInAll++

@@ -22,7 +22,7 @@ export interface FairQueue<Item extends Queued> {
   readonly expire: (since: number) => Item[]
 }
 
-/** What one client has waiting, in the order in which it came. Never empty while it is in the ring. */
+/** The items of one client wait in the order in which they came. Never empty while it is in the ring. */
 interface Line<Item> {
   readonly client: string
   readonly items: Item[]
@@ -69,7 +69,7 @@ export function openFairQueue<Item extends Queued>(): FairQueue<Item> {
         turn = served
       }
       length -= taken.length
-      // Who was served last waits behind everybody who was not.
+      // The client that was served last waits behind everybody who was not.
       const last = taken.at(-1)?.client
       const at = ring.findIndex(({ client }) => client === last)
       ring = [...ring.slice(at + 1), ...ring.slice(0, at + 1)]

@@ -5,7 +5,7 @@ import type { LaneName, Operation } from '../../core/thread-messages.ts'
 /** Which budget of thread time a client is charged to. Governing has one of its own: a human who has simulated much can still revoke. */
 export type Cost = 'compute' | 'administration'
 
-/** What its client pays with. Executions are counted by their rate limit; the service's own work is nobody's. */
+/** Its client pays with this. Executions are counted by their rate limit; the service's own work is nobody's. */
 export type Price = Cost | 'execute limit' | 'own work'
 
 interface OperationLimits {
@@ -24,7 +24,7 @@ const KIB = 1024
 const STORED = { countMax: 128, bytesMax: 256 * KIB }
 /** Computed from hostile bodies at up to a millisecond for each 4 KiB: whoever comes next waits for one batch. */
 const COMPUTED = { countMax: 32, bytesMax: 32 * KIB }
-/** What arrives while one is stored shares the next commit, which makes each cheaper (`npm run bench -- webhook`). */
+/** Deliveries that arrive while one is stored share the next commit, which makes each cheaper (`npm run bench -- webhook`). */
 const ONE = { batchesMax: 1 }
 
 export const operations: Readonly<Record<Operation, OperationLimits>> = {

@@ -15,7 +15,7 @@ export interface NotDone {
   readonly answer: Answer
 }
 
-/** What an operator reads of work that was not done. */
+/** An operator reads these sentences of work that was not done. */
 const SENTENCES: Readonly<Record<NotDone['kind'], string>> = {
   away: 'The database is away.',
   late: 'The worker threads are too busy.',

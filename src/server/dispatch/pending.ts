@@ -5,7 +5,7 @@ import type { RequestTimes } from '../metrics/times.ts'
 /** A request whose reply somebody awaits. */
 export interface Waiter<Reply> {
   readonly client: string
-  /** Of its body. */
+  /** The body has so many bytes. */
   readonly bytes: number
   readonly resolve: (reply: Reply) => void
 }

@@ -16,7 +16,7 @@ import {
 interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
   readonly url: string
-  /** Of the postmaster that runs now, or ran last while a restart is under way. */
+  /** The process id is that of the postmaster that runs now, or ran last while a restart is under way. */
   pid(): number
   /** PostgreSQL's fast shutdown; wins over a restart under way and returns when no process of it is left. */
   stop(): Promise<void>

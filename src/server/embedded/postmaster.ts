@@ -33,7 +33,7 @@ const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
 /** A server that recovers says so on every attempt; one that says nothing at all for this long does not get better. */
 const SILENT_MS_MAX = 30_000
 
-/** What is left out is PostgreSQL's default, as the durability of commits. Figures: docs/design-notes.md "Performance". */
+/** A setting that is left out is PostgreSQL's default, as the durability of commits. Figures: docs/design-notes.md "Performance". */
 const settings = {
   // 16 MB of zeros before a new segment is used would hold every commit up.
   wal_init_zero: 'off',

@@ -109,7 +109,7 @@ function bundleText(members: Readonly<Record<keyof Static<typeof EvidenceBundle>
   return `{${texts.join(',')}}`
 }
 
-/** What a bundle has proofs of. */
+/** A bundle has proofs of such artifacts. */
 type Part = ArtifactName & { readonly kind: keyof typeof NAMES }
 
 const NAMES = {

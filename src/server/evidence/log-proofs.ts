@@ -30,12 +30,12 @@ export interface ArtifactName {
   readonly id: string
 }
 
-/** What proves that an entry is in a log. */
+/** This proves that an entry is in a log. */
 export interface EntryProof extends EntryWithPath {
   readonly log: number
   /** The signed note, the newest of its log. */
   readonly checkpoint: string
-  /** Of the tree under the checkpoint. */
+  /** The tree under the checkpoint has so many entries. */
   readonly size: number
   readonly root: Uint8Array
 }
@@ -175,7 +175,7 @@ async function proveAll(
         if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
         const read = { index, entry, path: paths[i]! }
         if (!leadsTo(root, read, size)) {
-          // What was damaged may have been repaired by the next time.
+          // The damage may have been repaired by the next time.
           tiles.forget()
           throw new DamagedLog(
             `Entry ${index} of log ${log} does not lead to the root of the checkpoint of ${size}.`,

@@ -9,7 +9,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork } from '../dispatch/own-work.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
-/** What the front end knows of the refused request. */
+/** The front end knows this of the refused request. */
 export interface AuditContext {
   readonly route: { readonly method: string; readonly path: string } | undefined
   readonly callerId: string | undefined
@@ -38,9 +38,9 @@ const WAITING_MAX = 10_000
 /** A caller chooses these texts; evidence needs their beginning. */
 const TEXT_MAX = 256
 
-/** What somebody was not allowed to do, as against what was done. */
+/** These types say that somebody was not allowed something, as against what was done. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
-/** What is done is an event of its own each time: it changed something. */
+/** An act is an event of its own each time: it changed something. */
 const isGathered = (type: string) => REFUSALS.test(type) || type === 'rate_limited'
 
 /**
@@ -176,7 +176,7 @@ export function openAudit({
   }
 }
 
-/** What a caller chose, cut. */
+/** Cuts the texts that a caller chose. */
 function chosen({ capability, principalId }: Audited): Pick<Audited, 'capability' | 'principalId'> {
   return {
     ...(capability === undefined ? {} : { capability: cut(capability, TEXT_MAX) }),

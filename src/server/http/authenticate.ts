@@ -1,4 +1,4 @@
-// Who calls: a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
+// Callers authenticate by a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
 import { timingSafeEqual } from 'node:crypto'
 import { callerKeys, type CallerKey } from '../../core/caller-keys.ts'
 import type { Caller } from '../../core/callers.ts'

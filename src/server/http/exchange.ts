@@ -11,7 +11,7 @@ export interface Exchange {
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number
   route: Route | undefined
-  /** What is sent in place of JSON, where the route has a page and the client prefers one. */
+  /** The page is sent in place of JSON, where the route has one and the client prefers it. */
   page: KeptDocument | undefined
   callerId: string | undefined
   /** Whether a session of the console got what it asked for. */

@@ -28,7 +28,7 @@ import { giveBack, NO_BODY, openReceive, refuseBody } from './receive.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
-/** Of the four connections one is always left to the others. */
+/** One of the four connections is always left to the others. */
 const CLIENT_READS_MAX = 3
 /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
 const ADDRESS_REQUESTS_PER_TURN = 4
@@ -40,7 +40,7 @@ const ANONYMOUS = 'anonymous'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** What is left of the budget that a request is charged to. */
+/** This is left of the budget that a request is charged to. */
 type Funds = ReturnType<Compute['look']>
 
 interface FrontEndParts extends Observers {
@@ -51,7 +51,7 @@ interface FrontEndParts extends Observers {
   readonly audit: Audit
 }
 
-/** What the head of a request says, once it has passed every check that needs nothing else. */
+/** The head of a request says this, once it has passed every check that needs nothing else. */
 interface CheckedHead {
   readonly route: Route
   readonly params: PathParams
@@ -208,7 +208,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     return verdict.allowed ? undefined : rateLimited(limit, verdict, exchange)
   }
 
-  /** What the audit must know is stored before the caller is answered. */
+  /** The audit stores its event before the caller is answered. */
   async function reply(outcome: Answer | Failure, exchange: Exchange): Promise<Reply> {
     if (outcome.audit !== undefined) {
       const stored = audit.record(outcome.audit, exchange)
@@ -221,7 +221,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   return handle
 }
 
-/** What the row says of its callers; without authentication nobody is a human or an auditor. */
+/** Checks the row's demands on its callers; without authentication nobody is a human or an auditor. */
 function notForCaller({ human, readers, appends }: Route, caller: Caller | undefined): Failure | undefined {
   const isMissing =
     (human && caller?.credentialHolderType !== 'USER') ||

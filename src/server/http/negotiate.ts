@@ -1,4 +1,4 @@
-// What a client accepts, by the weights that it gives (RFC 9110 §12.4.2, §12.5).
+// A client says what it accepts, by the weights that it gives (RFC 9110 §12.4.2, §12.5).
 
 /** Content codings of a reply, the smallest first. */
 export const codings = ['br', 'gzip', 'identity'] as const
@@ -41,7 +41,7 @@ export function prefersHtml(accept: string | undefined): boolean {
   return (weights.get('text/html') ?? 0) > json
 }
 
-/** What a list header names, in lower case, and the weight of each; 0 for one that cannot be read. */
+/** Reads the names in a list header, in lower case, and the weight of each; 0 for one that cannot be read. */
 function weightsOf(header: string | undefined): ReadonlyMap<string, number> {
   return new Map(
     (header ?? '').split(',').map((item) => {

@@ -27,7 +27,7 @@ export function openTurns(atOnce: number): Turns {
 /** A client has waited too long for its own other reads. */
 export class TooManyReads extends Error {}
 
-/** What a route reads by. */
+/** A route reads by this. */
 export type Reads = Sql & Pick<Pool, 'connect'>
 
 /**

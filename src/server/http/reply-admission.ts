@@ -84,7 +84,7 @@ export function openReplyAdmission({
     return typeof sent === 'string' ? failures.overloaded(sent) : { ...answer, body, sent }
   }
 
-  /** What a thread made is charged by the thread's time, and what was refused for want of capacity is not charged. */
+  /** The result of a thread is charged by the thread's time, and a refusal for want of capacity is not charged. */
   function charge(
     outcome: Answer | Failure,
     { route }: Exchange,

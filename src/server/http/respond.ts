@@ -46,7 +46,7 @@ export function respond(
     route: exchange.route,
     answer,
     status,
-    // What is not refused when it comes can have used up its budget by the time it would be sent to a thread.
+    // A request that is not refused when it comes can have used up its budget by the time it would be sent to a thread.
     limit: exchange.refusedBy ?? exchange.route?.cost,
     ms,
   })

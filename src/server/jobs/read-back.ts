@@ -18,7 +18,7 @@ import { doOwnWork } from '../dispatch/own-work.ts'
 import { repeat } from './repeat.ts'
 
 const LOOK_EVERY_MS = 1_000
-/** Of one connector at a time, each over a connection of its own. */
+/** The bound counts questions to one connector at a time, each over a connection of its own. */
 const QUESTIONS_MAX = 8
 const CLOSE_MS = 1_000
 
@@ -55,7 +55,7 @@ export function startReadingBack({
       if (asking.has(changeId)) continue
       const done = askAll(connector)
         .catch((error: unknown) => {
-          // What was taken is due again later.
+          // The intents that were taken are due again later.
           if (!signal.aborted) tell(changeId, { capability, reason: errorText(error) })
         })
         .finally(() => asking.delete(changeId))

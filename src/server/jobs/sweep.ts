@@ -6,7 +6,7 @@ import { openProblems, repeat } from './repeat.ts'
 
 const SWEEP_EVERY_MS = 5_000
 
-/** What a sweep found: how many intents that were not known to be in doubt. */
+/** A sweep says how many intents it found that were not known to be in doubt. */
 interface Swept {
   readonly noticed: number
 }

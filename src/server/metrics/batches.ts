@@ -1,4 +1,4 @@
-// What the dispatcher sees of batches, counted here in the main thread: a thread that dies takes no counter with it.
+// The main thread counts the batches that the dispatcher sees: a thread that dies takes no counter with it.
 import {
   stageNames,
   type BatchReport,
@@ -8,7 +8,7 @@ import {
 import type { Instruments } from './instruments.ts'
 import { stagesOfBatch, type Stage } from './times.ts'
 
-/** What the dispatcher tells, once per batch. Durations are milliseconds. */
+/** The dispatcher tells this once per batch. Durations are milliseconds. */
 export interface BatchWatch {
   /** `waitedMs` is the wait of its first request, which waited longest. */
   readonly sent: (operation: Operation, batch: { requests: number; waitedMs: number }) => void

@@ -1,11 +1,11 @@
-// What a scrape and the console ask the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
+// A scrape and the console ask the database this: bounded, over a connection for reads, and never for longer than a scrape may wait.
 import { countOpenRequests } from '../../core/tables/approval-requests.ts'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 
-/** Whoever asks within this time shares one query. */
+/** Readers that ask within this time share one query. */
 const FRESH_MS = 5_000
 const WAIT_MS = 500
 /** Where more are in doubt, this number says enough. */

@@ -13,11 +13,11 @@ export interface Metrics {
   readonly batches: BatchWatch
   readonly replies: ReplyWatch
   readonly processed: (delivery: ProcessedDelivery) => void
-  /** Of an attempt to deliver an event. */
+  /** The metrics count each attempt to deliver an event. */
   readonly onDelivery: (outcome: 'delivered' | 'failed') => void
-  /** Of a question to an external connector. */
+  /** The metrics count each question to an external connector. */
   readonly onReadBack: (outcome: ReadBackOutcome) => void
-  /** Of an attempt to tell approvers of a request. */
+  /** The metrics count each attempt to notify approvers of a request. */
   readonly onNotification: (outcome: 'sent' | 'failed') => void
   /** Serves GET /metrics and resolves to its URL. */
   readonly serve: (at: { host: string; port: number }, scraped: Scraped) => Promise<string>

@@ -1,4 +1,4 @@
-// What the front end reports of each reply.
+// The front end reports this of each reply.
 import { dropReasons, type DropReason } from '../http/listen/refused.ts'
 import { gateNames } from '../../core/gates.ts'
 import type { Answer, Route } from '../routes/route.ts'

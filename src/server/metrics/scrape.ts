@@ -49,7 +49,7 @@ export function openScrape(
     else approvalRequests.set(database.approvalRequests)
     setLog(instruments, database.log)
 
-    // What is not said anew is not so any more: a thread may have been replaced.
+    // A value that is not said anew is not so any more: a thread may have been replaced.
     for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
     for (const [name, pool] of Object.entries(scraped.pools))
       if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
@@ -69,7 +69,7 @@ export function openScrape(
   }
 }
 
-/** What the main thread knows by itself. */
+/** Reads the figures that the main thread knows by itself. */
 function look(
   {
     witnessAge,
@@ -104,7 +104,7 @@ function look(
   refused.set(Number(storeFault.sqlState() !== undefined))
 }
 
-/** What the database knows, the same on every instance. */
+/** Sets the figures that the database knows, the same on every instance. */
 function setLog(
   { logEntries, logFrozen, logQueueSeconds, logCheckpointSeconds }: Instruments,
   log: LogStatus | undefined,

@@ -35,7 +35,7 @@ interface RepliedSpan {
  */
 export function openSpans(version: string): Spans | undefined {
   const tracer = trace.getTracer('countersign', version)
-  // What no SDK has made has no identity.
+  // A span that no SDK has made has no identity.
   if (!isSpanContextValid(tracer.startSpan('start', {}, ROOT_CONTEXT).spanContext())) return undefined
   return {
     parentOf: (header) =>

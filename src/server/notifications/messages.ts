@@ -1,4 +1,4 @@
-// What a message tells in the form of each chat. Text stands only where the chat shows it as it is: what the requester wrote cannot make links
+// A message has the form of each chat. Text stands only where the chat shows it as it is: the requester's words cannot make links
 // or mentions.
 import { counted } from '../../core/text.ts'
 import { CAUTION, partsOf, titleOf, type Message, type Notice } from './notice.ts'

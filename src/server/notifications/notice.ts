@@ -1,4 +1,4 @@
-// What approvers are told of an approval request: enough to find it, and nothing that could be approved by answering.
+// Approvers read this of an approval request: enough to find it, and nothing that could be approved by answering.
 import { actionCode } from '../../core/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { printable, printableJson } from '../../core/printable.ts'
@@ -24,7 +24,7 @@ export interface Notice {
     { readonly target: string; readonly parameters: object; readonly note: string } | undefined
 }
 
-/** What one message tells of: requests of one caller, at least one. */
+/** One message tells of these requests of one caller, at least one. */
 export interface Message {
   /** The same at every attempt. */
   readonly id: string
@@ -128,7 +128,7 @@ function unlinked(text: string): string {
   return text.replaceAll(SCHEME_END, '[:]').replaceAll(HOST_DOT, '[.]').replaceAll('\\\\', '\\ \\')
 }
 
-/** What to do now. */
+/** Names the next step. */
 function nextStepOf({ link, requestId }: Notice): string {
   return link === undefined
     ? `Look at it and sign it: countersign approver sign-request ${requestId}`

@@ -103,7 +103,7 @@ async function mail(
   }
 }
 
-/** Who is told of which requests: everybody in `to` of all, an approver of those that it could sign. */
+/** Tells who hears of which requests: everybody in `to` of all, an approver of those that it could sign. */
 function addressed(
   { to, approvers }: Extract<ConfiguredWay, { kind: 'email' }>,
   notices: readonly Notice[],

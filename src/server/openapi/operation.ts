@@ -1,4 +1,4 @@
-// What a route says of itself in the OpenAPI document. What follows from the rest of its row is derived in responses.ts.
+// A route says this of itself in the OpenAPI document. The rest follows from its row, and is derived in responses.ts.
 import type { TSchema } from 'typebox'
 import type { FailureRow } from './failure-rows.ts'
 
@@ -46,7 +46,7 @@ export interface AnswerShape {
     | 'application/octet-stream'
   /** Other content types of the same resource. */
   readonly otherContentTypes?: readonly string[]
-  /** What is answered under other content types, where the query asks for it. */
+  /** Other content types are answered where the query asks for them. */
   readonly alternatives?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>
   /** With a strong ETag and Cache-Control: If-None-Match is answered 304. */
   readonly cached?: true

@@ -29,7 +29,7 @@ export function failuresOf(route: Route): FailureRow[] {
 
 export interface ShownResponse {
   readonly status: string
-  /** Of a component, where other routes answer the same; undefined for what a route alone answers. */
+  /** The name is that of a component, where other routes answer the same; undefined for an answer that a route alone gives. */
   readonly name?: string
   readonly response: object
 }

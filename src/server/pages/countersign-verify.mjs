@@ -4507,25 +4507,25 @@ var init_artifacts = __esm({
     });
     stated = (kind) => (hash) => ({ kind, hash });
     artifactEntry = {
-      /** Of an execution authorization's `payload`. */
+      /** The hash covers the `payload` of an execution authorization. */
       authorization: hashed("authorization"),
       /** By its `receiptHash`. */
       receipt: stated("receipt"),
       /** By its `refusalRecordHash`. */
       refusal: stated("refusal"),
-      /** Of the `event`. */
+      /** The hash covers the `event`. */
       auditEvent: hashed("audit-event"),
-      /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
+      /** The hash covers one state of a change: its members without `signature`, `warnings` and `diff`. */
       governanceChange: hashed("governance-change"),
-      /** Of the `transition`. */
+      /** The hash covers the `transition`. */
       intentTransition: hashed("intent-transition"),
-      /** Of the `confirmation`. */
+      /** The hash covers the `confirmation`. */
       providerConfirmation: hashed("provider-confirmation"),
-      /** Of the `request`. */
+      /** The hash covers the `request`. */
       approvalRequest: hashed("approval-request"),
-      /** Of how it was closed: the members of `closed` without `signature`. */
+      /** The hash covers how it was closed: the members of `closed` without `signature`. */
       approvalRequestClose: hashed("approval-request-close"),
-      /** Of a signed approval's `payload`. */
+      /** The hash covers the `payload` of a signed approval. */
       approval: hashed("approval"),
       /** By the SHA-256 of the body as it was received. */
       webhook: stated("webhook")
@@ -4771,7 +4771,7 @@ var init_note = __esm({
     TYPES = {
       /** Over the text of the note. */
       ed25519: { byte: 1, algorithm: "ed25519", publicKeyBytes: 32, signatureBytes: 64 },
-      /** Of a checkpoint, with the time (tlog-cosignature): the signature follows 8 bytes of time. */
+      /** A checkpoint is signed with the time (tlog-cosignature): the signature follows 8 bytes of time. */
       "ed25519-cosignature": { byte: 4, algorithm: "ed25519", publicKeyBytes: 32, signatureBytes: 8 + 64 },
       "ml-dsa-44-cosignature": {
         byte: 6,
@@ -9235,7 +9235,7 @@ var init_keys = __esm({
         spkiPrefix: hexToBytes("308207b2300b0609608648016503040312038207a100"),
         bytes: 1952
       },
-      // Of passkeys only: nothing else here signs by it.
+      // This key is for passkeys only: nothing else here signs by it.
       {
         algorithm: "es256",
         spkiPrefix: hexToBytes("3059301306072a8648ce3d020106082a8648ce3d03010703420004"),

@@ -35,7 +35,7 @@ interface KindOfChange<Path extends string, ProposalPath extends string> {
     readonly reject: object
     readonly rejected: object
   }
-  /** What differs by kind where a change is proposed. The kind's code in the workers reads the path's parameters beside the body. */
+  /** Kinds differ in how a change is proposed. The kind's code in the workers reads the path's parameters beside the body. */
   readonly proposal: Required<Pick<Route, 'description' | 'body'>> &
     Pick<Route, 'params'> & { readonly path: ProposalPath; readonly failures?: Route['failures'] }
 }
@@ -133,7 +133,7 @@ const listQuery = {
   status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
 } as const
 
-/** What the lists have in common. @param kind undefined: the query may name one */
+/** Makes the parts that the lists have in common. @param kind undefined: the query may name one */
 function listOf<const Path extends string>(path: Path, kind: ChangeKindName | undefined, pending: object) {
   return {
     ...governingGet,

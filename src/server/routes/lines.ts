@@ -19,7 +19,7 @@ export function wantsLines(request: RouteRequest): boolean {
 
 type Exported = 'trust-record' | 'refusal-record'
 
-/** Of the OpenAPI document. */
+/** The OpenAPI document describes an export as lines so. */
 export const linesShape = (kind: Exported) => ({
   [NDJSON]: {
     schema: Type.String({
@@ -46,7 +46,7 @@ export interface TimeRange {
 
 interface ExportedList<Row> {
   readonly kind: Exported
-  /** Whose evidence is asked for; null: everybody's. */
+  /** The caller whose evidence is asked for; null: everybody's. */
   readonly callerId: string | null
   readonly list: (range: PageRange, times: TimeRange) => Promise<Page<Row>>
   readonly textOf: (row: Row) => string

@@ -25,7 +25,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { acceptsType, waitMsOf } from './preferences.ts'
 import { get, json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
-/** What every route of the log has in common. */
+/** Every route of the log has these members. */
 export const logRoute = {
   tag: 'Log',
   readsDatabase: true,
@@ -36,9 +36,9 @@ const Text = Type.String({ description: 'text' })
 const Bytes = Type.String({ description: 'bytes' })
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 
-/** What is stored, and not yet under a checkpoint. */
+/** The artifact is stored, and not yet under a checkpoint. */
 export const queued: Answer = { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
-/** Of `queued`, in the OpenAPI document. */
+/** The OpenAPI document describes `queued` so. */
 export const queuedShape = {
   schema: Text,
   example: '',
@@ -308,7 +308,7 @@ async function readTile(
   return parsed.width <= widthOf({ level, n: parsed.n }, size) ? { log, ...parsed } : failures.tileNotFound()
 }
 
-/** What is under a checkpoint never changes. A path without the number of a log is that of the next one too. */
+/** Entries under a checkpoint never change. A path without the number of a log is that of the next one too. */
 function cacheOf({ params }: RouteRequest, { config }: Service): string {
   const scope = config.evidenceLog?.access === 'open' ? 'public' : 'private'
   return params['log'] === undefined ? `${scope}, no-cache` : `${scope}, max-age=31536000, immutable`

@@ -75,7 +75,7 @@ interface Entry {
 
 interface List {
   readonly path: string
-  /** Of the body. */
+  /** The member of the body that holds the list. */
   readonly member: string
   readonly entries: readonly Entry[]
   /** Further members of the body, which come first. */
@@ -147,7 +147,7 @@ function readTime(query: URLSearchParams, name: 'since' | 'until'): string | nul
 }
 
 /**
- * Whose rows are listed: those that the caller may read, and of them the `callerId` of the query's.
+ * Tells whose rows are listed: those that the caller may read, and of them the `callerId` of the query's.
  *
  * @returns null: everybody's; undefined: nothing is
  */

@@ -36,7 +36,7 @@ export interface OpenApiTexts {
 
 export type { Answer } from '../answer.ts'
 
-/** What handlers use. Made once, at start. */
+/** Handlers use this. Made once, at start. */
 export interface Service {
   readonly config: Config
   /** For the handlers' reads; of a GET, the share of its client (`http/reads.ts`). The worker threads have their own connections. */
@@ -61,9 +61,9 @@ export interface Service {
   readonly dispatcher: Dispatcher
   /** Cookies and sessions of the console. */
   readonly console: ConsoleGate
-  /** Whose keys are in effect. */
+  /** The callers whose keys are in effect. */
   readonly callers: Callers
-  /** What human authority has put in effect. */
+  /** The authority that humans have put in effect. */
   readonly authority: AuthorityWatch
   /** Whether the database refuses evidence, and why. */
   readonly storeFault: StoreFault

@@ -1,4 +1,4 @@
-// What a start prints for whoever reads it: where the pages are and, of an embedded one, the local caller's key, once, and a line to
+// A start prints for its reader where the pages are and, of an embedded one, the local caller's key, once, and a line to
 // paste; later, what became of that key (decisions §1 "Embedded start").
 import { randomUUID } from 'node:crypto'
 import { CONSOLE, pages } from '../pages/home.ts'

@@ -7,7 +7,7 @@ import { witnessKeyDir } from '../../core/signing/witness-keys.ts'
 export function keyWarnings(signingKeyDir: string, shown?: '"$SIGNING_KEY_DIR"'): string[] {
   return [(dir: string) => dir, logKeyDir, witnessKeyDir].flatMap((folderOf) => {
     const { writable, warnings } = privateKeyAccess(folderOf(signingKeyDir), shown && folderOf(shown))
-    // What a start refuses may have become so since.
+    // A problem that a start refuses may have come up since.
     return [...writable, ...warnings]
   })
 }

@@ -44,7 +44,7 @@ const AUDIT_CLOSE_MS = 2_000
 
 type OnDropped = NonNullable<ListenOptions['onDropped']>
 
-/** What the steps before have started. */
+/** The steps before have started these. */
 interface Started {
   readonly data: Data
   readonly threads: StartedThreads
@@ -109,7 +109,7 @@ function logDropped({ logger }: Starting, metrics: StartedThreads['metrics']): O
   }
 }
 
-/** What the handlers of the routes use. */
+/** Makes the object that the handlers of the routes use. */
 function serviceOf(
   { config, logger }: Starting,
   { data, threads, warnings, consoleOrigin }: Started,

@@ -1,8 +1,8 @@
-// What every step of the start takes.
+// Every step of the start takes these.
 import type { Config } from '../../core/config.ts'
 import type { Log } from '../log.ts'
 
-/** What has to be undone, in the order in which it was done. */
+/** The steps that undo a start, in the order in which they were done. */
 export type Stops = (() => void | Promise<void>)[]
 
 /** A step adds to `stops` how to undo what it did. */

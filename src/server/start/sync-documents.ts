@@ -20,9 +20,9 @@ interface DocumentDifference {
 }
 
 interface DocumentSync {
-  /** What the author of a document should look at. */
+  /** The author of a document should look at these. */
   readonly advice: readonly string[]
-  /** What an operator should look at: rules that no delivery comes for. */
+  /** An operator should look at these: rules that no delivery comes for. */
   readonly warnings: readonly string[]
   /** Approved documents whose file says something else: what was approved stays in effect. */
   readonly differences: readonly DocumentDifference[]
@@ -81,7 +81,7 @@ export async function syncDocuments(
   }
 }
 
-/** What to say of a file of rules. Rules that were approved once and then replaced are an old file, which is no mistake. */
+/** Says what became of a file of rules. Rules that were approved once and then replaced are an old file, which is no mistake. */
 function useOf(
   { provider, rulesHash }: WebhookRulesFile,
   stored: readonly StoredWebhookRules[],

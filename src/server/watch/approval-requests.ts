@@ -57,7 +57,7 @@ export function watchApprovalRequests(
       )
       for (const one of waiting) if (differs(one.seen, found.get(one.seen.requestId))) one.wake()
     } catch {
-      // Whoever reads next learns what is wrong with the database, and says it.
+      // The next reader learns what is wrong with the database, and says it.
       for (const one of waiting) one.wake()
     }
   }

@@ -45,7 +45,7 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
   const byOwner = new Map<string, Set<Waiting>>()
   const ofClient = new Map<string, number>()
   const waiting = new Set<Waiting>()
-  /** What lies before it has been looked at. Meaningless while nobody waits. */
+  /** Everything before it has been looked at. Meaningless while nobody waits. */
   let seen: FeedPlace = { log: 0, index: 0 }
   let looking = false
 
@@ -71,7 +71,7 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
       for (const [key, mask] of codes)
         for (const one of byOwner.get(key) ?? []) if ((one.codes & mask) !== 0) one.wake(true)
     } catch {
-      // Whoever reads next learns what is wrong with the database, and says it.
+      // The next reader learns what is wrong with the database, and says it.
       wakeAll(true)
     }
   }

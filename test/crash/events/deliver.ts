@@ -19,7 +19,7 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
   const pool = patientPool(url, 4)
   const tools = { pool, key: readSigningKeys(keyDir, ['ed25519']).ed25519, startLogBatch }
   const ended = Promise.withResolvers<void>()
-  /** What a worker thread would do. */
+  /** Works as a worker thread would. */
   async function submit({ operation, body }: Submission) {
     const batch = [{ request: aRequest(body) }]
     if (operation === 'record-audit-event') {

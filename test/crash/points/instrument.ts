@@ -15,7 +15,7 @@ export interface Instrumented {
   readonly awaits: readonly string[]
 }
 
-/** What an instrumented module calls, as globals. */
+/** An instrumented module calls these, as globals. */
 export interface Marks {
   /** Returns `name`. */
   __before(name: string): string
@@ -27,14 +27,14 @@ export interface Marks {
   __items(name: string, items: unknown): unknown
   /** Wraps the callback of a `.then`. */
   __continued(name: string, continuation: (value: unknown) => unknown): (value: unknown) => unknown
-  /** What a worker thread runs its tasks by. */
+  /** A worker thread runs its tasks by this. */
   __thread(run: RunTask): RunTask
 }
 
 type RunTask = (task: Task) => Promise<ThreadReplies>
 
 /**
- * What ends when a time is over comes to other awaits on a slow machine than on a quick one: here it never does.
+ * A wait that ends by time comes to other awaits on a slow machine than on a quick one: here it never ends.
  * @param limit name of a constant of the module, in milliseconds
  * @returns the source with that constant at Infinity
  */

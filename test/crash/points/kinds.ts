@@ -19,7 +19,7 @@ export type Sent = Omit<ReturnType<typeof aTransaction>, 'signals'> & {
 
 export interface Kind {
   readonly name: string
-  /** What it is answered where nobody dies. */
+  /** The status that it is answered where nobody dies. */
   readonly status: number
   /** How often its effect is then asked for. */
   readonly effects: 0 | 1
@@ -27,7 +27,7 @@ export interface Kind {
   readonly ends?: 'FINALIZED' | 'ERRORED' | 'RELEASED'
   /** It uses an approval up. */
   readonly approved?: true
-  /** What to post, once what it rests on has been stored. Two kinds, or two lanes, never wait for one lock. */
+  /** Makes the request to post, once what it rests on has been stored. Two kinds, or two lanes, never wait for one lock. */
   readonly make: (database: TestDatabase, lane: number) => Sent | Promise<Sent>
 }
 

@@ -12,7 +12,7 @@ export interface Receiver {
   readonly close: () => Promise<void>
 }
 
-/** What becomes of an update of a deal, by the first digit of its id. */
+/** The first digit of a deal's id decides what becomes of an update of it. */
 const FATES = { done: '1', refused: '4', lost: '5' } as const
 
 /** A deal that no other test has. */
@@ -46,7 +46,7 @@ export async function openReceiver(): Promise<Receiver> {
   }
 
   const server = createServer((request, response) => {
-    // Whoever asked may be killed before it has sent everything.
+    // The client may be killed before it has sent everything.
     answer(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

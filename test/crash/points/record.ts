@@ -1,4 +1,4 @@
-// What marked awaits call (instrument.ts): writes each mark to a list, and has whoever reaches the right one die there.
+// Marked awaits call this (instrument.ts): it writes each mark to a list, and has whoever reaches the right one die there.
 import { appendFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { Marks, Moment } from './instrument.ts'
@@ -7,7 +7,7 @@ import { END_OF_TURN, type Kill } from './plan.ts'
 /** Where to die. */
 export type Stop = Pick<Kill, 'at' | 'nth' | 'when'>
 
-/** Whose marks are counted together. */
+/** The marks of one run are counted together. */
 export interface Run<Of extends Stop = Stop> {
   readonly stop: Of | undefined
   /** How often it has reached the mark. */
@@ -17,7 +17,7 @@ export interface Run<Of extends Stop = Stop> {
 export interface Recording<Of extends Stop> {
   /** A file that each mark is appended to in the order of time, as plan.ts reads it. */
   readonly list: string | undefined
-  /** Whose mark it is; undefined: it is not counted. */
+  /** The run whose mark it is; undefined: it is not counted. */
   readonly current: () => Run<Of> | undefined
   /** Called where `stop` says. Nothing of the thread runs after it. */
   readonly die: (stop: Of) => void
@@ -36,7 +36,7 @@ export function recordMarks<Of extends Stop>(recording: Recording<Of>): void {
     write?.(point)
     const { stop } = run
     if (point !== stop?.at || ++run.reached !== stop.nth) return
-    // What was begun without waiting goes out at the end of the turn, the request of node:http for one.
+    // Work that was begun without waiting goes out at the end of the turn, the request of node:http for one.
     if (stop.when === 'end of turn') setImmediate(die, stop)
     else die(stop)
   }

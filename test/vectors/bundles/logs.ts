@@ -22,7 +22,7 @@ import { rotated } from './trusted.ts'
 const spoil = (i: number) => (lines: string[]) =>
   lines.map((line, j) => (i === j ? line.replace(/.{8}\n$/, (end) => `AAAA${end.slice(4)}`) : line))
 
-/** What a log says that is another one, was forked or rewritten, or holds things in another order. */
+/** Adds logs that are others, were forked or rewritten, or hold things in another order. */
 export function wrongLogs(all: Cases): void {
   const plan = plain()
   const by = (signedBy: SignedBy, origin = FIRST) => bundle(plan, proven(plan.parts, origin, signedBy))

@@ -1,4 +1,4 @@
-// What bundles of the published vectors are made of: records under a policy, what put it into force, and the log that holds them.
+// The bundles of the published vectors are made of these: records under a policy, what put it into force, and the log that holds them.
 import { anApproval, PARAMETERS } from '../approvals.ts'
 import { at, membersAt, put, type Json, type Members } from '../edit.ts'
 import {
@@ -33,7 +33,7 @@ const NAME = 'countersign.example.com'
 export const FIRST = `${NAME}/log/1`
 export const SECOND = `${NAME}/log/2`
 
-/** What the reader saved: GET /.well-known/countersign-log. */
+/** The reader saved this: GET /.well-known/countersign-log. */
 export const description: Members = { logs: [describedLog(FIRST), describedLog(SECOND)] }
 
 export const DOCUMENT: Members = {
@@ -68,13 +68,13 @@ export function enrolment(key: Key, proposed: Members = {}): Members {
 
 interface Told {
   readonly approvals: readonly Members[]
-  /** What the approvals are for; left out: they are for no request. */
+  /** The approvals are for this request; left out: they are for none. */
   readonly request?: Members
   readonly mode?: keyof typeof modes
   readonly name?: string
   readonly log?: string
   readonly receipts?: boolean
-  /** Of the decision; null: it is from before decisions had the member. */
+  /** The decision has this member; null: it is from before decisions had it. */
   readonly notCounted?: readonly string[] | null
 }
 
@@ -121,7 +121,7 @@ export interface Part {
 }
 
 export const entryOf = (kind: string, hash: string) => `countersign/1 ${kind} ${hash}`
-/** What the log holds of others, with numbers in streams. */
+/** The log holds these of others, with numbers in streams. */
 export const filler = (i: number) =>
   `${entryOf('receipt', sha256(`filler ${i}`))} caller=${sha256('caller').slice(0, 16)}:${i + 1}`
 
@@ -224,7 +224,7 @@ export function governedBy(
   }
 }
 
-/** What two humans are asked. */
+/** Two humans are asked this. */
 const request: Members = {
   ...asked,
   policy: { name: 'sandbox-echo', version: '1.0.0', contentHash: sha256(POLICY_TEXT) },

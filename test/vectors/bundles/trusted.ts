@@ -24,7 +24,7 @@ export const rotated = (type: 'ed25519' | 'ml-dsa-44-cosignature') =>
 /** The text of a C2SP tlog-policy. */
 const policyText = (...lines: string[]) => `# logs that this reader trusts\n${lines.join('\n')}\n`
 
-/** What the reader trusts: other descriptions, policies with witnesses, or nothing. */
+/** Adds cases of what the reader trusts: other descriptions, policies with witnesses, or nothing. */
 export function withOtherTrust(all: Cases): void {
   const good = bundle(plain())
   const [ed25519, mlDsa44] = signersOf(FIRST) as [NoteSigner, NoteSigner]

@@ -164,7 +164,7 @@ export function validBundles(all: Cases): void {
   )
 }
 
-/** What no signature covers must be known at every level. */
+/** Adds members that no signature covers, which must be known at every level. */
 function unsigned(all: Cases): void {
   const bundles = { plain: bundle(plain()), governed: bundle(governed()) }
   for (const [of, path] of [

@@ -1,4 +1,4 @@
-// What is appended to a record outside its signature: verifications and receipts of something else, or of nothing.
+// Rows are appended to a record outside its signature: verifications and receipts of something else, or of nothing.
 import type { Cases } from '../case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from '../edit.ts'
 import { aReceipt, aRecord, aVerification, promised, receiptOf, uuid } from '../evidence.ts'
@@ -190,7 +190,7 @@ export function appendedTo(all: Cases): void {
   )
 }
 
-/** What no check fails on and a reader must be told. */
+/** Adds cases that no check fails on and a reader must be told of. */
 function notes(all: Cases, record: Members): void {
   const noted = (id: string, what: string, path: string, value: Json, ...said: string[]) =>
     all.addNoted(`noted-${id}`, what, put(record, path, value), said)
@@ -252,7 +252,7 @@ function notes(all: Cases, record: Members): void {
 
 const MEMBERS = ['members']
 
-/** What no signature covers must be known, and look as the service writes it. */
+/** Adds members that no signature covers: they must be known, and look as the service writes them. */
 function unsigned(all: Cases, record: Members): void {
   const cannot = (id: string, what: string, path: string, value?: Json, base: Members = record) =>
     all.addUnsigned(id, what, base, path, value)

@@ -124,7 +124,7 @@ function bothDeclared(signals: Members): Members {
   )
 }
 
-/** What is verified by something else than an approval, or was not approved. */
+/** Adds state that is verified by something else than an approval, or was not approved. */
 function others(all: Cases): void {
   const declared = bothDeclared({ humanApproved: false, paidToday: 7, dealWon: true })
   const authorization = aRead(declared)

@@ -59,7 +59,7 @@ function valid(all: Cases, ofFive: readonly Members[]): void {
     'batch-ml-dsa-65-first',
     'ML-DSA-65 is its first algorithm, and Ed25519 signed the batch of its receipt.',
     recordsTogether(two, [keys.mlDsa65, keys.ed25519])[0] as Json,
-    // Of receipts only ML-DSA-65 signs by batch, and never in the first place.
+    // Only ML-DSA-65 signs receipts by batch, and never in the first place.
     ['receipts'],
   )
   all.add(
@@ -116,7 +116,7 @@ function signedAt(place: Place, otherwise?: Parameters<typeof signAt>[4]): Membe
   return receipted(sealedBy(body, [signature]), modes.ed25519)
 }
 
-/** What belongs to another artifact, or to another batch. */
+/** Adds signatures that belong to another artifact, or to another batch. */
 function swapped(all: Cases, record: Members, others: readonly Members[]): void {
   const neighbour = others[0] as Members
   const [another] = recordsTogether(STORIES.slice(0, 4), modes.ed25519) as [Members]
@@ -182,7 +182,7 @@ function swapped(all: Cases, record: Members, others: readonly Members[]): void 
     add(id, `${what} stands beside a signature of its own.`, put(alone, 'signature.batch', batch))
 }
 
-/** What only who has the key can do: the signature is right, and its head is none. */
+/** Adds cases that only the holder of the key can make: the signature is right, and its head is none. */
 function signedOtherwise(all: Cases): void {
   const place = aPlace({ size: 2, index: 1 })
   const add = (id: string, what: string, evidence: Members) =>
@@ -275,7 +275,7 @@ function signedOtherwise(all: Cases): void {
   )
 }
 
-/** Of the authorization, in a record that the right key signed as it is. */
+/** Adds cases of the authorization, in a record that the right key signed as it is. */
 function authorizations(all: Cases, record: Members): void {
   const body = aRecordBody(STORY, modes.ed25519)
   const add = (id: string, what: string, authorization: Members) =>

@@ -1,4 +1,4 @@
-// What providers say stands beside a record outside its signature: confirmations of it, of something else, or of nothing.
+// Providers' words stand beside a record outside its signature: confirmations of it, of something else, or of nothing.
 import type { Cases } from '../case.ts'
 import { put } from '../edit.ts'
 import { aRecord, uuid } from '../evidence.ts'

@@ -29,7 +29,7 @@ export interface Authorization extends UnsignedAuthorization {
   readonly signed: Canonical
 }
 
-/** What is authorized: the transaction's own action or, for verified state, the reading of it. */
+/** The authorization is for the transaction's own action or, for verified state, for the reading of it. */
 interface AuthorizedAction {
   readonly action: string
   readonly target: string

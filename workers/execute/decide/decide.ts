@@ -120,7 +120,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
 }
 
 /**
- * What a version says of a transaction. One that nobody has approved, or that was retired, rejects everything.
+ * Asks a version what it says of a transaction. One that nobody has approved, or that was retired, rejects everything.
  * @param filled the verified values of signals that were left out
  */
 export function evaluateVersion(

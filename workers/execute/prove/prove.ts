@@ -13,7 +13,7 @@ import type { Accepted } from '../validate/validate.ts'
 import { canBeNamed, grantsOf } from '../../approval-requests/grants.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
-/** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
+/** The state was seen outside before the claim, by signal; and the decision's id stands in what was signed for it. */
 export interface Observed {
   readonly decision: SignalCheck['decision']
   readonly checks: readonly SignalCheck[]
@@ -67,7 +67,7 @@ export function checksOf(
   }))
 }
 
-/** What has to be locked before `prove` reads, in any order. */
+/** Lists the locks that have to be taken before `prove` reads, in any order. */
 export function locksOf({ checks }: Observed): AdvisoryLock[] {
   return checks.flatMap((one) => {
     const verifier = verifierOf(one.verifier)

@@ -16,7 +16,7 @@ import { togetherOrAlone } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
 
-/** What is to be stored of one execution, and no more: it may have to be kept for a while. */
+/** One execution stores this, and no more: it may have to be kept for a while. */
 export interface Evidence {
   readonly businessTransactionId: string
   readonly callerId: string
@@ -26,7 +26,7 @@ export interface Evidence {
   readonly record: Sealed
   readonly verification: string
   readonly receipt: string
-  /** Of the receipt, for the log. */
+  /** The entry of the receipt, for the log. */
   readonly logEntry: QueuedEntry
   /** The id of the audit event that keeps the evidence where its intent was closed by somebody else: one event, however often it is tried. */
   readonly lateEventId: string

@@ -1,4 +1,4 @@
-// What is wrong with a body: every rule of decisions §3 in its order. The first broken one answers POST /execute; POST /sandbox/evaluate
+// A body can break every rule of decisions §3, in its order. The first broken one answers POST /execute; POST /sandbox/evaluate
 // tells them all.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -16,7 +16,7 @@ interface Problem {
   readonly path: string
   /** A sentence that names the field. */
   readonly message: string
-  /** What a request is answered whose first problem this is. */
+  /** The answer to a request whose first problem this is. */
   readonly failure: Failure
 }
 

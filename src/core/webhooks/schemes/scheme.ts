@@ -1,4 +1,4 @@
-// What a scheme is: how a provider signs its deliveries and names them (decisions §12). One file each; the table is index.ts.
+// A scheme is how a provider signs its deliveries and names them (decisions §12). One file each; the table is index.ts.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A delivery as its scheme reads it. */
@@ -26,9 +26,9 @@ export interface Scheme {
   readonly headers: (provider: string) => readonly string[]
   /** Where the event id stands, for messages. */
   readonly eventIdIn: (provider: string) => string
-  /** What `looksSigned` takes, a clause that continues "must be", for the log. */
+  /** The form that `looksSigned` takes, a clause that continues "must be", for the log. */
   readonly signatureForm: string
-  /** What has another shape is refused before the body is read. */
+  /** A signature of another shape is refused before the body is read. */
   readonly looksSigned: (signature: string) => boolean
   /** @returns what a secret must be, a clause that continues "must be"; undefined where this one is */
   readonly secretMustBe: (secret: string) => string | undefined

@@ -22,7 +22,7 @@ interface RawHead {
 
 /**
  * The head that the front end may see, or why not: then `refusalOf` has the reply, and nothing more is read on the connection.
- * What both parsers refuse is not repeated here: folded lines, a space before the colon, bare line ends, control characters.
+ * The refusals of both parsers are not repeated here: folded lines, a space before the colon, bare line ends, control characters.
  */
 export function guard(raw: RawHead): Head | DropReason {
   const { method, path, query, headers, httpVersion } = raw

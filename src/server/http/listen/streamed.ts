@@ -1,6 +1,6 @@
 // A reply that is sent while it is made, over either server: one chunk at a time, the next one when the client has taken the last.
 
-/** What a server can do with a reply that has begun. */
+/** A server can do this with a reply that has begun. */
 interface Sink {
   /** Resolves when the client can take more; to false when it has gone away. */
   write(chunk: Uint8Array): Promise<boolean>
@@ -10,7 +10,7 @@ interface Sink {
   cut(): void
 }
 
-/** Of a text that came at once: what the socket does not take is kept by the server. */
+/** A text that came at once is sent in such pieces: the server keeps what the socket does not take. */
 const CHUNK_BYTES = 64 * 1024
 
 /** Never rejects. What makes the texts is ended with the reply, however that ends. */
@@ -23,7 +23,7 @@ export async function sendTexts(texts: AsyncIterable<string>, sink: Sink): Promi
     }
     sink.end()
   } catch {
-    // Whoever made the texts has logged why.
+    // The maker of the texts has logged why.
     sink.cut()
   }
 }

@@ -222,7 +222,7 @@ function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean
   } else {
     // Bytes: of a string it would send what fits into Latin-1 as such.
     const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
-    // What end() cannot send at once it keeps, and does not tell when it is gone.
+    // The bytes that end() cannot send at once it keeps, and does not tell when they are gone.
     if (reply.sent !== undefined && !close) return stream(response, body, reply.sent)
     response.end(body, close)
   }
