@@ -6,12 +6,13 @@ import type { StoreFault } from '../src/core/store-fault.ts'
 import type { Crypto } from '../src/core/verifier/evidence.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
+import type { Fresh } from './fresh.ts'
 import type { ExistingStreams } from './existing-streams.ts'
 import type { PersonsInEffect } from './persons.ts'
 import type { PolicyOutcomes } from './policy-outcomes.ts'
 import type { Policies } from './policies.ts'
 
-export interface ThreadContext {
+export interface ThreadContext extends Fresh {
   readonly pool: Pool
   /** Why the database refuses evidence, if it does; shared by the instance. */
   readonly storeFault: StoreFault

@@ -10,6 +10,7 @@ import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
 import { openSemaphores } from './execute/prove/prove-and-claim.ts'
 import type { ExecutionContext } from './execute/index.ts'
+import { openFresh } from './fresh.ts'
 import { openExistingStreams } from './existing-streams.ts'
 import { openPendingEvidence } from './execute/store/pending-evidence.ts'
 import { openPersons } from './persons.ts'
@@ -31,7 +32,8 @@ export function openThread(given: Boot) {
   const findKey = published.get
   const approvers = openApprovers(authority.approvers)
   const persons = openPersons(authority.persons)
-  const connectors = openConnectors({ hubspot, key: ed25519, production })
+  const fresh = openFresh()
+  const connectors = openConnectors({ hubspot, key: ed25519, production, clock: fresh.clock })
   connectors.replaceExternal(authority.externalConnectors)
   const storeFault = openStoreFault(storeFaultMemory)
   const logging = {
@@ -43,10 +45,12 @@ export function openThread(given: Boot) {
   // Compiled before the first execution comes.
   if (lane === 'execution') policies.has('')
   return {
+    ...fresh,
     ...logging,
     existingStreams: openExistingStreams({ policies, connectors, approvers }),
     pool,
     pendingEvidence: openPendingEvidence({
+      ...fresh,
       ...logging,
       pool,
       key: ed25519,

@@ -1,14 +1,16 @@
 // How an authorizationId leads to its transaction: its first 48 bits are those of the businessTransactionId, so the primary key's own index
 // finds it. A provider may know an execution by either; an index of authorizationIds would cost every execution (docs/design-notes.md).
-import { randomUUID } from 'node:crypto'
 
 /** `xxxxxxxx-xxxx`. */
 const SHARED = 13
 const REST = { least: '-0000-0000-000000000000', greatest: '-ffff-ffff-ffffffffffff' }
 
-/** A new authorizationId; 74 of its bits are random, and the nonce beside it is what nobody can guess. */
-export function newAuthorizationId(businessTransactionId: string): string {
-  return businessTransactionId.slice(0, SHARED) + randomUUID().slice(SHARED)
+/**
+ * @param newId a new UUID: 74 of its bits stay, and the nonce beside the authorizationId is what nobody can guess
+ * @returns a new authorizationId
+ */
+export function newAuthorizationId(businessTransactionId: string, newId: string): string {
+  return businessTransactionId.slice(0, SHARED) + newId.slice(SHARED)
 }
 
 /** The range of businessTransactionIds in which that of an authorizationId is. @param id in lower case */

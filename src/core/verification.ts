@@ -1,5 +1,4 @@
-// A verification of a trust record says this (interface §2.3), and is made here for the record as it is stored now.
-import { randomUUID } from 'node:crypto'
+// What a verification of a trust record says (interface §2.3), and the verification of a record as it is stored now.
 import { canonicalize, type Json } from './json/canonical.ts'
 import { sealedText, type Sealed } from './sealed.ts'
 import { sha256Hex } from './signing/sha256.ts'
@@ -16,16 +15,26 @@ export interface Verification {
   readonly text: string
 }
 
+interface VerifyWith {
+  readonly crypto: Crypto
+  readonly clock: () => Date
+  /** A new verificationId. */
+  readonly newId: () => string
+}
+
 type Members = { readonly [name: string]: Json }
 
 /**
  * Verifies the bytes that are about to be stored.
  * @throws SyntaxError where they are no JSON
  */
-export function verifySealed(record: Sealed, businessTransactionId: string, crypto: Crypto): Verification {
+export function verifySealed(
+  record: Sealed,
+  { businessTransactionId, crypto, ...fresh }: VerifyWith & { readonly businessTransactionId: string },
+): Verification {
   const evidence = parsed(record)
   const trustRecordHash = evidence['trustRecordHash'] as string
-  return describe({ businessTransactionId, trustRecordHash }, problemsOf(evidence, crypto))
+  return describe({ businessTransactionId, trustRecordHash, problems: problemsOf(evidence, crypto) }, fresh)
 }
 
 /** A record with its key, and with the copies that the transaction's row keeps. */
@@ -37,11 +46,15 @@ interface Stored extends StoredEvidence {
  * Verifies a record as it is stored now. Always answers: one that does not hold gets a FAILED verification that says why. Besides
  * the record's own checks, whatever stands twice in the tables must be the same: a change of either copy is one of the evidence.
  */
-export function verifyStored(stored: Stored, crypto: Crypto): Verification {
-  // The hash is that of the bytes that were verified: where they hold, the record states the same.
+export function verifyStored(stored: Stored, { crypto, ...fresh }: VerifyWith): Verification {
+  const { trustRecordHash, problems } = judgeStored(stored, crypto)
+  return describe({ businessTransactionId: stored.id, trustRecordHash, problems }, fresh)
+}
+
+/** @returns the hash of the bytes as they are stored, which is the record's own where it holds, and why it does not; none: it does */
+export function judgeStored(stored: Stored, crypto: Crypto): { trustRecordHash: string; problems: string[] } {
   const trustRecordHash = sha256Hex(stored.body)
-  const problems = storedProblems({ ...stored, trustRecordHash }, crypto)
-  return describe({ businessTransactionId: stored.id, trustRecordHash }, problems)
+  return { trustRecordHash, problems: storedProblems({ ...stored, trustRecordHash }, crypto) }
 }
 
 function storedProblems(stored: Stored & { trustRecordHash: string }, crypto: Crypto): string[] {
@@ -87,10 +100,14 @@ function problemsOf(evidence: Members, crypto: Crypto): string[] {
 }
 
 function describe(
-  { businessTransactionId, trustRecordHash }: { businessTransactionId: string; trustRecordHash: string },
-  problems: readonly string[],
+  {
+    businessTransactionId,
+    trustRecordHash,
+    problems,
+  }: { businessTransactionId: string; trustRecordHash: string; problems: readonly string[] },
+  { clock, newId }: Omit<VerifyWith, 'crypto'>,
 ): Verification {
-  const verificationId = randomUUID()
+  const verificationId = newId()
   const status = problems.length === 0 ? 'VERIFIED' : 'FAILED'
   const text = canonicalize({
     businessTransactionId,
@@ -98,7 +115,7 @@ function describe(
     status,
     trustRecordHash,
     verificationId,
-    verifiedAt: new Date().toISOString(),
+    verifiedAt: clock().toISOString(),
   })
   return { verificationId, trustRecordHash, status, text }
 }

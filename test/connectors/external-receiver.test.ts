@@ -45,7 +45,11 @@ function closed(server: Server): Promise<void> {
 }
 
 const connectorTo = (origin: string, now = () => new Date()) =>
-  externalConnector(aRegistration(origin, { endpointUrl: `${origin}/` }), { key, production: false, now })
+  externalConnector(aRegistration(origin, { endpointUrl: `${origin}/` }), {
+    key,
+    production: false,
+    clock: now,
+  })
 
 const signed = (origin: string, order = anOrder(), now = new Date()) =>
   signRelease(order, { connectorId: 'external:vendor:pay', audience: origin, timeoutMs: 10_000, key, now })

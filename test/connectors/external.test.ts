@@ -33,7 +33,7 @@ interface Run {
 async function run({ order = anOrder(), answer = {}, registered = {} }: Run = {}) {
   const server = await serve(json(200, answerTo(order, answer)))
   const registration = aRegistration(server.origin, registered)
-  const connector = externalConnector(registration, { key, production: false, now: () => NOW })
+  const connector = externalConnector(registration, { key, production: false, clock: () => NOW })
   return { server, connector, outcome: await connector.call(order) }
 }
 
@@ -43,7 +43,7 @@ async function lifetimeMs(timeoutMs: number): Promise<number> {
   return Date.parse(expiresAt as string) - Date.parse(issuedAt as string)
 }
 
-const open = () => openConnectors({ hubspot: undefined, key, production: false })
+const open = () => openConnectors({ hubspot: undefined, key, production: false, clock: () => NOW })
 const inside: Lookup = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
 
 interface Sent {
@@ -262,7 +262,7 @@ describe('nothing is sent', () => {
   test('in the clear in production, whatever was registered before', async () => {
     const server = await serve(json(200, {}))
     const registration = aRegistration(server.origin)
-    const connector = externalConnector(registration, { key, production: true, now: () => NOW })
+    const connector = externalConnector(registration, { key, production: true, clock: () => NOW })
     expect(await connector.call(anOrder())).toEqual({
       kind: 'failed',
       reason: 'the endpoint breaks the address rule',
@@ -277,7 +277,7 @@ describe('nothing is sent', () => {
     const connector = externalConnector(registration, {
       key,
       production: false,
-      now: () => NOW,
+      clock: () => NOW,
       lookup: inside,
     })
     expect(await connector.call(anOrder())).toEqual({

@@ -45,6 +45,7 @@ async function run(action: string, { parameters = {}, target = '512', token = TO
     hubspot: { token, baseUrl: server.origin },
     key: aKey(),
     production: false,
+    clock: () => new Date(),
   }).find(action)
   const outcome = await connector?.call(anOrder({ action, target, parameters }))
   return { server, outcome }
@@ -54,7 +55,12 @@ const sent = ({ requests }: Loopback) => requests[0]
 
 // proves §7 500 · varies · see
 test('without the token nothing is registered', () => {
-  const connectors = openConnectors({ hubspot: undefined, key: aKey(), production: false })
+  const connectors = openConnectors({
+    hubspot: undefined,
+    key: aKey(),
+    production: false,
+    clock: () => new Date(),
+  })
   expect([connectors.find('hubspot:deal-fetch'), connectors.find('hubspot:deal-update')]).toEqual([
     undefined,
     undefined,

@@ -52,7 +52,7 @@ function external(): Case {
       externalConnector(aRegistration(origin, { timeoutMs }), {
         key,
         production: false,
-        now: () => new Date(),
+        clock: () => new Date(),
       }),
     order,
     good,

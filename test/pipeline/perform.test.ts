@@ -43,7 +43,7 @@ function connectorOf(call: Connector['call']): Connector & { orders: Order[] } {
 /** How one call ends: its outcome, or the status and cause of the answer. */
 async function outcomeOf(call: Connector['call'], transaction = aTransaction()) {
   const connector = connectorOf(call)
-  const { atOnce, deferred } = await perform([aReleased(connector, transaction)])
+  const { atOnce, deferred } = await perform([aReleased(connector, transaction)], steps)
   expect(atOnce.length + deferred.length).toBe(1)
   const result = atOnce[0] ?? (await deferred[0])
   expect(connector.orders).toHaveLength(1)
@@ -104,9 +104,8 @@ test.each<[string, Connector['call'], string]>([
 
 test('the order is the intent that was authorized', async () => {
   const connector = connectorOf(async () => completed)
-  await perform([
-    aReleased(connector, aTransaction({ intent: { target: 't', parameters: { b: 1, amount: 42 } } })),
-  ])
+  const transaction = aTransaction({ intent: { target: 't', parameters: { b: 1, amount: 42 } } })
+  await perform([aReleased(connector, transaction)], steps)
   expect(connector.orders).toMatchObject([
     { action: 'sandbox:echo', target: 't', parametersText: { text: '{"amount":42,"b":1}' } },
   ])
@@ -123,7 +122,10 @@ test('sandbox:echo waits as long as it was asked to, longer than a timer can too
 test('sandbox:echo answers with its parameters, fails when asked to, and a connector is found by its exact action only', async () => {
   const { call } = steps.connectors.find('sandbox:echo') as Connector
   const echo = async (parameters: object) => {
-    const { atOnce } = await perform([aReleased(connectorOf(call), aTransaction({ intent: { parameters } }))])
+    const { atOnce } = await perform(
+      [aReleased(connectorOf(call), aTransaction({ intent: { parameters } }))],
+      steps,
+    )
     return atOnce[0]
   }
   expect(await echo({ amount: 42, hang: false, delayMs: 0 })).toMatchObject({

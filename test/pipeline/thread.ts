@@ -17,6 +17,7 @@ import { openPendingEvidence } from '../../workers/execute/store/pending-evidenc
 import type { Finished, InFlight } from '../../workers/in-flight.ts'
 import { openPolicyOutcomes } from '../../workers/policy-outcomes.ts'
 import { openExistingStreams } from '../../workers/existing-streams.ts'
+import { openFresh } from '../../workers/fresh.ts'
 import { openPersons } from '../../workers/persons.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -47,9 +48,16 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
       retiredByChange: null,
     })),
   )
-  const connectors = openConnectors({ hubspot: undefined, key: ed25519, production: false })
+  const fresh = openFresh()
+  const connectors = openConnectors({
+    hubspot: undefined,
+    key: ed25519,
+    production: false,
+    clock: fresh.clock,
+  })
   const approvers = openApprovers([])
   return {
+    ...fresh,
     policies,
     connectors,
     approvers,

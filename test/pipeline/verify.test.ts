@@ -12,7 +12,7 @@ import { validate, type Accepted } from '../../workers/execute/validate/validate
 import { verify } from '../../workers/execute/verify.ts'
 import { stillGoing } from '../../workers/in-flight.ts'
 import { aTransaction } from '../transactions.ts'
-import { flipped } from '../verifier/saved.ts'
+import { flipped, recordsOf } from '../verifier/saved.ts'
 import { aRequest, openSteps } from './thread.ts'
 
 const steps = openSteps()
@@ -48,7 +48,7 @@ async function sealed(
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
   const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
   const gated = authorized.map((item) => gate(item, { ...steps, findKey, now }) as Authorized)
-  const performed = await Promise.all(gated.map((item) => performOne(released(item))))
+  const performed = await Promise.all(gated.map((item) => performOne(released(item), steps)))
   const executions = stillGoing(await seal(performed, { ...steps, signatureMemo: together }))
   return { executions, verified: together }
 }
@@ -116,4 +116,23 @@ test('a position of another artifact of the same batch stands for nothing', asyn
     status: 'FAILED',
     message: expect.stringContaining('The trust record signature is not valid'),
   })
+})
+
+test('the same transactions make the same bytes where clock, ids and nonces are the same', async () => {
+  const transactions = Array.from({ length: 3 }, () => aTransaction())
+  const made = () => {
+    let drawn = 0
+    const next = (digits: number) => String(++drawn).padStart(digits, '0')
+    return recordsOf(
+      {
+        ...steps,
+        clock: () => new Date('2026-11-21T01:00:00.000Z'),
+        newId: () => `00000000-0000-4000-8000-${next(12)}`,
+        newNonce: () => next(22),
+      },
+      transactions,
+    )
+  }
+  expect(await made()).toEqual(await made())
+  expect(await recordsOf(steps, transactions)).not.toEqual(await made())
 })

@@ -1,5 +1,5 @@
 // Signatures by batch: what the service's libraries and the verifier's accept, and what both refuse.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { BatchPosition } from '../../src/core/merkle/batch-head.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
@@ -30,6 +30,7 @@ function together(
   return signTogether(artifact, texts, keys, {
     batchSignatures,
     originName: 'countersign.example',
+    newId: randomUUID,
     signatureMemo: openSignatureMemo(),
   })
 }

@@ -1,4 +1,5 @@
 // Signing keys that are revoked: the file beside the public key, who reads it, and what still verifies.
+import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -230,6 +231,7 @@ describe('what a revoked key signed', () => {
     const signed = await signTogether('trust-record', texts, [ed25519], {
       batchSignatures: true,
       originName: 'test',
+      newId: randomUUID,
       signatureMemo,
     })
     write(AT)

@@ -67,7 +67,7 @@ export async function recordsOf(steps: Steps, transactions: readonly object[]): 
   const concluded = transactions.map((transaction) => decided(steps, transaction))
   const authorized = (await authorize(concluded, tools)) as Authorized[]
   const sealed = stillGoing(
-    await seal(await Promise.all(authorized.map((item) => performOne(released(item)))), tools),
+    await seal(await Promise.all(authorized.map((item) => performOne(released(item), steps))), tools),
   )
   const receipted = stillGoing(
     await receipt(
@@ -85,7 +85,7 @@ function aRefusal(steps: Steps, transaction: object): Tampered {
 }
 
 function decided(steps: Steps, transaction: object): Concluded {
-  const now = new Date()
+  const now = steps.clock()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   return decide(accepted, { ...steps, now }) as Concluded
 }

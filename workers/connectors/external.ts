@@ -18,14 +18,14 @@ export const connectorIdOf = ({ capability }: Pick<Registration, 'capability'>) 
 interface ExternalWith {
   readonly key: SigningKey
   readonly production: boolean
-  readonly now: () => Date
+  readonly clock: () => Date
   /** Where names are looked up, if not by the system. */
   readonly lookup?: Lookup
 }
 
 export function externalConnector(
   registration: Registration,
-  { key, production, now, lookup }: ExternalWith,
+  { key, production, clock, lookup }: ExternalWith,
 ): Connector {
   const { capability, endpointUrl, allowedParameters, timeoutMs, changeId } = registration
   const { href, origin } = new URL(endpointUrl)
@@ -46,7 +46,7 @@ export function externalConnector(
           kind: 'failed',
           reason: `the connector is not registered for parameter ${JSON.stringify(foreign.slice(0, 64))}`,
         }
-      const at = now()
+      const at = clock()
       // The thread was stopped between the commit and here, for minutes: it may be known by now that nothing was taken.
       if (!(at.getTime() < Date.parse(order.authorizedUntil)))
         return { kind: 'failed', reason: 'the authorization expired before it was released' }

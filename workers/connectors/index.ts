@@ -12,6 +12,7 @@ interface ConnectorsWith {
   /** Signs the releases of external connectors. */
   readonly key: SigningKey
   readonly production: boolean
+  readonly clock: () => Date
 }
 
 export interface Connectors {
@@ -37,7 +38,7 @@ function builtIn({ hubspot }: ConnectorsWith): readonly Connector[] {
 }
 
 export function openConnectors(configured: ConnectorsWith): OpenConnectors {
-  const { key, production } = configured
+  const { key, production, clock } = configured
   const byAction = new Map(
     builtIn(configured).flatMap((connector) => connector.actions.map((action) => [action, connector])),
   )
@@ -57,7 +58,7 @@ export function openConnectors(configured: ConnectorsWith): OpenConnectors {
     replaceExternal(registrations) {
       external = registrations.map((registration) => ({
         registration,
-        connector: externalConnector(registration, { key, production, now: () => new Date() }),
+        connector: externalConnector(registration, { key, production, clock }),
       }))
     },
   }

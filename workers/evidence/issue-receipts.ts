@@ -22,7 +22,7 @@ import {
   type Finished,
   type InFlight,
 } from '../in-flight.ts'
-import { verifyStored, type Verification } from '../../src/core/verification.ts'
+import { judgeStored, type Verification } from '../../src/core/verification.ts'
 import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 
@@ -89,6 +89,6 @@ function latestOf(row: AppendedRow | undefined): Latest | undefined {
 
 /** A verification is not signed: we sign what verifies now, never what a row says did. */
 function stillHolds(item: StoredRecord, latest: Latest, { crypto }: ThreadContext): boolean {
-  const now = verifyStored({ id: item.id, ...item.stored }, crypto)
-  return now.status === 'VERIFIED' && now.trustRecordHash === latest.trustRecordHash
+  const { trustRecordHash, problems } = judgeStored({ id: item.id, ...item.stored }, crypto)
+  return problems.length === 0 && trustRecordHash === latest.trustRecordHash
 }

@@ -9,18 +9,15 @@ import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 
 /** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). 409 where it is full. */
-export async function verifyRecords(
-  batch: readonly InFlight[],
-  { pool, crypto }: ThreadContext,
-): Promise<Finished[]> {
-  const found = await findRecords(batch, pool, failures.invalidBusinessTransactionId) // 400 404
+export async function verifyRecords(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
+  const found = await findRecords(batch, thread.pool, failures.invalidBusinessTransactionId) // 400 404
   const verified = runStage(found, (item: StoredRecord) => {
-    const { text } = verifyStored({ id: item.id, ...item.stored }, crypto)
+    const { text } = verifyStored({ id: item.id, ...item.stored }, thread)
     return { ...item, text }
   })
   const ids = idsInOrder(stillGoing(verified))
   if (ids.length === 0) return finishWithText(verified)
-  return inTransaction(pool, async (sql) => {
+  return inTransaction(thread.pool, async (sql) => {
     await lockRecords(sql, ids)
     const last = await readLast(sql, 'verifications', ids)
     const numbered = runStage(verified, numbering('verifications', last)) // 409

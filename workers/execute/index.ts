@@ -43,7 +43,7 @@ export async function execute(
   stopwatch: Stopwatch = openStopwatch(),
 ): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
   const { lap } = stopwatch
-  const now = new Date()
+  const now = thread.clock()
   const tools = { ...thread, now, signatureMemo: openSignatureMemo() }
   const accepted = runStage(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
@@ -58,7 +58,7 @@ export async function execute(
   const claimed = await claim(gated, tools) // one commit stores every outcome; 409 wins
   lap('admit')
   countOutcomes(gated, claimed, thread)
-  const { atOnce, deferred } = await perform(stillGoing(claimed)) // the only outside effect
+  const { atOnce, deferred } = await perform(stillGoing(claimed), tools) // the only outside effect
   lap('perform')
   // They share nothing with the rest of the batch, so they do not wait until its evidence is stored.
   const proving = stateUnverified.map((item) => proveClaimAndPerform(item, thread))
@@ -75,7 +75,7 @@ async function proveClaimAndPerform(
 ): Promise<Performed | Finished> {
   const claimed = await proveAndClaim(item, thread)
   thread.outcomes.count(item.transaction.policy.name, claimed)
-  return claimed instanceof Finished ? claimed : performOne(claimed)
+  return claimed instanceof Finished ? claimed : performOne(claimed, thread)
 }
 
 /** Counts the executions that a policy decided. */

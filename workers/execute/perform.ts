@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { within } from '../../src/core/within.ts'
+import type { Fresh } from '../fresh.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
 import type { Released } from './claim.ts'
 
@@ -22,8 +23,9 @@ export interface Performed extends Released {
  */
 export async function perform(
   released: readonly Released[],
+  tools: Pick<Fresh, 'clock'>,
 ): Promise<{ atOnce: Performed[]; deferred: Promise<Performed>[] }> {
-  const calls = released.map(performOne)
+  const calls = released.map((item) => performOne(item, tools))
   const turn = nextTurn(null)
   const settled = await Promise.all(calls.map((call) => Promise.race([call, turn])))
   return {
@@ -33,9 +35,9 @@ export async function perform(
 }
 
 /** Calls the connector of one execution. Never rejects. */
-export async function performOne(item: Released): Promise<Performed> {
+export async function performOne(item: Released, { clock }: Pick<Fresh, 'clock'>): Promise<Performed> {
   const { transaction, canonical, connector, decision, authorization, approvedBy } = item
-  const startedAt = new Date().toISOString()
+  const startedAt = clock().toISOString()
   const { name, version } = transaction.policy
   const outcomeOfCall = await callConnector(connector, {
     businessTransactionId: transaction.businessTransactionId,
@@ -48,7 +50,7 @@ export async function performOne(item: Released): Promise<Performed> {
     policy: { name, version, contentHash: decision.policyContentHash },
     approvedBy,
   })
-  return { ...item, startedAt, completedAt: new Date().toISOString(), outcomeOfCall }
+  return { ...item, startedAt, completedAt: clock().toISOString(), outcomeOfCall }
 }
 
 /** One call, within the connector's time. Never rejects: once it may have been sent, a failure proves nothing about the effect. */

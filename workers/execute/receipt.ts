@@ -1,5 +1,4 @@
 // Eighth stage: the signed receipts of verified records (interface §2.4, decisions §4 "Receipt", §12).
-import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import { MAXIMUM_DELAY_SECONDS } from '../../src/core/log/entry.ts'
@@ -7,6 +6,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Verification } from '../../src/core/verification.ts'
+import type { Fresh } from '../fresh.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { VerifiedExecution } from './verify.ts'
 
@@ -21,7 +21,7 @@ export interface ReceiptedExecution extends VerifiedExecution, ReceiptIdentity {
   readonly receipt: string
 }
 
-interface ReceiptWith extends SignTogether {
+interface ReceiptWith extends SignTogether, Pick<Fresh, 'clock' | 'newId'> {
   /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
   readonly receiptKeys: readonly SigningKey[]
   /** Undefined: no inclusion is promised. */
@@ -62,14 +62,19 @@ interface UnsignedReceipt extends ReceiptIdentity {
 export function draftReceipt(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
-  { receiptKeys: keys, logOrigin }: Pick<ReceiptWith, 'receiptKeys' | 'logOrigin'>,
+  {
+    receiptKeys: keys,
+    logOrigin,
+    clock,
+    newId,
+  }: Pick<ReceiptWith, 'receiptKeys' | 'logOrigin' | 'clock' | 'newId'>,
 ): UnsignedReceipt {
   if (verification.status !== 'VERIFIED')
     throw new Error(`the record of ${businessTransactionId} does not verify`)
   const [first] = keys
   if (first === undefined) throw new Error('no signing key')
-  const receiptId = randomUUID()
-  const issuedAt = new Date()
+  const receiptId = newId()
+  const issuedAt = clock()
   const log = logOrigin()
   const unhashed = {
     receiptId,

@@ -1,11 +1,11 @@
 // Sixth stage: the Execution Trust Record, canonical, hashed and signed (decisions §4). From here on it is text.
-import { randomUUID } from 'node:crypto'
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
+import type { Fresh } from '../fresh.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { Performed } from './perform.ts'
@@ -26,7 +26,7 @@ interface UnsignedRecord extends Performed {
   readonly recordCreatedAt: string
 }
 
-interface SealWith extends SignTogether {
+interface SealWith extends SignTogether, Pick<Fresh, 'clock' | 'newId'> {
   /**
    * One per configured algorithm; the first one makes `signature`. Several make a hybrid record, whose signed bytes name the algorithms,
    * so that every verifier misses a stripped signature.
@@ -37,34 +37,36 @@ interface SealWith extends SignTogether {
 /** Signs the records of a group by one signature of each key. A call whose outcome nobody knows has no record: 502. */
 export function seal(
   performed: readonly (Performed | Finished)[],
-  { receiptKeys, ...together }: SealWith,
+  tools: SealWith,
 ): Promise<(SealedExecution | Finished)[]> {
+  const { receiptKeys } = tools
   const { outcomeUnknown } = failures
-  const unsigned = runStage(performed, (item) => draft(item, receiptKeys), outcomeUnknown)
+  const unsigned = runStage(performed, (item) => draft(item, tools), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {
       const bodies = items.map(({ body }) => body)
-      const signatures = await signTogether('trust-record', bodies, receiptKeys, together)
+      const signatures = await signTogether('trust-record', bodies, receiptKeys, tools)
       return items.map((item, i) => sealed(item, signatures[i] ?? []))
     },
     outcomeUnknown,
   )
 }
 
-function draft(performed: Performed, keys: readonly SigningKey[]): UnsignedRecord | Failure {
+function draft(performed: Performed, tools: SealWith): UnsignedRecord | Failure {
+  const { receiptKeys: keys, clock, newId } = tools
   const { transaction, canonical, authorization, outcomeOfCall } = performed
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
-  const recordCreatedAt = new Date().toISOString()
+  const recordCreatedAt = clock().toISOString()
   const body = canonicalize({
     authorization: authorization.signed,
     businessTransactionId: transaction.businessTransactionId,
     createdAt: recordCreatedAt,
-    executions: [execution(performed, outcomeOfCall)],
+    executions: [execution(performed, outcomeOfCall, newId())],
     overrides: [],
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
     transaction: canonical.stored,
-    trustRecordId: randomUUID(),
+    trustRecordId: newId(),
   })
   return { ...performed, outcomeOfCall, body, recordCreatedAt }
 }
@@ -80,7 +82,7 @@ function sealed({ body, ...item }: UnsignedRecord, signatures: readonly Signatur
   return { ...item, record: { body, seal: sealText } }
 }
 
-function execution(performed: Performed, outcomeOfCall: KnownOutcome): Canonical {
+function execution(performed: Performed, outcomeOfCall: KnownOutcome, executionId: string): Canonical {
   const { transaction, canonical, decision, authorization, connector, startedAt, completedAt } = performed
   const completed = outcomeOfCall.kind === 'completed'
   const result = new Canonical(
@@ -107,7 +109,7 @@ function execution(performed: Performed, outcomeOfCall: KnownOutcome): Canonical
       success: completed,
       target: transaction.intent.target,
     },
-    executionId: randomUUID(),
+    executionId,
     metadata: { authorizationId: authorization.authorizationId },
     mode: 'SYNC',
     startedAt,

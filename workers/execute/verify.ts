@@ -20,11 +20,14 @@ export function verify(
     findKey,
     approvers,
     signatureMemo,
-  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { signatureMemo: SignatureMemo },
+    clock,
+    newId,
+  }: Pick<ThreadContext, 'findKey' | 'approvers' | 'clock' | 'newId'> & { signatureMemo: SignatureMemo },
 ): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
   const crypto = openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
     artifact === 'execution-authorization' ? execution.authorizationMemo : signatureMemo,
   )
-  return { ...execution, verification: verifySealed(execution.record, businessTransactionId, crypto) }
+  const verification = verifySealed(execution.record, { businessTransactionId, crypto, clock, newId })
+  return { ...execution, verification }
 }

@@ -44,7 +44,7 @@ export async function evaluateInSandbox(
   batch: readonly InFlight[],
   thread: ThreadContext,
 ): Promise<Finished[]> {
-  const tools = { ...thread, now: new Date() }
+  const tools = { ...thread, now: thread.clock() }
   const read = runStage(batch, ({ request }) => {
     const body = parseBody(request.body)
     return body instanceof Failure ? body : { request, body, stateful: statefulOf(request, body, tools) }

@@ -1,6 +1,5 @@
 // A policy can verify signals by what the database holds: a caller may look at them before it executes (decisions §9, §12). Nothing
 // is locked, so an execution may find another value; nothing is asked outside.
-import { randomUUID } from 'node:crypto'
 import type { ThreadContext } from '../context.ts'
 import { checksOf } from '../execute/prove/prove.ts'
 import type { Accepted } from '../execute/validate/validate.ts'
@@ -22,7 +21,7 @@ export async function readPresent(
   item: Stateful,
   { now, ...thread }: ThreadContext & { readonly now: Date },
 ): Promise<PresentState> {
-  const decision = { decisionId: randomUUID(), policyContentHash: item.version.contentHash }
+  const decision = { decisionId: thread.newId(), policyContentHash: item.version.contentHash }
   const found: Record<string, PresentState[string]> = {}
   const taken = new Set<string>()
   for (const { declared: _, ...one } of checksOf(item, { decision, now })) {

@@ -7,6 +7,7 @@ import type { AdvisoryLock, Sql } from '../../src/core/postgres/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { PersonsInEffect } from '../persons.ts'
+import type { Fresh } from '../fresh.ts'
 import type { LoadedPolicy } from '../policies.ts'
 import type { Accepted } from '../execute/validate/validate.ts'
 
@@ -39,7 +40,7 @@ export interface ConsumedApproval {
   readonly requestHash?: string
 }
 
-export interface VerifyWith {
+export interface VerifyWith extends Fresh {
   readonly connectors: Connectors
   readonly approvers: Approvers
   readonly persons: PersonsInEffect

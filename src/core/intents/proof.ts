@@ -1,7 +1,7 @@
 // A stored Execution Trust Record proves an intent: the record of exactly its authorization, and it holds (decisions §8).
 import type { Sql } from '../postgres/sql.ts'
 import { readEvidence, type StoredEvidence } from '../tables/trust-records.ts'
-import { verifyStored } from '../verification.ts'
+import { judgeStored } from '../verification.ts'
 import type { Crypto } from '../verifier/evidence.ts'
 import type { IntentEnd } from './states.ts'
 
@@ -34,11 +34,8 @@ export function proofIn(
   { id, nonce }: { id: string; nonce: string },
   crypto: Crypto,
 ): Exclude<Proof, { kind: 'none' }> {
-  const verified = verifyStored({ id, ...stored }, crypto)
-  if (verified.status !== 'VERIFIED') {
-    const { message } = JSON.parse(verified.text) as { message: string }
-    return { kind: 'refused', problem: message }
-  }
+  const { trustRecordHash, problems } = judgeStored({ id, ...stored }, crypto)
+  if (problems.length > 0) return { kind: 'refused', problem: problems.join('; ') }
   // It verifies, so it can be read: its members are of the types that the service signed.
   const record = JSON.parse(stored.body) as SignedRecord
   if (record.authorization.payload.nonce !== nonce)
@@ -46,7 +43,7 @@ export function proofIn(
   const state = endOf(record)
   if (state === undefined)
     return { kind: 'refused', problem: 'The trust record contradicts itself about the outcome' }
-  return { kind: 'proven', end: { state, trustRecordHash: verified.trustRecordHash } }
+  return { kind: 'proven', end: { state, trustRecordHash } }
 }
 
 interface SignedRecord {

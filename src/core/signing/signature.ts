@@ -1,5 +1,4 @@
 // Every signature of the service is made and verified here: canonical text in, base64 out, and back (decisions §4 "Signature").
-import { randomUUID } from 'node:crypto'
 import { familyOf, headText, signedMessage, type BatchPosition, type Hashing } from '../merkle/batch-head.ts'
 import { buildTree, leafHash } from '../merkle/tree.ts'
 import { preAuthEncoding, type SignedKind } from './dsse.ts'
@@ -39,6 +38,8 @@ export interface SignTogether {
   readonly batchSignatures: boolean
   /** Stands before `/batch/` in the origin of a head. */
   readonly originName: string
+  /** A UUID: it names a batch in its origin. */
+  readonly newId: () => string
   /** Knows the heads that were verified after signing, so that whoever checks the artifacts need not verify them again. */
   readonly signatureMemo: SignatureMemo
 }
@@ -52,7 +53,7 @@ export async function signTogether(
   artifact: SignedKind,
   canonicalTexts: readonly string[],
   keys: readonly SigningKey[],
-  { batchSignatures, originName, signatureMemo }: SignTogether,
+  { batchSignatures, originName, newId, signatureMemo }: SignTogether,
 ): Promise<Signature[][]> {
   if (!batchSignatures || canonicalTexts.length < 2)
     return Promise.all(canonicalTexts.map((text) => sign(artifact, text, keys)))
@@ -61,7 +62,7 @@ export async function signTogether(
     sha256,
   )
   const { size } = tree
-  const origin = `${originName}/batch/${randomUUID()}`
+  const origin = `${originName}/batch/${newId()}`
   const head = Buffer.from(headText({ origin, size, root: toBase64(tree.root) }))
   const heads = await Promise.all(keys.map((key) => signHead(head, key, signatureMemo)))
   return canonicalTexts.map((_, index) => {

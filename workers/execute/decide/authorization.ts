@@ -1,5 +1,4 @@
 // The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
-import { randomFillSync } from 'node:crypto'
 import { newAuthorizationId } from '../../../src/core/authorization-id.ts'
 import { Canonical, canonicalize } from '../../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../../src/core/signing/sha256.ts'
@@ -11,6 +10,7 @@ import {
   type SignTogether,
 } from '../../../src/core/signing/signature.ts'
 import { businessTransactionHash } from '../../gateway.ts'
+import type { Fresh } from '../../fresh.ts'
 import type { Accepted } from '../validate/validate.ts'
 
 const LIFETIME_MS = 120_000
@@ -46,15 +46,17 @@ export function draftAuthorization(
     decision,
     action = { ...accepted.transaction.intent, parameters: accepted.canonical.parameters },
     now,
-  }: {
+    newId,
+    newNonce,
+  }: Pick<Fresh, 'newId' | 'newNonce'> & {
     decision: { readonly decisionId: string; readonly policyContentHash: string }
     action?: AuthorizedAction
     now: Date
   },
 ): UnsignedAuthorization {
   const { transaction, canonical } = accepted
-  const authorizationId = newAuthorizationId(transaction.businessTransactionId)
-  const nonce = freshNonce()
+  const authorizationId = newAuthorizationId(transaction.businessTransactionId, newId())
+  const nonce = newNonce()
   const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString()
   const payload = canonicalize({
     authorizationId,
@@ -98,17 +100,4 @@ function signedBy(
 ): Authorization {
   const signed = new Canonical(canonicalize({ ...by, payload: new Canonical(payload), signature }))
   return { authorizationId, expiresAt, nonce, payload, signed }
-}
-
-const NONCE_BYTES = 16
-const randomness = Buffer.alloc(256 * NONCE_BYTES)
-let used = randomness.length
-
-/** 128 random bits. Drawn for many at a time: a call of the generator costs more than its bits. None is handed out twice. */
-function freshNonce(): string {
-  if (used === randomness.length) {
-    randomFillSync(randomness)
-    used = 0
-  }
-  return randomness.toString('base64url', used, (used += NONCE_BYTES))
 }

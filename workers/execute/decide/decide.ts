@@ -1,5 +1,6 @@
 // Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
 // Nothing here is kept unless `claim` takes the id, so a duplicate's decision leaves no trace.
+import type { Fresh } from '../../fresh.ts'
 import type { Json } from '../../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../../src/core/errors.ts'
 import { groupsOf } from '../../../src/core/policy/counting.ts'
@@ -52,14 +53,14 @@ export interface StateUnverified extends Accepted {
   readonly version: LoadedPolicy
 }
 
-interface DecideWith {
+interface DecideWith extends Pick<Fresh, 'newId' | 'newNonce'> {
   readonly policies: Policies
   readonly connectors: Connectors
   readonly key: SigningKey
   readonly now: Date
 }
 
-/** Decides one transaction. Pure but for fresh ids and a nonce: what is approved is signed by `authorize`, a refusal here. */
+/** Decides one transaction: what is approved is signed by `authorize`, a refusal here. */
 export function decide(accepted: Accepted, tools: DecideWith): Concluded | StateUnverified {
   const { policy } = accepted.transaction
   const version = tools.policies.find(policy)
@@ -84,10 +85,11 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
 
 /** Writes a decision down: what releases it, or the signed record of its refusal. */
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Concluded {
-  const { connectors, key, now, version, approvedBy = [], approvable = false } = tools
+  const { connectors, key, now, newId, newNonce, version, approvedBy = [], approvable = false } = tools
+  const { decisionId = newId() } = tools
   const { businessTransactionId, intent, policy } = accepted.transaction
   const describe = () =>
-    describeDecision(accepted, evaluation, { ...tools, policyContentHash: version.contentHash })
+    describeDecision(accepted, evaluation, { ...tools, decisionId, policyContentHash: version.contentHash })
   const failure = failureOfEvaluation(evaluation, businessTransactionId, approvable)
   if (failure !== undefined) {
     const refusal = refuse(accepted, {
@@ -96,6 +98,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
       approvable,
       key,
       now,
+      newId,
     })
     return { ...accepted, outcome: 'refused', failure, refusal }
   }
@@ -104,7 +107,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
   if (evaluation.kind === 'unfilled') throw new Error('a decision lacks the value of a signal')
   const decision = describe()
-  const unsignedAuthorization = draftAuthorization(accepted, { decision, now })
+  const unsignedAuthorization = draftAuthorization(accepted, { decision, now, newId, newNonce })
   const counted = version.limitedSince !== undefined
   const groups = groupsOf(version.groupings, countable(accepted), now)
   return {

@@ -1,5 +1,4 @@
 // The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
-import { randomUUID } from 'node:crypto'
 import { Canonical, canonicalize, type Json } from '../../../src/core/json/canonical.ts'
 import type { Evaluation } from '../../../src/core/policy/evaluate.ts'
 import type { Accepted } from '../validate/validate.ts'
@@ -15,12 +14,12 @@ export function describeDecision(
   accepted: Accepted,
   evaluation: Evaluation,
   {
-    decisionId = randomUUID(),
+    decisionId,
     policyContentHash,
     verifiedSignals = {},
     now,
   }: {
-    decisionId?: string
+    decisionId: string
     policyContentHash: string
     verifiedSignals?: Readonly<Record<string, Json>>
     now: Date

@@ -1,5 +1,5 @@
 // The signed Refusal Record of a transaction that is not executed (decisions §4), stored in the commit that claims its id.
-import { randomUUID } from 'node:crypto'
+import type { Fresh } from '../../fresh.ts'
 import { canonicalize } from '../../../src/core/json/canonical.ts'
 import type { Mismatch } from '../../../src/core/policy/evaluate.ts'
 import { sha256Hex } from '../../../src/core/signing/sha256.ts'
@@ -25,7 +25,8 @@ export function refuse(
     approvable,
     key,
     now,
-  }: {
+    newId,
+  }: Pick<Fresh, 'newId'> & {
     decision: Decision
     mismatches: readonly Mismatch[]
     approvable: boolean
@@ -34,7 +35,7 @@ export function refuse(
   },
 ): Refusal {
   const body = canonicalize({
-    refusalRecordId: randomUUID(),
+    refusalRecordId: newId(),
     businessTransactionId: accepted.transaction.businessTransactionId,
     decision: decision.text,
     evaluatedIntent: accepted.canonical.intent,

@@ -65,7 +65,7 @@ async function observeOne(item: StateUnverified, thread: ThreadContext): Promise
   const { businessTransactionId } = item.transaction
   if (looksOutside(item) && (await isClaimed(thread.pool, businessTransactionId)))
     return failures.duplicateTransaction(businessTransactionId)
-  return observe(item, { ...thread, now: new Date() })
+  return observe(item, { ...thread, now: thread.clock() })
 }
 
 async function claimOne(
@@ -79,7 +79,7 @@ async function claimOne(
   // A statement of its own: what is read after it is as new as the locks are.
   await takeLocks(tx, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
-  const now = new Date()
+  const now = thread.clock()
   // Content never changes, but the version may have been retired while the lock was waited for.
   const version = thread.policies.find(item.transaction.policy) ?? item.version
   const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, sql: tx, now })

@@ -1,7 +1,6 @@
 // Between the rules and the claim, for policies that verify state (decisions §6, §12): a declared signal must be what is independently known,
 // one that was left out gets that value before a rule reads it, and what that knowledge rests on is claimed with the execution. Everything
 // else never comes here.
-import { randomUUID } from 'node:crypto'
 import type { Json } from '../../../src/core/json/canonical.ts'
 import { Failure } from '../../../src/core/errors.ts'
 import { denied, rejected, type Evaluation, type Mismatch } from '../../../src/core/policy/evaluate.ts'
@@ -32,7 +31,7 @@ export function looksOutside({ version }: StateUnverified): boolean {
  * @returns what they observed, or 503 where one of them cannot read its state
  */
 export async function observe(item: StateUnverified, tools: ProveWith): Promise<Observed | Failure> {
-  const decision = { decisionId: randomUUID(), policyContentHash: item.version.contentHash }
+  const decision = { decisionId: tools.newId(), policyContentHash: item.version.contentHash }
   const checks = checksOf(item, { decision, now: tools.now })
   const observed = await Promise.all(
     checks.map(async (one) => {

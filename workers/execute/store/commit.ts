@@ -1,5 +1,4 @@
 // The evidence of executions whose effect has happened, and the one commit that stores it: record, verification, receipt, closed intent.
-import { randomUUID } from 'node:crypto'
 import { sealedText, type Sealed } from '../../../src/core/sealed.ts'
 import { insertBatchSignatures } from '../../../src/core/tables/batch-signatures.ts'
 import { findAuditEvents, type AuditEventRow } from '../../../src/core/tables/audit-events.ts'
@@ -32,7 +31,7 @@ export interface Evidence {
   readonly lateEventId: string
 }
 
-export function evidenceOf(execution: ReceiptedExecution): Evidence {
+export function evidenceOf(execution: ReceiptedExecution, lateEventId: string): Evidence {
   const { businessTransactionId: id } = execution.transaction
   const end = execution.outcomeOfCall.kind === 'completed' ? 'FINALIZED' : 'ERRORED'
   const logEntry = receiptEntry({ id, receiptHash: execution.receiptHash }, streamsOf(execution))
@@ -45,7 +44,7 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
     verification: execution.verification.text,
     receipt: execution.receipt,
     logEntry: end === 'FINALIZED' ? logEntry : { ...logEntry, event: 'execution.failed' },
-    lateEventId: randomUUID(),
+    lateEventId,
   }
 }
 
@@ -114,7 +113,7 @@ async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<v
 
 type Again = <T>(work: () => Promise<T>) => Promise<T>
 
-export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
+export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'clock' | 'newId'>
 
 /**
  * In one transaction.
@@ -148,7 +147,10 @@ function commitTogether(
  * @param id a transaction whose evidence was refused: the same places in the indexes are tried
  * @returns undefined where it would be stored, else the error
  */
-export async function whyNotStorable(id: string, { pool, startLogBatch }: CommitWith): Promise<unknown> {
+export async function whyNotStorable(
+  id: string,
+  { pool, startLogBatch, clock, newId }: CommitWith,
+): Promise<unknown> {
   const rolledBack = new Error('rolled back')
   try {
     return await inTransaction(pool, async (tx) => {
@@ -156,9 +158,9 @@ export async function whyNotStorable(id: string, { pool, startLogBatch }: Commit
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
       const entries = startLogBatch()
       const receipt = { ...row, ...entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
-      const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
+      const record = { ...row, callerId: '', createdAt: clock().toISOString(), seal: '' }
       await tx.run([
-        ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
+        ...insertBatchSignatures([{ batch: newId(), value: '' }]),
         ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
         ...entries.statements(),
       ])

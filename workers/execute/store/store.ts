@@ -24,7 +24,7 @@ export async function store(
   { pendingEvidence, ...tools }: CommitWith & { pendingEvidence: PendingEvidence },
 ): Promise<Finished[]> {
   const receipted = stillGoing(executions)
-  const evidence = receipted.map(evidenceOf)
+  const evidence = receipted.map((item) => evidenceOf(item, tools.newId()))
   const notStored = await commit(evidence, tools, withRetries)
   const isLost = pendingEvidence.add(evidence, notStored)
   const answers = receipted.map((item, i) => {

@@ -1,0 +1,29 @@
+// What the stages take that follows from nothing else: the clock, ids and nonces. Given the same, they make the same bytes.
+import { randomFillSync, randomUUID } from 'node:crypto'
+
+export interface Fresh {
+  readonly clock: () => Date
+  /** A UUID of version 4 (RFC 9562 §5.4). */
+  readonly newId: () => string
+  /** 128 random bits, base64url without padding. None is handed out twice. */
+  readonly newNonce: () => string
+}
+
+const NONCE_BYTES = 16
+
+/** Nonces are drawn for many at a time: a call of the generator costs more than its bits. */
+export function openFresh(): Fresh {
+  const randomness = Buffer.alloc(256 * NONCE_BYTES)
+  let used = randomness.length
+  return {
+    clock: () => new Date(),
+    newId: () => randomUUID(),
+    newNonce() {
+      if (used === randomness.length) {
+        randomFillSync(randomness)
+        used = 0
+      }
+      return randomness.toString('base64url', used, (used += NONCE_BYTES))
+    },
+  }
+}
