@@ -15,14 +15,15 @@ const ACTION = 'hubspot:deal-fetch'
 
 export const crmDeal: StateVerifier<CrmDeal> = {
   when: 'before the claim',
-  async observe({ accepted, verifier, type, decision, now }, { connectors, key, findKey, ...fresh }) {
+  async observe({ accepted, verifier, type, decision, now }, tools) {
+    const { connectors, key, findKey, clock, newId, newNonce } = tools
     const connector = connectors.find(ACTION)
     if (connector === undefined) return failures.stateUnavailable(`no connector is registered for ${ACTION}`)
     const { businessTransactionId, intent, policy } = accepted.transaction
     const parameters = { properties: [verifier.property] }
     const parametersText = new Canonical(canonicalize(parameters))
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
-    const unsigned = draftAuthorization(accepted, { decision, action: read, now, ...fresh })
+    const unsigned = draftAuthorization(accepted, { decision, action: read, now, newId, newNonce })
     const authorization = signAuthorization(unsigned, key)
     const checked = checkSigned(authorization, {
       transaction: { businessTransactionId, intent: read },
@@ -46,7 +47,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     if (unread !== undefined) return failures.stateUnavailable(`${ACTION}: ${unread}`)
     return {
       value: valueOf(outcome, verifier.property, type),
-      evidence: { authorization: authorization.signed, observedAt: fresh.clock().toISOString() },
+      evidence: { authorization: authorization.signed, observedAt: clock().toISOString() },
     }
   },
 }
