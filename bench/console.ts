@@ -21,7 +21,7 @@ const INBOX = [
   { everyMs: 120_000, path: '/execution-intents/unfinalized' },
 ] as const
 
-/** A page of the console sends this header beside the cookie. */
+/** A page of the console sends its secret in this header, beside the cookie. */
 const PAGE_HEADER = 'X-Countersign-Console'
 const ours: Record<string, string> = { 'Sec-Fetch-Site': 'same-origin', [PAGE_HEADER]: 'login' }
 

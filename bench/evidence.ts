@@ -7,7 +7,7 @@ import { sum } from './figures.ts'
 import type { Replies } from './load.ts'
 import type { RequestKind } from './request.ts'
 
-/** The bench's requests write to these. */
+/** The tables that requests of the bench write to. */
 const TABLES = [
   'business_transactions',
   'execution_intents',

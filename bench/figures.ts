@@ -12,7 +12,7 @@ export interface Figure {
 /** By the heads of the columns in which they stand. */
 export type Figures = Readonly<Record<string, Figure>>
 
-/** One round measured these, by the same names; undefined or not a number where one is not known. */
+/** The figures of one round, by the same names in every round; undefined or not a number where one is not known. */
 export type Round = Readonly<Record<string, number | undefined>>
 
 export function figureOf(values: readonly number[]): Figure {

@@ -25,7 +25,7 @@ export interface FloorJob {
   readonly texts: ExecutionTexts
 }
 
-/** One execution received, signed and stored these texts. */
+/** The texts that one execution received, signed and stored. */
 export interface ExecutionTexts {
   readonly request: string
   readonly transaction: string

@@ -62,7 +62,7 @@ export interface OverTime {
   readonly limited: readonly number[]
 }
 
-/** A run has come to this by now. */
+/** The state of a run that is under way. */
 export interface Progress {
   readonly seconds: number
   /** Right replies since the last progress. */

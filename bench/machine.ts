@@ -1,4 +1,4 @@
-// The figures were measured on this machine: without it they say nothing.
+// A report names the machine that the figures were measured on: without it they say nothing.
 import { spawnSync } from 'node:child_process'
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os'

@@ -57,7 +57,7 @@ const CPU_HEADS: string[] = [...CPU_PARTS, 'CPU total', '× floor', 'generator',
 /** A part of the CPU beside that of another service: `workers ÷ other`. */
 const isCpuHead = (head: string) =>
   CPU_HEADS.includes(head) || CPU_PARTS.some((part) => head.startsWith(`${part} ÷ `))
-/** The worst round counts for these. */
+/** The worst round counts for these figures. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
 
 function tablesOf({ labels, measurements, further = {} }: ScenarioReport): { title: string; table: Table }[] {

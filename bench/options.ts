@@ -8,7 +8,7 @@ export const WRONG_USAGE = 2
 /** Exit code where all was measured and right, and a threshold was missed. */
 export const MISSED = 3
 
-/** The options stand for these where they are left out. */
+/** The values of options that are left out. */
 export const WHOLE = { seconds: 5, rounds: 3, records: [0, 5e5, 2e6], storedCount: 2_000, sampleSize: 50 }
 export const QUICK = {
   seconds: 1,

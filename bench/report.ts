@@ -1,4 +1,4 @@
-// A run reports this, as it stands in the JSON file; the text for the terminal, the Markdown and the page are made from it.
+// The report of a run, as it stands in the JSON file; the text for the terminal, the Markdown and the page are made from it.
 import type { Figures } from './figures.ts'
 import type { LoadResult, OverTime } from './load.ts'
 import { describeMachine, type Machine } from './machine.ts'

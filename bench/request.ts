@@ -1,4 +1,4 @@
-// The load generator sends this, as data that crosses to its process: requests with places that are filled in for each one.
+// Requests of the load generator are data that cross to its process: requests with places that are filled in for each one.
 import { createHmac, randomUUID } from 'node:crypto'
 import { anyOf } from './pick.ts'
 

@@ -156,7 +156,7 @@ function batchesOf(sizes: readonly number[]): Round {
   return { 'batch mean': mean, 'batch max': Math.max(...new Set(sizes)) }
 }
 
-/** An operator can do this about a status. */
+/** Advice to an operator about a status. */
 const ADVICE: Readonly<Record<string, string>> = {
   0: 'no reply: the connection broke, or nothing came within ten seconds',
   401: 'the service does not know this key',

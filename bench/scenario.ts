@@ -64,7 +64,7 @@ export interface Subject {
   /** Its rate limits are waited for: it was not set up for the bench. */
   readonly slowsDown: boolean
   readonly transaction: TransactionOptions
-  /** A deployment says this of its build. */
+  /** The version that a deployment states. */
   readonly version?: string
   /** Left out for a deployment: nothing is known of its processes and its database. */
   readonly own?: { readonly service: MeasuredService; readonly database: Client }

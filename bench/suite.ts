@@ -73,7 +73,7 @@ async function runSuite(
     })
   const pool = openPool(options, stack)
   for (const [i, scenario] of chosen.entries()) {
-    // The resources that only this scenario needs are gone before the next.
+    // The resources that only one scenario needs are gone before the next.
     const own = stack.use(new AsyncDisposableStack())
     const seconds = quick === true ? time.secondsFrom(i) : options.seconds
     const { report, problems: found } =

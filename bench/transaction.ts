@@ -1,4 +1,4 @@
-// The bench executes this: a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
+// The bench executes a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
 import { readFileSync } from 'node:fs'
 import { errorText } from '../src/core/error-text.ts'
 

@@ -1,4 +1,4 @@
-// The stages of every operation work with these, opened once per worker thread.
+// The context of the stages of every operation, opened once per worker thread.
 import type { Pool } from 'pg'
 import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
 import type { LogBatch } from '../src/core/tables/log-queue.ts'

@@ -1,4 +1,4 @@
-// What the stages take that follows from nothing else: the clock, ids and nonces. Given the same, they make the same bytes.
+// The sources of the stages that follow from nothing else: the clock, ids and nonces. Given the same, they make the same bytes.
 import { randomFillSync, randomUUID } from 'node:crypto'
 
 export interface Fresh {

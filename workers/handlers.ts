@@ -1,4 +1,4 @@
-// A worker thread does this for each operation.
+// The handlers of a worker thread, one for each operation.
 import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'

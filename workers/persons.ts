@@ -1,4 +1,4 @@
-// The persons of this thread are those that human authority says now.
+// The persons of this thread, as human authority says now.
 import type { Persons } from '../src/core/persons.ts'
 
 export interface PersonsInEffect {

@@ -29,7 +29,7 @@ export interface OpenPolicies extends Policies {
   has(name: string): boolean
   /** Whether any version of any name governs this action. */
   govern(action: string): boolean
-  /** Puts these in effect from now on. Contents that were compiled before are not compiled again. */
+  /** Puts the versions in effect from now on. Contents that were compiled before are not compiled again. */
   replace(rows: readonly StoredPolicyVersion[]): void
 }
 

@@ -16,7 +16,7 @@ export type Story = {
   readonly tell: (world: World) => Promise<unknown>
 } & ({ readonly weight: number } | { readonly everySeconds: number })
 
-/** Stories have these in common. */
+/** The surroundings that all stories share. */
 export interface World {
   /** With the key of a caller who may do everything, where a call names no other. */
   readonly client: SoakClient

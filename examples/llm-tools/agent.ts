@@ -1,4 +1,4 @@
-// A language model's host does this with each tool that the model asks for: the service decides, a human looks where the policy says so, and
+// The host of a language model runs each tool that the model asks for: the service decides, a human looks where the policy says so, and
 // the model gets the tool's answer or the reason why not. The model itself is you here: name a tool and its arguments.
 //   npx node examples/llm-tools/agent.ts search --query 'velocity'
 //   npx node examples/llm-tools/agent.ts send_email --to team@example.com --subject 'Limits' --text 'They are on.'
@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { createCountersign, CountersignError } from '../../clients/typescript/src/index.ts'
 
-/** A call costs this, in USD: the budget of the policy is counted in it. */
+/** The cost of a call in USD: the budget of the policy is counted in it. */
 const COST: Readonly<Record<string, number>> = { search: 0.02, read_document: 0.01 }
 const COST_OF_OTHERS = 0.05
 
@@ -19,7 +19,7 @@ const {
     profile: { type: 'string', default: 'mine/humans/agent.json' },
     // The model's own id of the tool call: started again with it, the agent goes on where it stopped.
     call: { type: 'string' },
-    // The host's own detectors say these of the model's context and of the arguments.
+    // The host's own detectors judge the model's context and the arguments.
     'injection-score': { type: 'string', default: '0' },
     'personal-data': { type: 'boolean', default: false },
     query: { type: 'string' },

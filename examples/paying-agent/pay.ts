@@ -30,7 +30,7 @@ const record = await client.execute(
     target: values.vendor,
     parameters: { amount, invoice: values.invoice },
     policy: { name: 'vendor-payment', version: '2.0.0' },
-    // This agent has looked these up; `humanApproved` counts only with a signed approval.
+    // This agent has looked up the vendor; `humanApproved` counts only with a signed approval.
     signals: { vendorVerified: true, paymentAmount: amount, riskScore: 5, humanApproved: true },
     key: `invoice-${values.invoice}`,
   },

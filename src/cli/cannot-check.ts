@@ -1,4 +1,4 @@
-// Some things cannot be checked, as against being wrong: a command exits 2 for these, and 1 for the others.
+// A check that is impossible differs from one that fails: a command exits 2 for the first, and 1 for the second.
 import { errorText } from '../core/error-text.ts'
 import { printable } from '../core/printable.ts'
 import { LogKeyNotGiven } from '../core/verifier/log-trust.ts'

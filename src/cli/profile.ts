@@ -26,7 +26,7 @@ export type Profile = Type.Static<typeof Profile>
 
 const profile = shapeOf(Profile)
 
-/** A command was given these; each member comes before that of the profile. */
+/** The options of a command; each member comes before that of the profile. */
 export interface Given {
   readonly profile?: string
   readonly url?: string

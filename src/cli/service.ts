@@ -1,4 +1,4 @@
-// Commands ask this of a running service.
+// Requests of commands to a running service.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { errorText } from '../core/error-text.ts'

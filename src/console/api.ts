@@ -1,7 +1,7 @@
 // Requests of the console to the service it came from. The browser adds the session's cookie, and the page its own secret, which only this origin
 // can read: the cookie alone is sent to every port of the host.
 
-/** The service answered this in place of what was asked for. */
+/** The answer of the service in place of what was asked for. */
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: string | undefined

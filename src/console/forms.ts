@@ -1,4 +1,4 @@
-// Somebody has typed this into a form.
+// Fields of a form, as somebody has typed into them.
 
 /** @returns the text of a field without the space around it; '' where it has none */
 export function fieldOf(form: EventTarget | null, name: string): string {

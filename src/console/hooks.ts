@@ -13,7 +13,7 @@ export function useStore<T>({ get: read, follow }: Store<T>): T {
 }
 
 export interface Loaded<T> {
-  /** The data that were loaded last, also while they are loaded again. */
+  /** The data that were loaded last, also while newer ones are loaded. */
   readonly data: T | undefined
   readonly next: string | undefined
   /** Why it could not be loaded the last time. */

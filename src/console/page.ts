@@ -1,4 +1,4 @@
-// Every page is given these.
+// The properties of every page.
 import type { Me } from './api.ts'
 
 export interface PageProps {

@@ -71,7 +71,7 @@ export async function stepUpBy(
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 
-/** A new passkey is enrolled with these, under a name that its owner chose. */
+/** The members of a new passkey that are enrolled, under a name that its owner chose. */
 export interface Enrolment {
   readonly publicKeyPem: string
   readonly passkey: {

@@ -1,4 +1,4 @@
-// Every page has these around it: navigation, banner, footer, and the keys.
+// The frame of every page: navigation, banner, footer, and the keys.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'

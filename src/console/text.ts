@@ -1,4 +1,4 @@
-// Text that strangers wrote is shown so: every character can be seen, and none changes how those beside it are read.
+// Text of strangers is shown so that every character can be seen, and none changes how those beside it are read.
 import { printable, printableJson } from '../core/printable.ts'
 
 /** One line, for headings and cells. What cannot be seen is a replacement character. */

@@ -1,4 +1,4 @@
-// Human authority has put these in effect: policies, approvers' keys, external connectors, webhook rules and callers'
+// The state that human authority has put in effect: policies, approvers' keys, external connectors, webhook rules and callers'
 // keys, as every thread works by them.
 import type { Caller } from './callers.ts'
 import { joinPersons, namingOfApprover, namingOfCaller, type Naming, type Persons } from './persons.ts'

@@ -1,4 +1,4 @@
-// The schemas of the configuration are made of these, which say its mistakes too.
+// The parts of the schemas of the configuration, and the sentences about mistakes in it.
 import { Type, type TSchema } from 'typebox'
 
 /** Every mistake of a configuration at once, each a sentence that begins with the variable's name. */
@@ -23,7 +23,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
 /** No upper bound (decisions §1); what a double can count is the only one. */
 export const rate = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })
 
-/** Says what a value of this name must be. */
+/** Describes what a value of this name must be. */
 export function describe(
   { properties }: { properties: Readonly<Record<string, TSchema>> },
   name: string,

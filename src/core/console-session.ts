@@ -10,7 +10,7 @@ export const SESSION_MS = 8 * 3600 * 1000
 /** Without a request. */
 export const SESSION_IDLE_MS = 30 * 60 * 1000
 
-/** These members are signed. Times are milliseconds since 1970. */
+/** The payload of a session, which is signed. Times are milliseconds since 1970. */
 export type SessionPayload = {
   readonly version: 1
   readonly sessionId: string

@@ -326,7 +326,7 @@ export const failures = {
     }),
 } as const
 
-/** A refusal that approvals could lift has this link (decisions §13), and so has the reply with which it came. */
+/** The link of a refusal that approvals could lift (decisions §13), and of the reply with which it came. */
 export const APPROVAL_REQUEST_LINK = '</approval-requests>; rel="approval-request"'
 
 function askingLink(businessTransactionId: string): Record<string, string> {

@@ -1,7 +1,7 @@
 // Every place that answers 503. The log line of the reply names it (`gate`), and `countersign_replies_total` counts by it: at night that is
 // the difference between a full memory, a slow client and a database that is away.
 
-/** A 503 of each gate says this about the service. docs/handbook/operating.md "A 503" has the same sentences, and what to do. */
+/** The sentence about the service for a 503 of each gate. docs/handbook/operating.md "A 503" has the same sentences, and what to do. */
 export const gates = {
   places: 'As many requests are under way as QUEUE_REQUESTS_MAX allows.',
   memory: 'Bodies that have arrived and large replies that have not left fill their 64 MiB.',

@@ -1,4 +1,4 @@
-// A change of a policy would have changed the past so: what is simulated of it, and the impact report made from the chunks of that
+// The impact of a change of a policy on the past: what is simulated of it, and the impact report made from the chunks of that
 // simulation. The console's page and the command line share it. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import type { ImpactReport } from './schemas/impact-report.ts'
@@ -30,7 +30,7 @@ type Chunk = Pick<
   'flips' | 'retired' | 'skipped' | 'range' | 'progress' | 'complete'
 >
 
-/** The chunks said this so far. */
+/** The findings of the chunks so far. */
 export type Found = Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> & {
   /** The share of the range that is done, from 0 to 1. */
   readonly share: number

@@ -10,7 +10,7 @@ export interface NotificationJob {
   readonly requestId: string
 }
 
-/** A worker thread knows this of a configured way. */
+/** The part of a configured way of notification that a worker thread knows. */
 export interface NotificationWay {
   readonly name: string
 }

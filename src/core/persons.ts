@@ -3,7 +3,7 @@
 import type { Caller } from './callers.ts'
 import type { ApproverRow } from './tables/approvers.ts'
 
-/** One entry of a register says that these names and these public keys are of one human. */
+/** The statement of one entry of a register: its names and public keys are of one human. */
 export interface Naming {
   readonly callerId?: string
   readonly approverId?: string

@@ -1,4 +1,4 @@
-// A human signs this to resolve a change, or to act on an event endpoint, on the command line as in the console. Browser-safe.
+// The payload that a human signs to resolve a change, or to act on an event endpoint, on the command line as in the console. Browser-safe.
 
 /** The longest that the service takes (decisions §7): a human may need a moment to send it. */
 export const STEP_UP_MS = 120_000

@@ -22,7 +22,7 @@ export type LaneName = 'execution' | 'large-execution' | 'background' | 'adminis
  */
 export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1 }
 
-/** A thread is started with this. */
+/** The data that a thread starts with. */
 export interface Boot {
   readonly lane: LaneName
   readonly config: Config
@@ -57,7 +57,7 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
-/** A thread sends this when it has booted: where it takes each later AuthorityState. */
+/** The message of a thread that has booted: where it takes each later AuthorityState. */
 export interface ThreadReady {
   readonly authorityPort: MessagePort
 }
@@ -93,13 +93,13 @@ export type Operation =
   | 'sign-events'
   | 'sign-session'
 
-/** The scrape sends this to every thread. */
+/** The message of the scrape to every thread. */
 export interface ReportRequest {
   /** Which scrape this is. */
   readonly scrape: number
 }
 
-/** Each thread answers this, on the same channel. */
+/** The answer of each thread, on the same channel. */
 export interface ThreadReport extends ReportRequest {
   /** Its lane and its number, `execution-1`. */
   readonly thread: string
@@ -190,7 +190,7 @@ export interface ThreadReply {
   readonly body: string
   /** For the request's log line. */
   readonly log: Readonly<Record<string, unknown>>
-  /** The audit must know this before the reply goes out. */
+  /** The audit event that must be stored before the reply goes out. */
   readonly audit?: Audited | undefined
   /** Set where a policy refused. */
   readonly refusalKind?: RefusalKind | undefined
@@ -202,7 +202,7 @@ export interface ThreadReply {
 
 /** The body of `process-webhooks`. */
 export interface DueWebhooks {
-  /** All the jobs are in this queue. */
+  /** The queue of all the jobs. */
   readonly queue: string
   readonly jobs: readonly { readonly jobId: string; readonly deliveries: readonly QueuedDelivery[] }[]
 }
@@ -282,7 +282,7 @@ export interface ReadBackReport {
 }
 
 export const readBackOutcomes = ['executed', 'not_executed', 'closed', 'contradicted', 'unknown'] as const
-/** An answer came to one of these; closed: somebody else closed the intent meanwhile, and the answer agrees. */
+/** The results of an answer; closed: somebody else closed the intent meanwhile, and the answer agrees. */
 export type ReadBackOutcome = (typeof readBackOutcomes)[number]
 
 /** The reply of `sequence-log`. */

@@ -1,4 +1,4 @@
-// What a verification of a trust record says (interface §2.3), and the verification of a record as it is stored now.
+// A verification of a trust record (interface §2.3), made for the record as it is stored now.
 import { canonicalize, type Json } from './json/canonical.ts'
 import { sealedText, type Sealed } from './sealed.ts'
 import { sha256Hex } from './signing/sha256.ts'

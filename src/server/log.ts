@@ -13,7 +13,7 @@ const STDOUT = 1
 const BUFFER_BYTES = 4096
 /** How long a line may wait when nothing follows it. */
 const FLUSH_MS = 100
-/** So many bytes may wait for a reader that does not keep up; beyond it lines are lost. */
+/** The bytes that may wait for a reader that does not keep up; beyond them lines are lost. */
 const WAITING_BYTES_MAX = 1024 * 1024
 /** How long such a reader is waited for at the end. */
 const LAST_FLUSH_MS = 1_000

@@ -91,7 +91,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(08.*|ECONNRESET|EPIPE)$/, 'the connection was lost'],
 ]
 
-/** pg says these in words only. */
+/** Failures that pg states in words only. */
 const messages: readonly (readonly [RegExp, string])[] = [
   [/timeout/i, 'it does not answer'],
   [/^(Connection terminated|Client )/, 'the connection was lost'],

@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 
-/** One transaction closes so many at most. */
+/** The number of requests that one transaction closes. */
 const BATCH_MAX = 100
 
 /** Marks all requests whose time is over, and tells the audit of each once. */

@@ -1,25 +1,25 @@
-// The kinds of maker/checker changes differ in this (decisions §7); everything else is the same code for all of them.
+// The differences between the kinds of maker/checker changes (decisions §7); everything else is the same code for all of them.
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { PathParams } from '../../src/core/thread-messages.ts'
 
-/** Somebody wants this changed. */
+/** A proposal of somebody who wants something changed. */
 export interface Proposal<P = Json> {
-  /** The change is of this target; at most one change of it is open. */
+  /** The name of what it changes; at most one change of it is open. */
   readonly target: string
-  /** The target is to become this, as a checker is shown it and as `changeHash` covers it. */
+  /** The proposed content, as a checker is shown it and as `changeHash` covers it. */
   readonly proposed: P
 }
 
 /** A proposal as its body was read. */
 interface ReadProposal<P> extends Proposal<P> {
   readonly reason: string
-  /** The body alone gives these to warn of. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
+  /** Warnings that follow from the body alone. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
   readonly warnings?: readonly string[]
 }
 
-/** A checker is shown this beside it. */
+/** The advice that a checker is shown beside it. */
 interface Advice {
   readonly warnings: readonly string[]
   readonly diff?: Json

@@ -32,7 +32,7 @@ export interface Change extends Proposal {
   readonly resolvedAt?: string
   readonly rejectionReason?: string
   readonly stepUpAuthorization?: Json
-  /** The human saw this report, whose step-up covers its hash. */
+  /** The report that the human saw whose step-up covers its hash. */
   readonly impactReport?: ImpactReport
 }
 

@@ -1,4 +1,4 @@
-// Human authority decides on any instance, and is put in effect on this thread.
+// Decisions of human authority on any instance take effect on this thread.
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../src/core/authority-state.ts'
 

@@ -1,4 +1,4 @@
-// An HTTP exchange means one of these for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
+// The meaning of an HTTP exchange for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
 import type { Json } from '../../src/core/json/canonical.ts'
 import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/core/json/json.ts'

@@ -1,4 +1,4 @@
-// A connector is called with these, and a call can end in three ways (decisions §8).
+// The interface of a connector: its arguments, and the three ways a call can end (decisions §8).
 import type { Canonical, Json } from '../../src/core/json/canonical.ts'
 
 export interface Connector {

@@ -79,7 +79,7 @@ function outcomeIn(body: Fields, { businessTransactionId, action }: Order): Conn
     : { kind: 'failed', reason: shortReason(result) ?? 'the connector refused' }
 }
 
-/** A connector says this of a release: in answer to it, or to the question what became of it. */
+/** The word of a connector on a release: in answer to it, or to the question what became of it. */
 interface Answer {
   readonly success: boolean
   readonly result: Json

@@ -49,7 +49,7 @@ export function isReleaseOver(authorizedUntil: string, now: Date): boolean {
 
 type Definite = Exclude<Said, 'pending'>
 
-/** A connector's answer says this, in words for the transition; or why it says nothing, which completes "the connector …". */
+/** The meaning of a connector's answer, in words for the transition; or why it has none, which completes "the connector …". */
 type ReadBack = { readonly says: Definite; readonly note: string } | { readonly unknown: string }
 
 /**

@@ -1,4 +1,4 @@
-// An external connector receives this, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
+// Texts that an external connector receives, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
 // the question what became of one (docs/handbook/executions.md).
 import type { SignedKind } from '../../src/core/signing/dsse.ts'
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
@@ -42,7 +42,7 @@ export function signRelease(order: Order, { connectorId, audience, timeoutMs, ke
   return signed('connector-release', 'release', { text: release, key })
 }
 
-/** A question is about this. */
+/** The subject of a question. */
 export interface AskedAbout {
   readonly businessTransactionId: string
   readonly authorizationId: string

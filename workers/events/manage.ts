@@ -1,4 +1,4 @@
-// A human does this with an event endpoint beside registering it: has a secret made, and has events delivered again.
+// Acts of a human on an event endpoint beside registering it: has a secret made, and has events delivered again.
 import { randomBytes } from 'node:crypto'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { isLater } from '../../src/core/events/cursor.ts'

@@ -1,4 +1,4 @@
-// An event endpoint is to be sent this next: read from the feed behind its cursor, and signed.
+// The next events of an endpoint are read from the feed behind its cursor, and signed.
 import { Failure } from '../../src/core/errors.ts'
 import { cursorText, readCursor } from '../../src/core/events/cursor.ts'
 import type { FeedEvent } from '../../src/core/events/event.ts'

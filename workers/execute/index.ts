@@ -18,7 +18,7 @@ import { store } from './store/store.ts'
 import { validate } from './validate/validate.ts'
 import { verify } from './verify.ts'
 
-/** Only executions need this of a thread: the evidence that the database has yet to take, and how many may wait for verified state. */
+/** The part of a thread's context that only executions need: the evidence that the database has yet to take, and how many may wait for verified state. */
 export interface ExecutionContext extends ThreadContext {
   readonly pendingEvidence: PendingEvidence
   readonly semaphores: Semaphores

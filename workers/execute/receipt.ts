@@ -10,7 +10,7 @@ import type { Fresh } from '../fresh.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { VerifiedExecution } from './verify.ts'
 
-/** These name a receipt: one record can have several. */
+/** The members that name a receipt: one record can have several. */
 interface ReceiptIdentity {
   readonly receiptId: string
   readonly receiptHash: string

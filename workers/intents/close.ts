@@ -21,7 +21,7 @@ const ROUTES = {
   'intent.finalized': 'POST /execution-intents/{id}/finalize',
 } as const
 
-/** The first of two humans says this: it ends nothing yet. */
+/** The word of the first of two humans: it ends nothing yet. */
 interface Waits {
   readonly firstWord: Pick<FirstWord, 'resolution' | 'note'>
 }
@@ -84,7 +84,7 @@ interface Closing extends Pick<ThreadContext, 'key'> {
   readonly log: LogBatch
 }
 
-/** The audit event says that this was done. */
+/** The act, for its audit event. */
 interface Done {
   readonly type: keyof typeof ROUTES
   readonly reason: string

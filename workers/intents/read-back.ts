@@ -109,7 +109,7 @@ async function concludeOne(answered: AnsweredQuestion, tools: ConcludeWith): Pro
   })
 }
 
-/** A connector says this of an intent whose rows are locked. */
+/** The word of a connector on an intent whose rows are locked. */
 interface Heard {
   readonly sql: Transaction
   readonly answered: AnsweredQuestion

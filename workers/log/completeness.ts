@@ -39,7 +39,7 @@ const requestOf = bodyOf(CompletenessRequest)
 interface ProveWith {
   readonly pool: Pool
   readonly heads: StreamHeads
-  /** A checkpoint must meet this to be served; undefined: the newest is. */
+  /** The policy that a checkpoint must meet to be served; undefined: the newest is. */
   readonly required: LogPolicy | undefined
 }
 

@@ -41,7 +41,7 @@ export const RUN_SIZES: RunSizes = { entriesMax: 65_536, merged: 16, chunksAtOnc
 const RUN_AGE_MS = 3_600_000
 const TILES_DELETED_AT_ONCE = 1024
 
-/** One transaction does this for the runs. */
+/** The work of one transaction for the runs. */
 interface Piece {
   /** The hash of the entry that states the run which is complete with this piece; undefined where none is. */
   readonly completedRun: string | undefined

@@ -1,4 +1,4 @@
-// POST /sandbox/evaluate says these about a transaction beside its decision: problems, which keep it from being executed, and
+// Findings of POST /sandbox/evaluate about a transaction beside its decision: problems, which keep it from being executed, and
 // warnings, which do not (decisions §9).
 import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'

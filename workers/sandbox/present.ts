@@ -1,4 +1,4 @@
-// A policy can verify signals by what the database holds: a caller may look at them before it executes (decisions §9, §12). Nothing
+// Values of signals that a policy verifies by what the database holds: a caller may look at them before it executes (decisions §9, §12). Nothing
 // is locked, so an execution may find another value; nothing is asked outside.
 import type { ThreadContext } from '../context.ts'
 import { checksOf } from '../execute/prove/prove.ts'

@@ -34,7 +34,7 @@ export interface Refused {
   readonly version: string
 }
 
-/** A simulation of a policy covers the decisions of a document, the end of versions, or both. */
+/** The subject of a simulation: the decisions of a document, the end of versions, or both. */
 export interface Simulated {
   readonly name: string
   /** Undefined: nothing is decided again. */

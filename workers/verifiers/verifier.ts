@@ -1,4 +1,4 @@
-// A state verifier knows the value of a declared signal independently (decisions §6 "verify", §7).
+// The interface of a state verifier, which knows the value of a declared signal independently (decisions §6 "verify", §7).
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/core/signing/keys.ts'
@@ -27,7 +27,7 @@ export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {
 export interface Verified {
   /** Null: could not be verified, which no declared value equals. */
   readonly value: boolean | number | null
-  /** This stands beside the value in the decision's verifiedSignals, so that it can be checked from the record alone. */
+  /** The evidence beside the value in the decision's verifiedSignals, by which it can be checked from the record alone. */
   readonly evidence?: Readonly<Record<string, Json>>
   /** Approvals that this execution uses up if it is claimed. */
   readonly consumes?: readonly ConsumedApproval[]

@@ -1,4 +1,4 @@
-// A provider's word for an execution, or a connector's, has these consequences. Pure: the rows are read, and locked, by whoever asks.
+// Consequences of a provider's word for an execution, or a connector's. Pure: the rows are read, and locked, by whoever asks.
 import type { Resolution } from '../../src/core/intents/states.ts'
 import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
 import type { NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'

@@ -1,4 +1,4 @@
-// A batch of deliveries says this of executions: confirmations, and the intents that they close, of one commit.
+// Confirmations by a batch of deliveries, and the intents that they close, of one commit.
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
@@ -92,7 +92,7 @@ export async function confirmDeliveries(
   return { confirmed, audited: made.audited }
 }
 
-/** A commit writes these, as they grow. */
+/** The rows that a commit writes, as they grow. */
 interface Made {
   readonly confirmations: Parameters<typeof insertConfirmations>[0][number][]
   readonly ends: SignedEnd[]

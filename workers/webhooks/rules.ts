@@ -12,7 +12,7 @@ interface RulesInEffect {
 export interface WebhookRules {
   /** Undefined: no rules are in effect for the provider. */
   find(provider: string): RulesInEffect | undefined
-  /** Puts these in effect from now on. Contents that were compiled before are not compiled again. */
+  /** Puts the rules in effect from now on. Contents that were compiled before are not compiled again. */
   replace(rows: readonly WebhookRulesRow[]): void
 }
 

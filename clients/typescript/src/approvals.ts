@@ -13,7 +13,7 @@ type SubmittedTransaction = Schemas['SubmittedTransaction']
 type ApprovalRequest = Schemas['ApprovalRequest']
 type Query = NonNullable<paths['/approval-requests']['get']['parameters']['query']>
 
-/** A request for approval says this besides the execution. */
+/** The members of a request for approval, besides the execution. */
 export interface Request {
   /** For the approvers, at most 1,000 characters. */
   readonly note?: string
@@ -21,7 +21,7 @@ export interface Request {
   readonly expiresInSeconds?: number
 }
 
-/** The method `execute` does this where humans must approve. */
+/** The options of `execute` where humans must approve. */
 export interface Asking extends Request {
   /** `fail` where left out. */
   readonly onApprovalNeeded?: 'ask' | 'fail'
@@ -45,7 +45,7 @@ export function approvalMethods(
     readonly change: <T>(call: Call<T>) => Promise<T>
     readonly whole: (submitted: ExecutionRequest | SubmittedTransaction) => Promise<SubmittedTransaction>
     readonly callerId: () => Promise<string>
-    /** One attempt takes so long at most. */
+    /** The time limit of one attempt. */
     readonly timeoutMs: number
     readonly sleep: (ms: number) => Promise<void>
   },

@@ -1,4 +1,4 @@
-// Humans decide these, and machines ask these of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
+// Calls for humans who decide and for machines that ask them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
 import type { Client } from 'openapi-fetch'
 import { allItems, everyItem, wholePage } from './pages.ts'
 import type { Call } from './retry.ts'
@@ -23,7 +23,7 @@ interface Cursor {
   cursor?: string
 }
 
-/** A policy has versions. */
+/** A version of a policy. */
 export interface Version {
   readonly name: string
   readonly version: string

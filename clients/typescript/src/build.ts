@@ -35,7 +35,7 @@ const MEMBERS: Readonly<Record<keyof ExecutionRequest, true>> = {
   principalId: true,
 }
 
-/** All keys have this namespace, the same in every client of Countersign. Below it each caller has a namespace of its own. */
+/** The namespace of all keys, the same in every client of Countersign. Below it each caller has a namespace of its own. */
 const KEYS = '2d5e3a52-0f5c-4f0e-9a0c-5c1f4a3f7b61'
 
 /** A whole transaction has no `action` of its own: that stands in its intent. */

@@ -1,4 +1,4 @@
-// A call can fail with one of this family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
+// A call fails with one error of this family, told apart by `code`. Branch on the class or on status and code, never on the text (interface §7).
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']

@@ -38,7 +38,7 @@ export function eventMethods(
     sleep,
   }: {
     readonly read: <T>(call: Call<T>) => Promise<T>
-    /** One attempt takes so long at most. */
+    /** The time limit of one attempt. */
     readonly timeoutMs: number
     readonly executionIntent: (id: string) => Promise<Schemas['ExecutionIntent']>
     readonly sleep: (ms: number) => Promise<void>

@@ -58,7 +58,7 @@ export interface Options {
   readonly logWitness?: LogWitness
 }
 
-/** One attempt takes so long at most. */
+/** The time limit of one attempt. */
 const TIMEOUT_MS = 30_000
 
 /** A log that does not answer must not hold up an execution for longer. */

@@ -1,4 +1,4 @@
-// A client asks this before it sends an execution, so that it can be a witness of the evidence log.
+// Requests of a witness: a client reads the log before it sends an execution.
 
 /** Made by `openLogWitness` of `countersign-client/log-witness`. */
 export interface LogWitness {

@@ -7,7 +7,7 @@ import { isMembers, type Members } from '../../core/verifier/evidence.ts'
 import { approvedChange } from './approved-change.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
-/** Humans put this in effect, and may end it. */
+/** A thing that humans put in effect, and may end. */
 interface Revocable {
   readonly revokedAt: Date | null
   readonly revokedByChange: string | null

@@ -12,7 +12,7 @@ interface Checked {
   readonly problems: number
   /** How many of them are what could not be read. */
   readonly unreadable: number
-  /** The JSON says this beside them. */
+  /** The members that the JSON has beside the lines. */
   readonly summary: object
   /** The same for a human. */
   readonly lines: readonly string[]

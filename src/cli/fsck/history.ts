@@ -1,4 +1,4 @@
-// Limits count these: each execution that was released, and the groups that it belongs to.
+// Limits count each execution that was released, in the groups that it belongs to.
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 

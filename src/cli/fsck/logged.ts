@@ -15,7 +15,7 @@ export interface LoggedRow {
   readonly columns: readonly (string | null)[]
 }
 
-/** The rows of a page are used for this, beyond finding their commits. */
+/** The further use of the rows of a page, beyond finding their commits. */
 export interface LoggedDetail {
   /** SQL of what it reads of a row `c` of a table, as text. */
   readonly columns: (table: ArtifactTable) => readonly string[]

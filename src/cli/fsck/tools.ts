@@ -1,4 +1,4 @@
-// The checks of fsck stand on these: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
+// The checks of fsck stand on the published keys from their folder, and on the approvers' keys and the policies of the snapshot.
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { Grouping } from '../../core/policy/counting.ts'
 import { compileStored } from '../../core/policy/stored.ts'

@@ -22,7 +22,7 @@ interface AuditedLogs extends CoveredLogs, Pick<Tools, 'readEntry'> {
   readonly authority: ReadonlyMap<string, Place>
 }
 
-/** The rules below read these beside the columns that make the entry. */
+/** The columns that the rules below read, beside those that make the entry. */
 const MORE: Readonly<Record<string, readonly string[]>> = {
   receipts: ['i.log_batch::text', 'i.log_ordinal::text'],
   approvals: ['c.consumed_by::text', `c.approver_id || ':' || c.key_id`],

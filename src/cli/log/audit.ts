@@ -33,7 +33,7 @@ import { openStored, type ReadEntry } from './stored.ts'
 const UNACCOUNTED_MAX = 1_000
 
 export interface AuditedLog extends CheckedLog {
-  /** The log says this of the one before it; undefined for the first log. */
+  /** The statement about the log before it; undefined for the first log. */
   readonly previous: PreviousLog | undefined
 }
 

@@ -1,4 +1,4 @@
-// A reopened log speaks of the one before it in these sentences.
+// Sentences about a reopened log and the one before it.
 import { join } from 'node:path'
 import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
 import { readIfThere } from '../../core/read-if-there.ts'

@@ -16,7 +16,7 @@ import {
 
 /** A row of an execution can have half a megabyte. */
 const ROWS_AT_ONCE = 100
-/** The rows that services write meanwhile come after these in the queue, and are promised within a minute: the sequencer takes so many at once. */
+/** The rows that services write meanwhile come after those in the queue, and are promised within a minute: the sequencer takes so many at once. */
 const QUEUED_MAX = 100
 /** No service takes anything out of the queue: longer than the longest tick of one that does. */
 const PATIENCE_MS = 60_000

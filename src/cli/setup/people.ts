@@ -1,4 +1,4 @@
-// These take part in a trial: keys in files, entries for the list of callers, profiles for the commands.
+// The people of a trial: keys in files, entries for the list of callers, profiles for the commands.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRawKey } from '../../core/callers.ts'

@@ -1,10 +1,10 @@
-// A thread does this for `countersign verify`: it takes a few texts, and gives a short report on each piece of evidence in them.
+// The thread of `countersign verify` takes a few texts, and gives a short report on each piece of evidence in them.
 import { accountsOf, type Account } from '../../core/verifier/account.ts'
 import { readTrusted, type Report, type Trusted } from '../../core/verifier/index.ts'
 import { reportsOn } from '../../core/verifier/many.ts'
 import { nativeEd25519 } from './native-ed25519.ts'
 
-/** The reader trusts these, as texts: each thread reads them once. */
+/** The texts that the reader trusts: each thread reads them once. */
 export interface TrustTexts {
   readonly jwks: readonly string[]
   readonly log: string | undefined

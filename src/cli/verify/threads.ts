@@ -9,7 +9,7 @@ const THREADS_MAX = 16
 /** Each thread has one task under way and one that waits. */
 const TASKS_OF_A_THREAD = 2
 
-/** A worker thread is started with this; anything else that runs this file is no such thread. */
+/** The data that a worker thread starts with; anything else that runs this file is no such thread. */
 interface ThreadData {
   readonly countersignVerify: TrustTexts
 }

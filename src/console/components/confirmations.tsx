@@ -1,4 +1,4 @@
-// Payment providers have said these of an execution, each by a signed confirmation.
+// The panel of what payment providers have said of an execution, each by a signed confirmation.
 import type { ProviderConfirmation } from '../../core/schemas/provider-confirmation.ts'
 import { useLoaded } from '../hooks.ts'
 import { oneLine } from '../text.ts'

@@ -1,4 +1,4 @@
-// A proposed policy would have decided so in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
+// The decisions of a proposed policy in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addChunk, impactReport, simulationOf, type Found } from '../../core/impact-report.ts'

@@ -2,7 +2,7 @@
 import { encodeQR } from 'qr'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 
-/** The largest code holds so much with the least error correction (ISO/IEC 18004, version 40-L). */
+/** The bytes that the largest code holds with the least error correction (ISO/IEC 18004, version 40-L). */
 const BYTES_MAX = 2_953
 /** A module that is no whole number of pixels is drawn wider than its neighbour: every fifth code of 125 modules could not be read. */
 const MODULE_PIXELS = 4

@@ -1,4 +1,4 @@
-// The caller has executed these before, which are like what it asks for now.
+// The panel of executions by the same caller that are like what it asks for now.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { counted } from '../../core/text.ts'

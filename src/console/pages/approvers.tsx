@@ -1,4 +1,4 @@
-// The page shows whose signatures count, whose keys open what, and which keys the service signs with.
+// The page of whose signatures count, whose keys open what, and which keys the service signs with.
 import type { Approver } from '../../core/schemas/approver.ts'
 import type { CallerKey } from '../../core/schemas/caller-key.ts'
 import type { PublicSigningKey } from '../../core/schemas/signing-key.ts'

@@ -1,4 +1,4 @@
-// Humans change what governs the service: one proposes, another resolves with their own step-up key.
+// The pages of changes by which humans govern the service: one proposes, another resolves with their own step-up key.
 import { useState } from 'preact/hooks'
 import { post, type Me } from '../api.ts'
 import {

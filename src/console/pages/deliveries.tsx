@@ -1,4 +1,4 @@
-// Providers have sent these, and events are pushed to these.
+// The page of deliveries that providers have sent, and of endpoints that events are pushed to.
 import { printableJson } from '../../core/printable.ts'
 import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'

@@ -1,4 +1,4 @@
-// These wait for whoever looks, what ends first on top.
+// The inbox of whoever looks: what ends first stands on top.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
 import type { Change } from '../../core/schemas/governance.ts'

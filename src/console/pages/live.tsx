@@ -1,4 +1,4 @@
-// This instance does this at this moment.
+// The page "Live": what this instance does at this moment.
 import { useRef, useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { Chart, type Second } from '../components/chart.tsx'

@@ -1,4 +1,4 @@
-// These were refused, each with the reason.
+// The page of refusals, with the reason of each.
 import type { RefusalRecord } from '../../core/schemas/refusal-record.ts'
 import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'

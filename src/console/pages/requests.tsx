@@ -1,4 +1,4 @@
-// Callers ask humans to approve these.
+// The page of requests that callers ask humans to approve.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'

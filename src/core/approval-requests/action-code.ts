@@ -2,7 +2,7 @@
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
-/** The code is of these: everything in it is known to who asks before the service has answered. */
+/** The content of the code: everything in it is known to who asks before the service has answered. */
 interface CodedAction {
   readonly capability: string
   readonly target: string

@@ -1,9 +1,9 @@
-// A human signs this to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
+// The payload that a human signs to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import type { ApprovalRequest } from '../schemas/approval-request.ts'
 import { requestHash } from './request-hash.ts'
 
-/** The approver who signs, and what makes this signature another one than any before. */
+/** The approver who signs, and the nonce and times that make each signature another one. */
 interface Signing {
   readonly approverId: string
   readonly keyId: string

@@ -1,4 +1,4 @@
-// An approver of version 2 signs this besides the action: who asked, for whom, under which policy, with which signals.
+// The hash that an approver of version 2 signs besides the action: who asked, for whom, under which policy, with which signals.
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 

@@ -1,4 +1,4 @@
-// An expression of a policy or of a webhook rule may say this much. An allow-list: they run on every execution and delivery, and CEL as
+// The language of expressions in policies and webhook rules. An allow-list: they run on every execution and delivery, and CEL as
 // implemented can run for minutes (`matches` is a JS RegExp; nested loops, `split` and `join` multiply a caller's 100 KB) or read clocks
 // of its own (time zones).
 import {
@@ -61,7 +61,7 @@ export interface Vocabulary<Source extends string> {
   readonly keys: boolean
   /** A sentence where there is no such member. */
   readonly unknownMember: (source: Source, member: string) => string | undefined
-  /** An unknown name may have been meant to be one of these, as it is written: `signals.amount`. */
+  /** The names that an unknown name may have been meant to be, as they are written: `signals.amount`. */
   readonly known: readonly string[]
 }
 
@@ -128,7 +128,7 @@ function summaryOf({ summary }: ParseError | CelTypeError): string {
     .replaceAll('google.protobuf.', '')
 }
 
-/** Other languages write so, where it stands or right before it, and it is this here. */
+/** Words of other languages, where they stand or right before it, and the words of this one. */
 const FOREIGN: readonly (readonly [RegExp, RegExp, string])[] = [
   [/$/, /^=</, "'<='"],
   [/$/, /^=>/, "'>='"],

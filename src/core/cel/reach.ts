@@ -15,7 +15,7 @@ type Value = boolean | number
 type Assignment = ReadonlyMap<string, Value>
 type Condition = (values: Assignment) => boolean
 type Choices = readonly (readonly [string, readonly Value[]])[]
-/** These can differ: `free` conditions by their text, and numeric signals by the constants they are compared with. */
+/** The parts that can differ: `free` conditions by their text, and numeric signals by the constants they are compared with. */
 interface Atoms {
   readonly free: Set<string>
   readonly constants: Map<string, Set<number>>
@@ -30,7 +30,7 @@ const COMPARISONS = new Map<string, (a: Value, b: Value) => boolean>([
   ['!=', (a, b) => a !== b],
 ])
 
-/** An ordered list of rules, of which the first that matches decides, is known by this. */
+/** The facts about an ordered list of rules, of which the first that matches decides. */
 interface Reach {
   readonly mistakes: { readonly rule: string; readonly message: string }[]
   readonly warnings: string[]

@@ -81,7 +81,7 @@ function offsetIn(
   return Math.min(offset, Math.max(start, end - 1))
 }
 
-/** These most often stand behind an error of the library. */
+/** The causes that most often stand behind an error of the library. */
 const MEANINGS: Readonly<Record<string, string>> = {
   BAD_INDENT: 'The indentation does not fit the lines around it.',
   MISSING_CHAR: 'The indentation does not fit the lines around it.',

@@ -1,7 +1,7 @@
 // RFC 8785 (JCS) canonical JSON, composed from parts: what has been canonicalized once is spliced in as it stands.
 // Imports nothing: the offline verifier runs it in a browser.
 
-/** RFC 8785 can carry these. Anything else is refused, never repaired (decisions §4). */
+/** The values that RFC 8785 can carry. Anything else is refused, never repaired (decisions §4). */
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json } | Canonical
 

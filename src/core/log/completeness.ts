@@ -32,7 +32,7 @@ export interface NumberedEntry extends LogEntry {
   readonly index: number
 }
 
-/** A statement proves this. */
+/** The list that a statement proves. */
 export interface ProvenList {
   readonly checkpoint: OpenedCheckpoint
   /** As the statement names it. */

@@ -3,7 +3,7 @@
 // `.tlog-proof` says both.
 import { concatBytes } from '../bytes.ts'
 
-/** Receipts are made of these. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
+/** The values that receipts are made of. Maps have their keys in the order of their bytes (RFC 8949 §4.2.1). */
 type Cbor = number | string | Uint8Array | null | readonly Cbor[] | ReadonlyMap<number | string, Cbor>
 
 const ALG = 1

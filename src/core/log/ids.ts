@@ -68,7 +68,7 @@ export function indexOfLeaf(leaf: Uint8Array): number {
   return Number(new DataView(leaf.buffer, leaf.byteOffset, LEAF_BYTES).getBigUint64(KEY_BYTES))
 }
 
-/** The log states this of a run. */
+/** The members of a run that the log states. */
 interface Run {
   /** 0, or one more than that of the runs that it was merged from. */
   readonly level: number

@@ -19,7 +19,7 @@ const TYPES = {
 
 export type SignatureType = keyof typeof TYPES
 
-/** The formats of the log need this of cryptography. */
+/** The cryptography that the formats of the log need. */
 export interface NoteCrypto {
   readonly sha256: Sha256
   /** For each algorithm, whether the signature is the key's over the message; false for one of another length too. */

@@ -40,7 +40,7 @@ export function policyOfKeys(keys: readonly VerifierKey[]): LogPolicy {
 const LOG_TYPES: readonly SignatureType[] = ['ed25519', 'ml-dsa-44-cosignature']
 const WITNESS_TYPES: readonly SignatureType[] = ['ed25519-cosignature', 'ml-dsa-44-cosignature']
 
-/** Logs, witnesses and groups each have so many at most; the specification asks for 32. */
+/** The greatest number of logs, of witnesses and of groups; the specification asks for 32. */
 const MAX_OF_A_KIND = 256
 
 /**

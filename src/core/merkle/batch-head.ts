@@ -69,7 +69,7 @@ export function familyOf(algorithm: string): string {
   return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm
 }
 
-/** These are signed by batch, by these algorithms. A receipt's own signature is Ed25519 and never by batch: it is checked with `openssl` alone. */
+/** The kinds of artifacts that are signed by batch, each with its algorithms. A receipt's own signature is Ed25519 and never by batch: it is checked with `openssl` alone. */
 const SIGNED_BY_BATCH: Readonly<Record<string, readonly string[]>> = {
   'trust-record': ['ed25519-batch', 'ml-dsa-65-batch'],
   'execution-authorization': ['ed25519-batch'],

@@ -1,7 +1,7 @@
 // The symmetric signature of Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks).
 import { createHmac } from 'node:crypto'
 
-/** A signature is of this. */
+/** The delivery that a signature is for. */
 export interface DeliveryToSign {
   /** Without a full stop: the `webhook-id` header. */
   readonly id: string

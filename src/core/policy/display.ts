@@ -12,7 +12,7 @@ type DisplayPiece =
 /** Splits a sentence: what stands at odd indexes is a place. */
 export const PLACE = /\{([^{}]*)\}/
 
-/** The policy's words are about these values. */
+/** The values that the policy's words are about. */
 interface Displayed {
   readonly capability: string
   readonly target: unknown
@@ -20,7 +20,7 @@ interface Displayed {
   readonly signals: unknown
 }
 
-/** The requester writes so much into one place of the sentence: enough for a name, and no room for a second sentence. */
+/** The length of a value that the requester writes into one place of the sentence: enough for a name, and no room for a second sentence. */
 const VALUE_MAX = 80
 
 /**

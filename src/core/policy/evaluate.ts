@@ -8,7 +8,7 @@ import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
 import { memberAt } from '../json/fields.ts'
 
-/** A policy sees this of a transaction (interface §2.1); its shape has been checked. */
+/** The part of a transaction that a policy sees (interface §2.1); its shape has been checked. */
 export interface PolicySubject {
   readonly intent: Members & { readonly action: string; readonly parameters: Members }
   readonly authority: Members
@@ -41,7 +41,7 @@ export interface Evaluation {
   readonly evaluatedRules: readonly string[]
   readonly mismatches: readonly Mismatch[]
   /**
-   * State verifiers have these to say yet: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
+   * The questions that state verifiers have yet to answer: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
    * signals that were left out and that the next rule reads.
    */
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]

@@ -1,4 +1,4 @@
-// A rule can look at these: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
+// The facts that a rule can look at: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
 // transaction.
 import type { Environment } from '@marcbachmann/cel-js'
 import { openEnvironment, type Vocabulary } from '../cel/expression.ts'
@@ -68,7 +68,7 @@ export function ruleEnvironment(signals: ReadonlyMap<string, 'boolean' | 'number
     .registerVariable('signals', 'Signals')
 }
 
-/** Rules over these signals may name the words of this vocabulary. */
+/** Lists the names that rules over these signals may use. */
 export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabulary<Source> {
   return {
     isSource,
@@ -90,7 +90,7 @@ export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabular
 /** The environment of `where` in a velocity limit. */
 export const whereEnvironment = environment
 
-/** A `where` may name these: versions of a policy differ in their signals, and count each other's executions. */
+/** The names that a `where` may use: versions of a policy differ in their signals, and count each other's executions. */
 export const whereVocabulary: Vocabulary<Source> = {
   ...ruleVocabulary(new Map()),
   readableInLoops: [],

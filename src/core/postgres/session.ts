@@ -1,4 +1,4 @@
-// Every connection of ours sets these for itself. A setting of the role, the database or the server (ALTER ROLE … SET, ALTER DATABASE … SET,
+// The settings that every connection of ours makes for itself. A setting of the role, the database or the server (ALTER ROLE … SET, ALTER DATABASE … SET,
 // postgresql.conf) must not change a result: a database whose DateStyle is German once made sound rows look forged.
 import type { ClientBase } from 'pg'
 
@@ -129,7 +129,7 @@ export async function pinRest(client: ClientBase): Promise<void> {
   await client.query(AFTER_CONNECTING)
 }
 
-/** A connection must have these in the end. The last two only a superuser changes, and the driver: they can only be looked at. */
+/** The settings that a connection must have in the end. The last two only a superuser changes, and the driver: they can only be looked at. */
 export const COMPARED_SETTINGS: readonly PinnedSetting[] = [
   ...OF_RESULTS,
   { name: 'session_replication_role', value: 'origin', why: 'triggers and references would not be checked' },

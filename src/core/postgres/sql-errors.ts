@@ -1,7 +1,7 @@
 // An error of the database says whether it is away, refuses this statement, or has the row already.
 import { DatabaseError } from 'pg'
 
-/** pg says this when a connection is not to be had or is lost; it has no class or code for that. */
+/** The texts of pg when a connection is not to be had or is lost; it has no class or code for that. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 

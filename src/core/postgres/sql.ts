@@ -1,4 +1,4 @@
-// Statements run by these, and the pools have these settings.
+// The interface of what runs statements, and the pools' settings.
 import { hash } from 'node:crypto'
 import { Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
 import { detectDeadConnections } from './dead-connections.ts'

@@ -1,4 +1,4 @@
-// A client sends these messages in PostgreSQL's extended query protocol (its documentation, "Frontend/Backend Protocol", "Message Formats"), written into
+// Messages of a client in PostgreSQL's extended query protocol (its documentation, "Frontend/Backend Protocol", "Message Formats"), written into
 // buffers that are used again. pg grows a new one for each message: with batches of some hundred kilobytes, a quarter of what a
 // worker thread did besides its cryptography was to fill and to collect them (docs/design-notes.md "Performance").
 import type { Writable } from 'node:stream'

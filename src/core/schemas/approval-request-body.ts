@@ -1,4 +1,4 @@
-// The routes of approval requests take these.
+// The bodies of the routes of approval requests.
 import { Type } from 'typebox'
 import { NOTE_MAX } from './approval-request.ts'
 import { AnyKey, SubmittedTransaction } from './business-transaction.ts'

@@ -5,7 +5,7 @@ import { isObject } from '../json/fields.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
-/** A human's key makes these beside a payload: a raw key a bare signature, a passkey one of an assertion. */
+/** The members beside a payload that a human's key makes: a raw key a bare signature, a passkey one of an assertion. */
 export const humanSignature = {
   algorithm: Type.Enum(['ed25519', 'webauthn-es256', 'webauthn-ed25519'], {
     type: 'string',

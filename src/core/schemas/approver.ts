@@ -6,7 +6,7 @@ import { Base64, closed, Instant } from './primitives.ts'
 
 export const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 
-/** A passkey has this name for itself, base64url. */
+/** The name of a passkey for itself, base64url. */
 export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'
 
 export const passkeyMembers = {

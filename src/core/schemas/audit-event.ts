@@ -5,7 +5,7 @@ import { AnyKey } from './business-transaction.ts'
 import { Instant, NonEmptyText, Text, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-/** These types are audited so far. Evidence of a later release may name more. */
+/** The types that are audited so far. Evidence of a later release may name more. */
 export const auditTypes = [
   'caller.rejected',
   'caller.capability_denied',

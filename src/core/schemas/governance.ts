@@ -20,7 +20,7 @@ export type ChangeKindName = (typeof changeKinds)[number]
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
 export type ChangeStatus = (typeof changeStatuses)[number]
 
-/** Every step-up has these: it holds once, and for so long. */
+/** The nonce and times of every step-up, which holds once and for a while. */
 const once = {
   version: Type.Literal(1),
   nonce: Type.String({
@@ -77,7 +77,7 @@ function guardOf<Shape extends TSchema>(shape: Shape): (value: unknown) => value
   return (value): value is Type.Static<Shape> => compiled.Check(value)
 }
 
-/** A human writes this to the humans after. */
+/** The reason that a human writes to the humans after. */
 export const Reason = Type.String({
   minLength: 1,
   maxLength: 1000,
@@ -85,7 +85,7 @@ export const Reason = Type.String({
   description: 'a text of 1 to 1000 characters',
 })
 
-/** A thing that a change has put into effect has these members. */
+/** The members of a thing that a change has put into effect. */
 export const approvedMembers = {
   approvedBy: Type.Optional(
     Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),

@@ -1,4 +1,4 @@
-// The routes of the evidence log answer these in JSON.
+// The JSON answers of the routes of the evidence log.
 import { Type } from 'typebox'
 import type { StreamName } from '../log/entry.ts'
 import { idKinds } from '../log/ids.ts'

@@ -45,7 +45,7 @@ function daysIn(year: number, month: number): number {
   return last.getUTCDate()
 }
 
-/** PostgreSQL and the format of its texts share this range; RFC 3339 goes beyond both by its offsets and its year 0. */
+/** The range that PostgreSQL and the format of its texts share; RFC 3339 goes beyond both by its offsets and its year 0. */
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 

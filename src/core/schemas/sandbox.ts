@@ -1,4 +1,4 @@
-// The sandbox takes and answers these (decisions §9).
+// The bodies and answers of the sandbox (decisions §9).
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { PolicyDocument, PolicyVersionText } from './policy.ts'

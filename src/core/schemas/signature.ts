@@ -40,7 +40,7 @@ export const authorizationMembers = {
   batch,
 }
 
-/** A hybrid adds these, so that a stripped signature is missed (decisions §4 "Receipt"). */
+/** The members that a hybrid adds, so that a stripped signature is missed (decisions §4 "Receipt"). */
 export const hybridMembers = {
   requiredAlgorithms: Type.Optional(Type.Array(Algorithm, { minItems: 2 })),
   signatures: Type.Optional(Type.Array(CarriedSignature, { minItems: 2 })),

@@ -1,4 +1,4 @@
-// The system routes answer so (interface §4.1, decisions §5).
+// The answers of the system routes (interface §4.1, decisions §5).
 import { Type } from 'typebox'
 import { NonEmptyText } from './primitives.ts'
 

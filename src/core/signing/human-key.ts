@@ -25,7 +25,7 @@ type PasskeyJson = Omit<PublicKeyJson, 'algorithm'> & {
   readonly passkey: Passkey
 }
 
-/** A human's signature consists of these, beside its payload. */
+/** The members of a human's signature, beside its payload. */
 interface HumanSignature {
   readonly algorithm: string
   /** Base64. */

@@ -16,7 +16,7 @@ const STICKY = 0o1000
 export interface KeyAccess {
   /** A key that others can replace, or whose revocation they can take back: what it signs proves nothing. */
   readonly writable: readonly string[]
-  /** These are only to be warned of: mounted secrets often have these modes, and cannot have others. */
+  /** The modes that are only to be warned of: mounted secrets often have them, and cannot have others. */
   readonly warnings: readonly string[]
 }
 

@@ -26,7 +26,7 @@ import {
 import { mlDsa44 } from './ml-dsa.ts'
 import { sha256, sha256Hex } from './sha256.ts'
 
-/** Checkpoints are signed by these: a note's types of signatures have no others. */
+/** The algorithms that sign checkpoints: a note's types of signatures have no others. */
 export const noteAlgorithms = ['ed25519', 'ml-dsa-44'] as const
 type LogAlgorithm = (typeof noteAlgorithms)[number]
 export type LogPublicKey = PublicKey<LogAlgorithm>

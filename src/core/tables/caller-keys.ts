@@ -4,7 +4,7 @@ import { fullCaller, type Caller } from '../callers.ts'
 import { namingOfCaller, type Naming } from '../persons.ts'
 import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
-/** A key allows this, as the change that issued it says; everything that is left out has its default. */
+/** The scope of a key, as the change that issued it says; everything that is left out has its default. */
 type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
 
 /** Plain data: it crosses to the threads. */

@@ -1,4 +1,4 @@
-// The feed shows this of the artifacts that its events are of. Each kind is read by its ids with one statement; on Citus every shard that has one
+// The details that the feed shows of the artifacts that its events are of. Each kind is read by its ids with one statement; on Citus every shard that has one
 // of them answers it.
 import type { EventType } from '../events/types.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'

@@ -96,7 +96,7 @@ export async function takeToAsk(
   return taken
 }
 
-/** The first of two humans says this of how an execution ended. */
+/** The word of the first of two humans on how an execution ended. */
 export interface FirstWord {
   readonly resolution: Resolution
   readonly note: string

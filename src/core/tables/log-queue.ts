@@ -8,7 +8,7 @@ import type { IdKind, idKinds } from '../log/ids.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
-/** Writers put these into the log. */
+/** The kinds that writers put into the log. */
 export type LoggedKind = (typeof idKinds)[IdKind]
 
 /** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
@@ -30,7 +30,7 @@ export interface QueuedEntry {
   readonly owner?: string
 }
 
-/** A row of evidence keeps this to be found in the log: both null where it is not logged. */
+/** The columns by which a row of evidence is found in the log: both null where it is not logged. */
 export interface LogPosition {
   /** UUID of a row of log_queue. Each commit has one of its own: it names neither a batch of executions nor one of signatures. */
   readonly logBatch: string | null
@@ -64,7 +64,7 @@ export function startLogBatch(): LogBatch {
   }
 }
 
-/** Entries have these in common. */
+/** The members that entries have in common. */
 type Shared = Omit<QueuedEntry, 'hash' | 'id'>
 /** An entry; the rest of it by its position in `shared`. */
 type Item = readonly [hash: string, id: string, shared: number]

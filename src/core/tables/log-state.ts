@@ -23,7 +23,7 @@ interface TreeHead {
   readonly root: Uint8Array | undefined
 }
 
-/** A tick looks at this before it does anything. */
+/** The state that a tick looks at before it does anything. */
 export interface LogStatus {
   readonly log: number
   readonly origin: string

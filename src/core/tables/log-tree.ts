@@ -1,4 +1,4 @@
-// Routes and commands read this of the log: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
+// Reads of the log for routes and commands: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
 import { DamagedLog } from '../log/damaged.ts'

@@ -203,7 +203,7 @@ interface RecordKey {
   readonly owner: string | null
 }
 
-/** The tables hold this for one record, and beside it the copies that its transaction's row holds. */
+/** The stored evidence of one record, and beside it the copies that its transaction's row holds. */
 export interface StoredEvidence extends Sealed {
   readonly transaction: string | null
   readonly executionAuthorization: string | null

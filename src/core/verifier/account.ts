@@ -8,7 +8,7 @@ import type { EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
 
 export interface Account {
-  /** It says each of these about something. Nothing is empty, and each text is cut to a length that fits a page. */
+  /** Texts of the evidence, each with what it is about. None is empty, and each is cut to a length that fits a page. */
   readonly said: readonly (readonly [about: string, text: string])[]
   /** Evidence about an action has its name, and how it ended. */
   readonly action?: { readonly name: string; readonly ending: Ending }

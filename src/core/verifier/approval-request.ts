@@ -7,7 +7,7 @@ import { instantMs } from './instant.ts'
 import { checkEd25519 } from './signatures.ts'
 
 const HASH = /^[0-9a-f]{64}$/
-/** Only its signed end can make this of a request. */
+/** The states that only its signed end can give a request. */
 const CLOSED = ['DECLINED', 'WITHDRAWN']
 
 /**

@@ -9,7 +9,7 @@ import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 import { isAuthorizationSigned, requireHumanAlgorithm } from './signatures.ts'
 
-/** An approval must be of this, to count for an execution. */
+/** The action that an approval must be of, to count for an execution. */
 interface ApprovedAction {
   readonly capability: string
   readonly target: string

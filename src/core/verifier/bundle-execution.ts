@@ -1,4 +1,4 @@
-// A bundle's record says this of an execution, and the log holds each part of it by an entry.
+// The record of a bundle tells of an execution, and the log holds each part of it by an entry.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { artifactEntry } from '../log/artifacts.ts'
 import { approvalsOf } from './approvals.ts'

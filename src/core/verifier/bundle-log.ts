@@ -19,7 +19,7 @@ export interface LoggedPart {
   readonly entry: ArtifactEntry
 }
 
-/** The proofs of a bundle have to show these. */
+/** The entries that the proofs of a bundle have to show. */
 export interface DueProofs {
   readonly parts: readonly LoggedPart[]
   /** The first of each pair was there before the second. */

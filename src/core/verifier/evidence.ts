@@ -1,4 +1,4 @@
-// Every check of evidence is made of these: its outcome, the cryptography it stands on, and the reading of members that may
+// The parts of every check of evidence: its outcome, the cryptography it stands on, and the reading of members that may
 // be missing or of any type (decisions §4). Browser-safe, as all of this folder: hashing and signatures are arguments.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
@@ -39,7 +39,7 @@ export interface CarriedSignature {
   readonly webauthn?: Json | undefined
 }
 
-/** Evidence is signed as one of these: names of decisions §4's payload types. */
+/** The names that evidence is signed as: those of decisions §4's payload types. */
 export type SignedArtifact =
   | 'trust-record'
   | 'execution-authorization'

@@ -7,7 +7,7 @@ import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
-/** The human who resolved it said this, by its status. */
+/** The action of the human who resolved it, by its status. */
 const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
   ['APPROVED', 'approve'],
   ['REJECTED', 'reject'],

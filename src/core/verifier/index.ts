@@ -51,9 +51,9 @@ export interface Report {
   readonly missingStepUpKeys: readonly string[]
   /** The approvals by passkeys in evidence that is valid, for the summary of several files. */
   readonly passkeyUses: readonly PasskeyUse[]
-  /** A reader should know these, which are no failures, such as that a record carries no receipt. */
+  /** Notes for the reader that are no failures, such as that a record carries no receipt. */
   readonly notes: readonly string[]
-  /** A pass does not prove these. */
+  /** Sentences about what a pass does not prove. */
   readonly notProven: readonly string[]
 }
 
@@ -62,7 +62,7 @@ interface UsedKey extends Pick<VerifyingKey, 'keyId' | 'fingerprint'> {
   readonly algorithm: VerifyingKey['algorithm'] | 'ml-dsa-44'
 }
 
-/** The reader trusts these beside the key set. */
+/** The reader's trust beside the key set. */
 export interface Trust {
   /**
    * A bundle is checked by the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no

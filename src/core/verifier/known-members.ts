@@ -26,7 +26,7 @@ const cursorOrNull = (value: Json) =>
 const count = (value: Json) => typeof value === 'number'
 const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
 
-/** The service says this of a record that holds. */
+/** The message of the service for a record that holds. */
 export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
 /** A note on a verification that failed says that nothing signs it. */
 const message = (value: Json, { status }: Members) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE

@@ -51,7 +51,7 @@ export function countLines(): LineCount {
   }
 }
 
-/** An export has these: what it is of, and from when until when. */
+/** The members that say what an export is of, and from when until when. */
 const RANGE = ['kind', 'callerId', 'since', 'until']
 
 /** The count of the end of an export; undefined where it holds anything else than what the service writes there. */

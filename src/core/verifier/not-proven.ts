@@ -1,4 +1,4 @@
-// A pass does not prove these, in sentences for the reader of the report: as much a part of it as the checks.
+// Limits of a pass, in sentences for the reader of the report: as much a part of it as the checks.
 
 /** The kinds of evidence, by the name that each is signed as. */
 export type EvidenceKind =

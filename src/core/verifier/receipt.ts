@@ -30,7 +30,7 @@ export function checkReceipt(evidence: Json, given: Crypto): Check[] {
   ]
 }
 
-/** Notes things that no check fails on and a reader should know: that a log was to hold it, which this evidence does not show. */
+/** Notes a promise that no check fails on and a reader should know: that a log was to hold it, which this evidence does not show. */
 export function notesOnReceipt(receipt: Members, subject = 'It'): readonly string[] {
   const { transparency } = receipt
   if (!isMembers(transparency)) return []

@@ -1,4 +1,4 @@
-// A passkey signs this in place of the bytes that a raw key signs (Web Authentication Level 3 §7.2): an assertion whose challenge is
+// The assertion that a passkey signs in place of the bytes that a raw key signs (Web Authentication Level 3 §7.2): its challenge is
 // the SHA-256 of them. Browser-safe: the service, the offline verifier and its page make the same checks in the same order.
 import type { Json } from '../json/canonical.ts'
 import { parseJsonText } from '../json/text.ts'
@@ -10,7 +10,7 @@ const ALGORITHMS = { 'webauthn-es256': 'es256', 'webauthn-ed25519': 'ed25519' } 
 
 export type PasskeyAlgorithm = keyof typeof ALGORITHMS
 
-/** This is kept of a passkey beside its public key, and published with it. */
+/** The members that are kept of a passkey beside its public key, and published with it. */
 export interface Passkey {
   readonly rpId: string
   /** Where it may sign, such as `https://console.example`; at least one. */

@@ -29,7 +29,7 @@ function rpIdProblem(rpId: string): string | undefined {
     : undefined
 }
 
-/** Browsers go by this list (publicsuffix.org), with the suffixes that companies have put there. */
+/** Looks into the list that browsers go by (publicsuffix.org), with the suffixes that companies have put there. */
 function isPublicSuffix(host: string): boolean {
   const { publicSuffix, isIcann, isPrivate } = parse(host, { allowPrivateDomains: true })
   return publicSuffix === host && (isIcann === true || isPrivate === true)

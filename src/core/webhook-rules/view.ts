@@ -1,4 +1,4 @@
-// The expressions of rules see of a delivery and a transaction the places that they name, and nothing else. So a payload of a
+// The view that expressions of rules have of a delivery and a transaction: the places that they name, and nothing else. So a payload of a
 // megabyte costs no more than what a rule reads of it.
 import { celValue, openBudget, spend, type Budget } from '../cel/values.ts'
 import type { RuleExpression, RuleSource } from './parse.ts'

@@ -1,5 +1,5 @@
 /**
- * A delivery whose job has run becomes one of these:
+ * The outcomes of a delivery whose job has run:
  * no-rules     none are in effect for the provider
  * no-match     no rule reads it
  * ambiguous    it names several transactions

@@ -13,7 +13,7 @@ export type WebhookProviders = Readonly<Record<string, WebhookProvider>>
 
 const SECRET_SUFFIX = '_WEBHOOK_SECRET'
 const SCHEME_SUFFIX = '_WEBHOOK_SCHEME'
-/** A provider's variables end with these. */
+/** The suffixes of a provider's variables. */
 export const PROVIDER_SUFFIXES = [SECRET_SUFFIX, SCHEME_SUFFIX]
 const PROVIDER = /^[A-Z][A-Z0-9_]{0,31}$/
 /** Printable; a space at an end is one that was pasted with it. */

@@ -5,13 +5,13 @@ import type { JobInsert, PgBoss, Queue } from 'pg-boss'
 import { insertJobs, partOf } from '../job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** Jobs with one delivery are in this queue. */
+/** The queue of jobs with one delivery. */
 export const WEBHOOK_QUEUE = 'webhook-events'
-/** Jobs with several deliveries have a queue of their own: an instance of the release before, which knows no such jobs, takes none. */
+/** The queue of jobs with several deliveries. It is one of its own: an instance of the release before, which knows no such jobs, takes none. */
 export const WEBHOOK_BATCH_QUEUE = 'webhook-batches'
 export const DEAD_WEBHOOK_QUEUE = 'webhook-events-dead'
 
-/** A job says this of a delivery: the key of its row of webhook_events and the length of its body. */
+/** The delivery in a job: the key of its row of webhook_events and the length of its body. */
 export interface QueuedDelivery {
   readonly id: string
   readonly bytes: number

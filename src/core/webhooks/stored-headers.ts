@@ -1,7 +1,7 @@
 // The headers of a delivery that are kept beside its body: rules read them, and people who look into one.
 
 const BYTES_MAX = 8_192
-/** A reader of these could act as somebody else: `authorization`, `cookie`, `x-api-key`, `x-gitlab-token` and their like. */
+/** Names of headers that let a reader act as somebody else: `authorization`, `cookie`, `x-api-key`, `x-gitlab-token` and their like. */
 const CREDENTIAL = /(?:^|[-_])(?:authorization|auth|cookie|token|secret|password|api[-_]?key)$/
 
 /**

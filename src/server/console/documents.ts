@@ -7,10 +7,10 @@ import type { Handler } from '../routes/route.ts'
 
 const FOLDER = new URL('../pages/console/', import.meta.url)
 
-/** The build writes this beside the files. Names hold the hash of the content; `integrity` is for SRI. */
+/** The manifest that the build writes beside the files. Names hold the hash of the content; `integrity` is for SRI. */
 export interface ConsoleManifest {
   readonly script: string
-  /** The script imports these at once: the browser need not read the script to know it. */
+  /** The files that the script imports at once: the browser need not read the script to know them. */
   readonly imports: readonly string[]
   readonly style: string
   readonly integrity: Readonly<Record<string, string>>

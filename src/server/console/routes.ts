@@ -28,7 +28,7 @@ const LoginBody = Compile(
   Type.Object({ key: Type.String({ minLength: 1, maxLength: 512 }) }, { additionalProperties: false }),
 )
 
-/** A row says this of itself in the OpenAPI document, which none of these is in. */
+/** Placeholders for the OpenAPI document, which none of these routes is in. */
 const undocumented = { operationId: '', tag: 'Pages', summary: '', answers: {}, failures: [] } as const
 
 /** A page of the console, the index included. */
@@ -62,7 +62,7 @@ const own: readonly Route[] = [
     bodyBytesMax: 4096,
     handle: logout,
   },
-  // It answers 200 where nobody is logged in: a browser would show a refusal as an error, and the audit would have it.
+  // Answered 200 where nobody is logged in: a browser would show a refusal as an error, and the audit would have it.
   { ...undocumented, ...get, path: '/console/me', open: 'configured', handle: me },
   {
     ...undocumented,

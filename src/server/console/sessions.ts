@@ -1,4 +1,4 @@
-// A request of the console has a cookie; here are its session, and the caller whose session it is.
+// The cookie of a request to the console, its session, and the caller whose session it is.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/console-session.ts'
 import { readsEverything, type Caller } from '../../core/callers.ts'

@@ -1,4 +1,4 @@
-// Every worker thread is handed what is in effect: policies, approvers, external connectors, webhook rules, callers' keys.
+// The authority in effect (policies, approvers, external connectors, webhook rules, callers' keys) is handed to every worker thread.
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/authority-state.ts'
 

@@ -22,7 +22,7 @@ export interface FairQueue<Item extends Queued> {
   readonly expire: (since: number) => Item[]
 }
 
-/** The items of one client wait in the order in which they came. Never empty while it is in the ring. */
+/** The items of one client that wait, in the order in which they came. Never empty while it is in the ring. */
 interface Line<Item> {
   readonly client: string
   readonly items: Item[]

@@ -5,7 +5,7 @@ import type { LaneName, Operation } from '../../core/thread-messages.ts'
 /** Which budget of thread time a client is charged to. Governing has one of its own: a human who has simulated much can still revoke. */
 export type Cost = 'compute' | 'administration'
 
-/** Its client pays with this. Executions are counted by their rate limit; the service's own work is nobody's. */
+/** The means by which its client pays. Executions are counted by their rate limit; the service's own work is nobody's. */
 export type Price = Cost | 'execute limit' | 'own work'
 
 interface OperationLimits {

@@ -15,7 +15,7 @@ export interface NotDone {
   readonly answer: Answer
 }
 
-/** An operator reads these sentences of work that was not done. */
+/** Sentences for an operator about work that was not done. */
 const SENTENCES: Readonly<Record<NotDone['kind'], string>> = {
   away: 'The database is away.',
   late: 'The worker threads are too busy.',

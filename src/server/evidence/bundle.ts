@@ -109,7 +109,7 @@ function bundleText(members: Readonly<Record<keyof Static<typeof EvidenceBundle>
   return `{${texts.join(',')}}`
 }
 
-/** A bundle has proofs of such artifacts. */
+/** An artifact that a bundle has proofs of. */
 type Part = ArtifactName & { readonly kind: keyof typeof NAMES }
 
 const NAMES = {

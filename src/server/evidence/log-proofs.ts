@@ -30,7 +30,7 @@ export interface ArtifactName {
   readonly id: string
 }
 
-/** This proves that an entry is in a log. */
+/** The proof that an entry is in a log. */
 export interface EntryProof extends EntryWithPath {
   readonly log: number
   /** The signed note, the newest of its log. */

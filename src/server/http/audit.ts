@@ -9,7 +9,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork } from '../dispatch/own-work.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
-/** The front end knows this of the refused request. */
+/** The context of the refused request, as the front end knows it. */
 export interface AuditContext {
   readonly route: { readonly method: string; readonly path: string } | undefined
   readonly callerId: string | undefined
@@ -38,7 +38,7 @@ const WAITING_MAX = 10_000
 /** A caller chooses these texts; evidence needs their beginning. */
 const TEXT_MAX = 256
 
-/** These types say that somebody was not allowed something, as against what was done. */
+/** Types of events that say that somebody was not allowed something, as against what was done. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
 /** An act is an event of its own each time: it changed something. */
 const isGathered = (type: string) => REFUSALS.test(type) || type === 'rate_limited'

@@ -24,10 +24,10 @@ export interface Compute {
   readonly meter: Meter
 }
 
-/** A reply takes so long of the main thread to be read and rendered: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
+/** The time of the main thread that a reply takes to be read and rendered: measured 22 ms for 3.8 MiB and 7 for 0.4, on a machine that was busy with other work. */
 const RENDER_MS = 1
 const MS_PER_BYTE = 5 / (1024 * 1024)
-/** A body takes so long to be read, and handed to a thread: one of 1 MB held executions up by 10 to 30 ms. */
+/** The time that a body takes to be read, and handed to a thread: one of 1 MB held executions up by 10 to 30 ms. */
 export const READ_MS_PER_BYTE = 20 / (1024 * 1024)
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */

@@ -28,7 +28,7 @@ import { giveBack, NO_BODY, openReceive, refuseBody } from './receive.ts'
 import { respond, type Observers } from './respond.ts'
 import { openReplyAdmission } from './reply-admission.ts'
 
-/** One of the four connections is always left to the others. */
+/** The reads of one client: one of the four connections is always left to the others. */
 const CLIENT_READS_MAX = 3
 /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
 const ADDRESS_REQUESTS_PER_TURN = 4
@@ -40,7 +40,7 @@ const ANONYMOUS = 'anonymous'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** This is left of the budget that a request is charged to. */
+/** The budget that a request is charged to, with what is left of it. */
 type Funds = ReturnType<Compute['look']>
 
 interface FrontEndParts extends Observers {
@@ -51,7 +51,7 @@ interface FrontEndParts extends Observers {
   readonly audit: Audit
 }
 
-/** The head of a request says this, once it has passed every check that needs nothing else. */
+/** The head of a request that has passed every check that needs nothing else. */
 interface CheckedHead {
   readonly route: Route
   readonly params: PathParams

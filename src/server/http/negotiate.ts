@@ -1,4 +1,4 @@
-// A client says what it accepts, by the weights that it gives (RFC 9110 §12.4.2, §12.5).
+// The weights of a client's Accept headers say what it takes (RFC 9110 §12.4.2, §12.5).
 
 /** Content codings of a reply, the smallest first. */
 export const codings = ['br', 'gzip', 'identity'] as const

@@ -27,7 +27,7 @@ export function openTurns(atOnce: number): Turns {
 /** A client has waited too long for its own other reads. */
 export class TooManyReads extends Error {}
 
-/** A route reads by this. */
+/** The connections that a route reads by. */
 export type Reads = Sql & Pick<Pool, 'connect'>
 
 /**

@@ -13,7 +13,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork, SERVICE_CLIENT } from '../dispatch/own-work.ts'
 import type { EventWatch } from '../watch/events.ts'
 
-/** Events of this time are read and signed together. */
+/** Events that come within this time are read and signed together. */
 const GATHER_MS = 100
 /** An endpoint that nothing is for is looked at so often, which renews its lease. */
 const IDLE_MS_MAX = 8_000
@@ -24,7 +24,7 @@ const STORE_EVERY_MS = 1_000
 /** Older signatures are made again: receivers refuse a timestamp that is five minutes old. */
 const SIGNATURES_MAX_MS = 60_000
 
-/** The deliveries of all endpoints share these. */
+/** The means that the deliveries of all endpoints share. */
 export interface DeliverWith {
   readonly sql: Sql
   readonly submit: Dispatcher['submit']

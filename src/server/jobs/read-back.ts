@@ -18,7 +18,7 @@ import { doOwnWork } from '../dispatch/own-work.ts'
 import { repeat } from './repeat.ts'
 
 const LOOK_EVERY_MS = 1_000
-/** The bound counts questions to one connector at a time, each over a connection of its own. */
+/** The number of questions to one connector at a time, each over a connection of its own. */
 const QUESTIONS_MAX = 8
 const CLOSE_MS = 1_000
 

@@ -8,7 +8,7 @@ import {
 import type { Instruments } from './instruments.ts'
 import { stagesOfBatch, type Stage } from './times.ts'
 
-/** The dispatcher tells this once per batch. Durations are milliseconds. */
+/** The observer of the dispatcher, called once per batch. Durations are milliseconds. */
 export interface BatchWatch {
   /** `waitedMs` is the wait of its first request, which waited longest. */
   readonly sent: (operation: Operation, batch: { requests: number; waitedMs: number }) => void

@@ -1,4 +1,4 @@
-// A scrape and the console ask the database this: bounded, over a connection for reads, and never for longer than a scrape may wait.
+// Figures that a scrape and the console ask the database for: bounded, over a connection for reads, and never for longer than a scrape may wait.
 import { countOpenRequests } from '../../core/tables/approval-requests.ts'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'

@@ -1,4 +1,4 @@
-// The front end reports this of each reply.
+// The report of the front end on each reply.
 import { dropReasons, type DropReason } from '../http/listen/refused.ts'
 import { gateNames } from '../../core/gates.ts'
 import type { Answer, Route } from '../routes/route.ts'

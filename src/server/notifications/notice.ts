@@ -1,4 +1,4 @@
-// Approvers read this of an approval request: enough to find it, and nothing that could be approved by answering.
+// The notice for approvers of an approval request: enough to find it, and nothing that could be approved by answering.
 import { actionCode } from '../../core/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { printable, printableJson } from '../../core/printable.ts'
@@ -24,7 +24,7 @@ export interface Notice {
     { readonly target: string; readonly parameters: object; readonly note: string } | undefined
 }
 
-/** One message tells of these requests of one caller, at least one. */
+/** The content of one message: requests of one caller, at least one. */
 export interface Message {
   /** The same at every attempt. */
   readonly id: string
@@ -128,7 +128,7 @@ function unlinked(text: string): string {
   return text.replaceAll(SCHEME_END, '[:]').replaceAll(HOST_DOT, '[.]').replaceAll('\\\\', '\\ \\')
 }
 
-/** Names the next step. */
+/** Names the next step of an approver. */
 function nextStepOf({ link, requestId }: Notice): string {
   return link === undefined
     ? `Look at it and sign it: countersign approver sign-request ${requestId}`

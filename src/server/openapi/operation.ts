@@ -1,4 +1,4 @@
-// A route says this of itself in the OpenAPI document. The rest follows from its row, and is derived in responses.ts.
+// The description of a route in the OpenAPI document. The rest follows from its row, and is derived in responses.ts.
 import type { TSchema } from 'typebox'
 import type { FailureRow } from './failure-rows.ts'
 

@@ -1,4 +1,4 @@
-// Payment providers have said this of a transaction, as the rules for their deliveries read it.
+// Routes for what payment providers have said of a transaction, as the rules for their deliveries read it.
 import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'

@@ -10,7 +10,7 @@ const DOCUMENT_CACHE = 'public, max-age=3600'
 /** Short, because the manifest names the build, which an upgrade changes. */
 const MANIFEST_CACHE = 'public, max-age=300'
 
-/** The manifest says this of every build (decisions §5). */
+/** The members of the manifest that are the same for every build (decisions §5). */
 const manifest = {
   openapi: { yaml: '/openapi.yaml', json: '/openapi.json' },
   documentation: {

@@ -100,7 +100,7 @@ function idOf(kind: IdKind, given: string): string | undefined {
   return isUuid(given) ? given.toLowerCase() : undefined
 }
 
-/** A caller that does not read everything may ask for these. */
+/** The kinds that a caller that does not read everything may ask for. */
 const OWN_KINDS: readonly IdKind[] = ['authorization', 'receipt', 'refusal']
 
 /**

@@ -25,7 +25,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { acceptsType, waitMsOf } from './preferences.ts'
 import { get, json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 
-/** Every route of the log has these members. */
+/** The members that every route of the log has. */
 export const logRoute = {
   tag: 'Log',
   readsDatabase: true,

@@ -5,7 +5,7 @@ import type { Handler } from './route.ts'
 interface OnThread {
   /** The status of a success: 201 where the operation creates something. */
   readonly as?: 200 | 201
-  /** The operation takes these beside the parameters of the path. */
+  /** Parameters of the operation beside those of the path. */
   readonly beside?: PathParams
 }
 

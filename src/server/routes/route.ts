@@ -36,7 +36,7 @@ export interface OpenApiTexts {
 
 export type { Answer } from '../answer.ts'
 
-/** Handlers use this. Made once, at start. */
+/** The objects that handlers use, made once, at start. */
 export interface Service {
   readonly config: Config
   /** For the handlers' reads; of a GET, the share of its client (`http/reads.ts`). The worker threads have their own connections. */

@@ -44,7 +44,7 @@ const AUDIT_CLOSE_MS = 2_000
 
 type OnDropped = NonNullable<ListenOptions['onDropped']>
 
-/** The steps before have started these. */
+/** The parts that the steps before have started. */
 interface Started {
   readonly data: Data
   readonly threads: StartedThreads

@@ -1,8 +1,8 @@
-// Every step of the start takes these.
+// The arguments of every step of the start.
 import type { Config } from '../../core/config.ts'
 import type { Log } from '../log.ts'
 
-/** The steps that undo a start, in the order in which they were done. */
+/** The steps that undo a start, in the order in which it was made. */
 export type Stops = (() => void | Promise<void>)[]
 
 /** A step adds to `stops` how to undo what it did. */

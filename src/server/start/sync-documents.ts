@@ -20,9 +20,9 @@ interface DocumentDifference {
 }
 
 interface DocumentSync {
-  /** The author of a document should look at these. */
+  /** Sentences for the author of a document. */
   readonly advice: readonly string[]
-  /** An operator should look at these: rules that no delivery comes for. */
+  /** Sentences for an operator: rules that no delivery comes for. */
   readonly warnings: readonly string[]
   /** Approved documents whose file says something else: what was approved stays in effect. */
   readonly differences: readonly DocumentDifference[]

@@ -2,7 +2,7 @@
 // because an approval takes effect without a start.
 import type { AuthorityState } from '../../core/authority-state.ts'
 
-/** The folders of this instance hold these. */
+/** The documents in the folders of this instance. */
 export interface ShippedDocuments {
   readonly policies: readonly { readonly name: string; readonly version: string }[]
   /** Providers with rules whose deliveries are taken. */

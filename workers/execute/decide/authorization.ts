@@ -29,7 +29,7 @@ export interface Authorization extends UnsignedAuthorization {
   readonly signed: Canonical
 }
 
-/** The authorization is for the transaction's own action or, for verified state, for the reading of it. */
+/** The action of an authorization: the transaction's own or, for verified state, the reading of it. */
 interface AuthorizedAction {
   readonly action: string
   readonly target: string

@@ -15,7 +15,7 @@ export interface Authorized extends Approved {
   readonly authorizationMemo: SignatureMemo
 }
 
-/** The gate and the claim take these: refused and unexecutable executions are claimed too. */
+/** The products that the gate and the claim take: refused and unexecutable executions are claimed too. */
 export type Claimable = Authorized | Refused | Unexecutable
 
 /** Signs the authorizations of a batch together. @returns in the order of `concluded` */

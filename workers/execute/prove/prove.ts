@@ -12,7 +12,7 @@ import type { Accepted } from '../validate/validate.ts'
 import { canBeNamed, grantsOf } from '../../approval-requests/grants.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
-/** The state was seen outside before the claim, by signal; and the decision's id stands in what was signed for it. */
+/** The state that was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
 export interface Observed {
   readonly decision: SignalCheck['decision']
   readonly checks: readonly SignalCheck[]

@@ -15,7 +15,7 @@ import { togetherOrAlone } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
 
-/** One execution stores this, and no more: it may have to be kept for a while. */
+/** The evidence of one execution that is to be stored, and no more: it may have to be kept for a while. */
 export interface Evidence {
   readonly businessTransactionId: string
   readonly callerId: string

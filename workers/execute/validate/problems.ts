@@ -1,4 +1,4 @@
-// A body can break every rule of decisions §3, in its order. The first broken one answers POST /execute; POST /sandbox/evaluate
+// The problems of a body by every rule of decisions §3, in its order. The first broken one answers POST /execute; POST /sandbox/evaluate
 // tells them all.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'

@@ -1,4 +1,4 @@
-// A listener hands this to the front end, and gets a reply back.
+// The interface between a listener and the front end: a request goes in, a reply comes back.
 import type { DropReason } from './refused.ts'
 
 export type HttpVersion = '1.1' | '1.0'
@@ -36,7 +36,7 @@ export interface HttpRequest extends Head {
   leaveBody(): void
 }
 
-/** The front end gives this back. Content-Length, Date and the connection's framing are the listener's. */
+/** The reply of the front end. Content-Length, Date and the connection's framing are the listener's. */
 export interface Reply {
   readonly status: number
   /** A `Connection: close` here, spelled so, ends the connection after the reply. */

@@ -306,7 +306,7 @@ async function stream(response: ServerResponse, texts: AsyncIterable<string>): P
   await closed
 }
 
-/** The parser reports some errors by these codes; every other one is a mistake of syntax. */
+/** The reasons of the parser's errors; every other one is a mistake of syntax. */
 const reasonOfError: Readonly<Record<string, DropReason>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'slow',
   HPE_HEADER_OVERFLOW: 'size',

@@ -4,7 +4,7 @@ import type { Head, OnRequest, Reply } from './listener.ts'
 /** A body that nobody wants is read and discarded up to here; a longer one costs the client its connection. */
 export const DISCARD_BYTES_MAX = 1024 * 1024
 
-/** A server can do this with the request at hand. Nothing of it does anything once the client is gone. */
+/** The acts that a server offers for the request at hand. None does anything once the client is gone. */
 export interface Wire {
   /** The reply will end the connection: what is pipelined behind this request is not run. Called at once or not at all. */
   endsHere(): void

@@ -1,6 +1,6 @@
 // A reply that is sent while it is made, over either server: one chunk at a time, the next one when the client has taken the last.
 
-/** A server can do this with a reply that has begun. */
+/** The acts that a server offers for a reply that has begun. */
 interface Sink {
   /** Resolves when the client can take more; to false when it has gone away. */
   write(chunk: Uint8Array): Promise<boolean>
@@ -10,7 +10,7 @@ interface Sink {
   cut(): void
 }
 
-/** A text that came at once is sent in such pieces: the server keeps what the socket does not take. */
+/** The size of the pieces of a text that came at once: the server keeps what the socket does not take. */
 const CHUNK_BYTES = 64 * 1024
 
 /** Never rejects. What makes the texts is ended with the reply, however that ends. */
