@@ -1,5 +1,5 @@
 # Debian 13: its glibc is new enough for uWebSockets.js.
-FROM debian:trixie-slim AS build
+FROM debian:trixie-slim AS packages
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates nodejs npm \
  && npm install --global npm@11 \
@@ -8,7 +8,16 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Everything first: the Node that runs the service is a devDependency, pinned like all others.
 RUN npm ci && cp node_modules/node/bin/node /usr/local/bin/node-24
-# Then only what runs: no development parts; no source maps; of uWebSockets.js and sodium-native the one binary for this machine and this
+
+# The pages need development parts, which are gone in the stage after this one.
+FROM packages AS pages
+COPY tsconfig.json ./
+COPY tools ./tools
+COPY src ./src
+RUN npm run pages
+
+FROM packages AS production
+# Only what runs: no development parts; no source maps; of uWebSockets.js and sodium-native the one binary for this machine and this
 # Node. test/deploy/image.test.ts runs this step.
 RUN npm prune --omit=dev --no-audit --no-fund \
  && find node_modules -name '*.map' -delete \
@@ -25,12 +34,13 @@ RUN useradd --uid 10001 --no-create-home --home-dir /app --shell /usr/sbin/nolog
  && install -d -o countersign -g countersign -m 0700 /data /keys \
  && ln -s /app/bin/countersign.js /usr/local/bin/countersign
 WORKDIR /app
-COPY --from=build /usr/local/bin/node-24 /usr/local/bin/node
-COPY --from=build /app/node_modules ./node_modules
+COPY --from=packages /usr/local/bin/node-24 /usr/local/bin/node
+COPY --from=production /app/node_modules ./node_modules
 # What is read at run time and nothing else; test/deploy/image.test.ts starts a service from these alone.
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY src ./src
+COPY --from=pages /app/src/server/pages/built ./src/server/pages/built
 COPY workers ./workers
 COPY migrations ./migrations
 COPY policies ./policies

@@ -64,6 +64,8 @@ export interface ServiceOptions {
   /** Keys of another service, for instances that belong together. */
   readonly signingKeyDir?: string
   readonly key?: string
+  /** Folder of another checkout, whose service is started as it was installed. */
+  readonly checkout?: string
 }
 
 /** A caller with every capability but for `members`: its entry of SERVICE_API_KEYS, and its raw key. */
@@ -109,7 +111,11 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     { callerId: 'tester', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
     ...(options.callers ?? []),
   ]
-  const child = spawn(process.execPath, [...programsArguments, MAIN], {
+  const program =
+    options.checkout === undefined
+      ? [...programsArguments, MAIN]
+      : [join(options.checkout, 'bin', 'start.js')]
+  const child = spawn(process.execPath, program, {
     env: {
       ...baseEnvironment,
       PORT: '0',

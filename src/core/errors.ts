@@ -278,6 +278,11 @@ export const failures = {
     new Failure(422, `The checkpoint does not continue the one that was cosigned before: ${why}.`),
   keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
   pathNotFound: () => new Failure(404, 'Not Found'),
+  pageNotBuilt: () =>
+    new Failure(
+      404,
+      'This page has not been built. Run "npm run pages" in the folder of the service, after "npm ci".',
+    ),
   methodNotAllowed: (allow: string) => new Failure(405, 'Method Not Allowed', { headers: { Allow: allow } }),
   payloadTooLarge: () => new Failure(413, 'Payload too large.', { headers: { Connection: 'close' } }),
   /** The authorization is consumed and the effect may or may not have happened: in doubt, never retried (decisions §8). */

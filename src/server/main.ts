@@ -6,6 +6,7 @@ import { misspeltVariables, readConfig, type Config } from '../core/config.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
 import { hasLocalConsole } from './console/gate.ts'
 import { openLog } from './log.ts'
+import { arePagesBuilt } from './pages/built.ts'
 import { openData, type OpenedDatabase } from './start/data.ts'
 import { firstCallText, laterStartText, pagesText, readyText } from './start/first-steps.ts'
 import { requireOwnHosts } from './start/hosts.ts'
@@ -89,6 +90,10 @@ async function start(starting: Starting): Promise<void> {
       'SERVICE_AUTH_DISABLED: every request is served without a credential. For local development only.',
     )
   for (const warning of secretWarnings(config.webhookProviders)) logger.warn(warning)
+  if (!arePagesBuilt())
+    logger.warn(
+      'The pages /verifier, /signer and /console have not been built and are answered 404. Run "npm run pages" in the folder of the service, after "npm ci".',
+    )
   await requireOwnHosts(config)
   const data = await openData(starting)
   signal.throwIfAborted()

@@ -1,6 +1,6 @@
 // Every route that needs no key, looped by one address: what its neighbours see is compared with what they saw a moment before, when
 // nobody attacked. On a busy machine both are slow.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { consoleRoutes } from '../../src/server/console/routes.ts'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
+import { readPage } from '../../tools/pages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { servers } from '../front-end/listen-front-end.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
@@ -31,9 +32,7 @@ const ROUNDS = 4
 
 const victim = aCaller('victim')
 
-const manifest = JSON.parse(
-  readFileSync(new URL('../../src/server/pages/console/manifest.json', import.meta.url), 'utf8'),
-) as ConsoleManifest
+const manifest = JSON.parse(readPage('console/manifest.json')) as ConsoleManifest
 
 /** The largest of what a path can name, where the example of the route is not that. */
 const LARGEST: Readonly<Record<string, string>> = {

@@ -1,11 +1,10 @@
 // A human decides on an approval request in Chromium: by keyboard alone, and with a service that shows another request than it names.
 import { randomUUID } from 'node:crypto'
-import { pathToFileURL } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { SIGNER_FILE } from '../../tools/signer-page/build.ts'
+import { BUILT } from '../../src/server/pages/built.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -152,7 +151,7 @@ describeInBrowser('the console', () => {
     await page.getByText('QR code of these bytes').click()
     const scanned = await readQr(page.locator('svg.qr'))
 
-    const offline = await openPage(browser, pathToFileURL(SIGNER_FILE).href)
+    const offline = await openPage(browser, new URL('signer.html', BUILT).href)
     const signer = offline.page
     await signer.context().setOffline(true)
     await signer.reload()

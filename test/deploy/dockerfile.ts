@@ -1,8 +1,11 @@
 // The Dockerfile as its instructions, and the folder that its COPYs make of this checkout.
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BUILT } from '../../src/server/pages/built.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
+const PAGES = resolve(fileURLToPath(BUILT))
 
 export interface Instruction {
   /** FROM, RUN, COPY, … */
@@ -33,10 +36,10 @@ export function copied(stage: readonly Instruction[]): [from: string, to: string
     })
 }
 
-/** Does a stage's COPYs into a folder. */
+/** Does a stage's COPYs into a folder, without what .dockerignore keeps from the builder. */
 export function copyInto(folder: string, stage: readonly Instruction[]): void {
   for (const [from, to] of copied(stage)) {
     mkdirSync(dirname(join(folder, to)), { recursive: true })
-    cpSync(join(ROOT, from), join(folder, to), { recursive: true })
+    cpSync(join(ROOT, from), join(folder, to), { recursive: true, filter: (path) => path !== PAGES })
   }
 }

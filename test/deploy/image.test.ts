@@ -13,15 +13,18 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { BUILT } from '../../src/server/pages/built.ts'
 import { npmStart } from '../../bench/npm-start.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { aFolderWithPackages } from '../pages.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
-import { copied, copyInto, readDockerfile, ROOT } from './dockerfile.ts'
+import { copied, copyInto, readDockerfile, ROOT, type Instruction } from './dockerfile.ts'
 
-const [build = [], image = []] = readDockerfile()
+const [packagesStage = [], pagesStage = [], productionStage = [], image = []] = readDockerfile()
 const only = (name: string) =>
   image.filter((instruction) => instruction.name === name).map(({ rest }) => rest)
 
@@ -29,12 +32,12 @@ const isCopied = (file: string) =>
   copied(image).some(([from]) => file === from || file.startsWith(`${from}/`))
 
 test('the builder is sent what is copied, but no private key, and nothing else', () => {
-  const sources = [...copied(build), ...copied(image)].map(([from]) => from)
+  const sources = [...copied(packagesStage), ...copied(pagesStage), ...copied(image)].map(([from]) => from)
   const [first, ...rest] = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
     .replace(/^#.*\n/gm, '')
     .trim()
     .split('\n')
-  expect([first, rest.pop()]).toEqual(['*', '**/*.private.pem'])
+  expect([first, ...rest.splice(-2)]).toEqual(['*', relative(ROOT, fileURLToPath(BUILT)), '**/*.private.pem'])
   expect(rest.toSorted()).toEqual([...new Set(sources)].map((source) => `!${source}`).toSorted())
 })
 
@@ -117,27 +120,26 @@ describe('a container', () => {
     folder = mkdtempSync(join(tmpdir(), 'countersign-image-'))
     app = join(folder, 'app')
     for (const made of ['app', 'bin', 'keys']) mkdirSync(join(folder, made))
-    copyInto(app, build)
-    // Hard links do not cross file systems.
-    const link = 'cp -al "$0" "$1" 2>/dev/null || cp -a "$0" "$1"'
-    execFileSync('bash', ['-c', link, join(ROOT, 'node_modules'), app])
-    // npm writes this one in place, and it is the checkout's too.
-    rmSync(join(app, 'node_modules', '.package-lock.json'), { force: true })
     symlinkSync(process.execPath, join(folder, 'bin', 'node-24'))
-    const [shrink = ''] = build.flatMap(({ name, rest }) =>
-      name === 'RUN' && rest.includes('npm prune') ? [rest] : [],
-    )
-    execFileSync('bash', ['-euc', shrink], {
-      cwd: app,
-      env: {
-        ...process.env,
-        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-        npm_config_offline: 'true',
-      },
-      stdio: 'pipe',
-    })
-    rmSync(join(app, 'package-lock.json'))
+    const path = `${join(folder, 'bin')}:${process.env['PATH']}`
+    /** What a stage leaves that begins with the packages. */
+    const stage = (instructions: readonly Instruction[]) => {
+      const builder = aFolderWithPackages()
+      copyInto(builder, [...packagesStage, ...instructions])
+      for (const { name, rest } of instructions)
+        if (name === 'RUN')
+          execFileSync('bash', ['-euc', rest], {
+            cwd: builder,
+            env: { ...process.env, PATH: path, npm_config_offline: 'true' },
+            stdio: 'pipe',
+          })
+      return builder
+    }
+    const [production, pages] = [stage(productionStage), stage(pagesStage)]
     copyInto(app, image)
+    execFileSync('cp', ['-a', join(production, 'node_modules'), app])
+    const built = join('src', 'server', 'pages', 'built')
+    execFileSync('cp', ['-a', join(pages, built), join(app, built)])
     symlinkSync(join(app, 'bin', 'countersign.js'), join(folder, 'bin', 'countersign'))
 
     database = await createDatabase()

@@ -6,8 +6,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
+import { BUILT } from '../../src/server/pages/built.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { putInDoubt } from '../intents.ts'
@@ -393,6 +394,8 @@ describe('Governing, at last', () => {
     )
     const ofRecord = check.replace('records.ndjson refusals.ndjson', 'record.json')
     expect(ofRecord).toContain('countersign-verify.mjs record.json')
-    await run(`cd mine\ncp '${VERIFIER_FILE}' .\n${keys}\n${ofRecord}`)
+    await run(
+      `cd mine\ncp '${fileURLToPath(new URL('countersign-verify.mjs', BUILT))}' .\n${keys}\n${ofRecord}`,
+    )
   })
 })

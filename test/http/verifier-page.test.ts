@@ -2,8 +2,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { SIGNER_FILE } from '../../tools/signer-page/build.ts'
-import { PAGE_FILE, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
+import { readPage } from '../../tools/pages.ts'
 import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
 import type { TestService } from '../service.ts'
 import { withService } from '../with-service.ts'
@@ -13,10 +12,10 @@ let service: TestService
 withService((made) => ({ service } = made))
 
 describe('GET /verifier 200', () => {
-  test('is the committed page, to anyone, under the name that a saved copy takes', async () => {
+  test('is the built page, to anyone, under the name that a saved copy takes', async () => {
     const { status, text, headers } = await service.get('/verifier', { key: null })
     expect(status).toBe(200)
-    expect(text).toBe(readFileSync(PAGE_FILE, 'utf8'))
+    expect(text).toBe(readPage('verifier.html'))
     expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8')
     expect(headers.get('Content-Disposition')).toBe('inline; filename="countersign-verifier.html"')
     expect(headers.get('Referrer-Policy')).toBe('no-referrer')
@@ -49,19 +48,19 @@ describe('GET /verifier 200', () => {
 })
 
 describe('GET /signer 200', () => {
-  test('is the committed page, to anyone, under the name that a saved copy takes', async () => {
+  test('is the built page, to anyone, under the name that a saved copy takes', async () => {
     const { status, text, headers } = await service.get('/signer', { key: null })
     expect(status).toBe(200)
-    expect(text).toBe(readFileSync(SIGNER_FILE, 'utf8'))
+    expect(text).toBe(readPage('signer.html'))
     expect(headers.get('Content-Disposition')).toBe('inline; filename="countersign-signer.html"')
   })
 })
 
 describe('GET /verifier/countersign-verify.mjs 200', () => {
-  test('is the committed file, to anyone, to be saved and not shown', async () => {
+  test('is the built file, to anyone, to be saved and not shown', async () => {
     const { status, text, headers } = await service.get('/verifier/countersign-verify.mjs', { key: null })
     expect([status, headers.get('Content-Type')]).toEqual([200, 'text/javascript; charset=utf-8'])
-    expect(text).toBe(readFileSync(VERIFIER_FILE, 'utf8'))
+    expect(text).toBe(readPage('countersign-verify.mjs'))
     expect(headers.get('Content-Disposition')).toBe('attachment; filename="countersign-verify.mjs"')
     expect(headers.get('Cache-Control')).toBe('public, max-age=300')
   })
@@ -78,7 +77,7 @@ describeInBrowser('GET /verifier 200 in a browser', () => {
         page.getByRole('link', { name: 'Save this page' }).click(),
       ])
       expect(download.suggestedFilename()).toBe('countersign-verifier.html')
-      expect(readFileSync(await download.path(), 'utf8')).toBe(readFileSync(PAGE_FILE, 'utf8'))
+      expect(readFileSync(await download.path(), 'utf8')).toBe(readPage('verifier.html'))
       expect(problems).toEqual([])
     } finally {
       await browser.close()

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { arePagesBuilt } from '../../src/server/pages/built.ts'
+import { writePages } from '../../tools/pages.ts'
 import { bundlePackages } from './packages.ts'
 import { bundlePrograms } from './programs.ts'
 
@@ -40,5 +42,6 @@ export default async function setup(): Promise<void> {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   watchdog.unref()
-  await Promise.all([bundlePackages(), bundlePrograms()])
+  // A clone whose packages were copied has not run `prepare`.
+  await Promise.all([bundlePackages(), bundlePrograms(), arePagesBuilt() || writePages()])
 }

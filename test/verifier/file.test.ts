@@ -1,11 +1,11 @@
 // countersign-verify.mjs, the command in one file, alone in a folder: it says and ends with exactly what `countersign verify` does.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildVerifier, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
+import { readPage } from '../../tools/pages.ts'
 import { machinePath, oldNode } from '../machine-node.ts'
 import { saved } from './saved.ts'
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   evidence = join(base, 'evidence')
   mkdirSync(folder)
   mkdirSync(evidence)
-  copyFileSync(VERIFIER_FILE, join(folder, COMMAND))
+  writeFileSync(join(folder, COMMAND), readPage(COMMAND))
   const files = {
     'keys.json': keySet,
     'ed25519.json': { keys: keySet.keys.filter(({ algorithm }) => algorithm === 'ed25519') },
@@ -39,12 +39,8 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(join(folder, '..'), { recursive: true }))
 
-test('the committed file is what its sources make', async () => {
-  expect(readFileSync(VERIFIER_FILE, 'utf8')).toBe(await buildVerifier())
-})
-
 test('it imports nothing that reaches a network or starts a program', () => {
-  const text = readFileSync(VERIFIER_FILE, 'utf8')
+  const text = readPage(COMMAND)
   const imported = new Set(
     Array.from(text.matchAll(/(?:from |import ?\(|require\()\s*["']([a-z][\w:/-]*)["']/g), ([, name = '']) =>
       name.replace(/^node:/, ''),

@@ -1,21 +1,21 @@
-// Makes the console's files (docs/handbook/console.md): src/console/ bundled into src/server/pages/console/, names by content, beside a
-// manifest that the service reads. Run by `npm run pages`.
+// Makes the console's files (docs/handbook/console.md): src/console/ bundled, names by content, beside a manifest that the service
+// reads.
 import { hash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { build } from 'esbuild'
 import type { ConsoleManifest } from '../../src/server/console/documents.ts'
 import { licenceTexts } from '../licences.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const CONSOLE_FOLDER = join(ROOT, 'src', 'server', 'pages', 'console')
 
-/** The files of the folder by name. The same sources give the same bytes: a test compares them with the committed ones. */
+/** @returns the texts of the files by name */
 export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles, metafile } = await build({
     entryPoints: { console: 'src/console/main.tsx', verify: 'src/console/verify.ts' },
     absWorkingDir: ROOT,
-    outdir: CONSOLE_FOLDER,
+    // Nothing is written: names in the metadata are relative to it.
+    outdir: join(ROOT, 'console'),
     bundle: true,
     // Code that both need is a file of its own; the verifier is loaded where evidence is looked at.
     splitting: true,
@@ -65,18 +65,4 @@ export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
 
 function isEntry(path: string, name: string): boolean {
   return basename(path).startsWith(`${name}-`)
-}
-
-/** Reads the committed files. */
-export function committedConsole(): ReadonlyMap<string, string> {
-  return new Map(
-    readdirSync(CONSOLE_FOLDER).map((name) => [name, readFileSync(join(CONSOLE_FOLDER, name), 'utf8')]),
-  )
-}
-
-if (import.meta.main) {
-  const files = await buildConsole()
-  rmSync(CONSOLE_FOLDER, { recursive: true, force: true })
-  mkdirSync(CONSOLE_FOLDER)
-  for (const [name, text] of files) writeFileSync(join(CONSOLE_FOLDER, name), text)
 }

@@ -1,13 +1,12 @@
 // Makes the offline signer that the service hands out at GET /signer (docs/handbook/approving.md "Sign with the network off"): one file that
-// a person saves. Run by `npm run pages`.
-import { readFileSync, writeFileSync } from 'node:fs'
+// a person saves.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildOneFilePage } from '../one-file-page.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-export const SIGNER_FILE = join(ROOT, 'src', 'server', 'pages', 'signer.html')
 
-/** The same sources give the same bytes: a test compares them with the committed file. */
+/** @returns the text of the page */
 export function buildSigner(): Promise<string> {
   return buildOneFilePage({
     page: readFileSync(join(import.meta.dirname, 'page.html'), 'utf8'),
@@ -17,5 +16,3 @@ export function buildSigner(): Promise<string> {
     entry: 'tools/signer-page/page.tsx',
   })
 }
-
-if (import.meta.main) writeFileSync(SIGNER_FILE, await buildSigner())

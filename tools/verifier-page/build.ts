@@ -1,17 +1,13 @@
-// Makes the two offline verifiers that the service hands out (decisions §5), each one file. Run by `npm run pages`.
-//   src/server/pages/verifier.html          GET /verifier: template, style, script and the security policy that it runs under, so that a
-//                                    saved copy cannot talk to anyone either
-//   src/server/pages/countersign-verify.mjs GET /verifier/countersign-verify.mjs: the command, for Node 20 or newer
-import { readFileSync, writeFileSync } from 'node:fs'
+// Makes the two offline verifiers that the service hands out (decisions §5), each one file.
+//   verifier.html          GET /verifier: template, style, script and the security policy that it runs under, so that a saved copy cannot
+//                          talk to anyone either
+//   countersign-verify.mjs GET /verifier/countersign-verify.mjs: the command, for Node 20 or newer
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { buildOneFilePage, bundle } from '../one-file-page.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
-export const PAGE_FILE = join(ROOT, 'src', 'server', 'pages', 'verifier.html')
-export const VERIFIER_FILE = join(ROOT, 'src', 'server', 'pages', 'countersign-verify.mjs')
-
-/** The text of the page. The same sources give the same bytes: a test compares them with the committed file. */
+/** @returns the text of the page */
 export function buildPage(): Promise<string> {
   const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8')
   return buildOneFilePage({
@@ -30,7 +26,7 @@ import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
 `
 
-/** The text of countersign-verify.mjs. The same sources give the same bytes, as of the page. */
+/** @returns the text of countersign-verify.mjs */
 export function buildVerifier(): Promise<string> {
   return bundle({
     entryPoints: ['tools/verifier-page/command.ts'],
@@ -49,9 +45,4 @@ const withoutChildProcesses: Plugin = {
     bundling.onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'none', namespace: 'none' }))
     bundling.onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
   },
-}
-
-if (import.meta.main) {
-  writeFileSync(PAGE_FILE, await buildPage())
-  writeFileSync(VERIFIER_FILE, await buildVerifier())
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { BUILT, ofBuiltPage } from '../pages/built.ts'
 import { ICON } from '../pages/html.ts'
-import type { Handler } from '../routes/route.ts'
 
-const FOLDER = new URL('../pages/console/', import.meta.url)
+const FOLDER = new URL('console/', BUILT)
 
 /** The manifest that the build writes beside the files. Names hold the hash of the content; `integrity` is for SRI. */
 export interface ConsoleManifest {
@@ -48,8 +48,9 @@ function readManifest(): ConsoleManifest {
 }
 
 /** The one document of every page. It holds no data, so anybody may have it. */
-export const consoleDocument: Handler = async (request) =>
-  answerKept((document ??= makeDocument(readManifest())), request)
+export const consoleDocument = ofBuiltPage(async (request) =>
+  answerKept((document ??= makeDocument(readManifest())), request),
+)
 
 function makeDocument({ script, imports, style, integrity }: ConsoleManifest): KeptDocument {
   const preloads = imports.map(
@@ -86,13 +87,13 @@ ${preloads.join('')}</head>
 }
 
 /** A list of names, never a path made from the request. */
-export const consoleAsset: Handler = async (request) => {
+export const consoleAsset = ofBuiltPage(async (request) => {
   const name = request.params['asset'] ?? ''
   if (!Object.hasOwn(readManifest().integrity, name)) return failures.pathNotFound()
   const asset = assets.get(name) ?? readAsset(name)
   assets.set(name, asset)
   return answerKept(asset, request)
-}
+})
 
 function readAsset(name: string): KeptDocument {
   return {

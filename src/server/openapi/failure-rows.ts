@@ -73,6 +73,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   checkpointInconsistent: failures.checkpointInconsistent('<why>'),
   keyNotFound: failures.keyNotFound('<keyId>'),
   pathNotFound: failures.pathNotFound(),
+  pageNotBuilt: failures.pageNotBuilt(),
   methodNotAllowed: failures.methodNotAllowed('<methods>'),
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
 import type { Handler } from '../routes/route.ts'
+import { BUILT, ofBuiltPage } from './built.ts'
 
-/** @param file of this folder */
+/** @param file of the built ones */
 export function oneFilePage(file: string, { savedAs }: { readonly savedAs: string }): Handler {
   return oneFile(file, (body) => ({
     'Content-Type': 'text/html; charset=utf-8',
@@ -15,7 +16,7 @@ export function oneFilePage(file: string, { savedAs }: { readonly savedAs: strin
   }))
 }
 
-/** @param file of this folder */
+/** @param file of the built ones */
 export function oneFileProgram(file: string): Handler {
   return oneFile(file, () => ({
     'Content-Type': 'text/javascript; charset=utf-8',
@@ -27,10 +28,10 @@ export function oneFileProgram(file: string): Handler {
 function oneFile(file: string, headersOf: (body: Buffer) => Readonly<Record<string, string>>): Handler {
   let document: KeptDocument | undefined
   const read = (): KeptDocument => {
-    const body = readFileSync(new URL(file, import.meta.url))
+    const body = readFileSync(new URL(file, BUILT))
     return { body, cache: 'public, max-age=300', headers: headersOf(body) }
   }
-  return async (request) => answerKept((document ??= read()), request)
+  return ofBuiltPage(async (request) => answerKept((document ??= read()), request))
 }
 
 /** The page's own meta element names the hashes of its script and style. */

@@ -11,7 +11,7 @@ export const signer = [
     tag: 'Pages',
     summary: 'A page that signs approvals offline',
     answers: { 200: pageAnswer('The page; a private key that is given to it leaves no browser.') },
-    failures: ['overloaded'],
+    failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFilePage('signer.html', { savedAs: 'countersign-signer.html' }),
   },
 ] as const satisfies readonly Route[]

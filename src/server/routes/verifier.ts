@@ -12,7 +12,7 @@ export const verifier = [
     tag: 'Pages',
     summary: 'A page that checks evidence offline',
     answers: { 200: pageAnswer('The page; what is checked on it leaves no browser.') },
-    failures: ['overloaded'],
+    failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFilePage('verifier.html', { savedAs: 'countersign-verifier.html' }),
   },
   {
@@ -24,7 +24,7 @@ export const verifier = [
     description:
       'One file for Node 20 or newer, which installs nothing: `node countersign-verify.mjs record.json --jwks keys.json`.',
     answers: { 200: fileAnswer('text/javascript') },
-    failures: ['overloaded'],
+    failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFileProgram('countersign-verify.mjs'),
   },
 ] as const satisfies readonly Route[]

@@ -1,0 +1,16 @@
+// What `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds their sources alone.
+import { existsSync } from 'node:fs'
+import { failures } from '../../core/errors.ts'
+import type { Handler } from '../routes/route.ts'
+
+export const BUILT = new URL('built/', import.meta.url)
+
+/** @returns false where the packages were installed without `prepare`, as by `npm ci --ignore-scripts` */
+export function arePagesBuilt(): boolean {
+  return existsSync(BUILT)
+}
+
+/** @returns the handler, which says how the pages are made where they are missing */
+export function ofBuiltPage(handle: Handler): Handler {
+  return async (request, service) => (arePagesBuilt() ? handle(request, service) : failures.pageNotBuilt())
+}

@@ -1,0 +1,60 @@
+// A service whose packages were installed without `prepare`, as by `npm ci --ignore-scripts`: it runs, and says what its pages lack.
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPage } from '../../tools/pages.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCheckoutWithoutPages } from '../pages.ts'
+import { startService, type TestService } from '../service.ts'
+
+const WAY = 'Run "npm run pages" in the folder of the service, after "npm ci".'
+
+let checkout: string
+let database: TestDatabase
+let service: TestService
+beforeAll(async () => {
+  checkout = aCheckoutWithoutPages('bin', 'workers', 'migrations', 'policies', 'webhooks', 'tools')
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    checkout,
+    env: { CONSOLE_ORIGIN: 'http://localhost:0' },
+  })
+})
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+describe('404 pageNotBuilt', () => {
+  test.each(['/verifier', '/verifier/countersign-verify.mjs', '/signer'])('%s', async (path) => {
+    const { status, body } = await service.get(path, { key: null })
+    expect({ status, body: body as unknown }).toEqual({
+      status: 404,
+      body: { error: `This page has not been built. ${WAY}` },
+    })
+  })
+
+  test.each(['/console', '/console/requests', '/console/assets/console.js'])('%s', async (path) => {
+    const { port } = new URL(service.url)
+    const answer = await fetch(`http://localhost:${port}${path}`)
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      expect.stringContaining(JSON.stringify(WAY).slice(1, -1)),
+    ])
+  })
+})
+
+test('the start warns of it once, and the rest is served', async () => {
+  expect(service.lines().filter(({ msg }) => String(msg).includes(WAY))).toMatchObject([
+    {
+      level: 40,
+      msg: `The pages /verifier, /signer and /console have not been built and are answered 404. ${WAY}`,
+    },
+  ])
+  expect((await service.get('/documentation', { key: null })).status).toBe(200)
+})
+
+test('once they are built they are served, without another start', async () => {
+  execFileSync('npm', ['run', 'pages', '--silent'], { cwd: checkout })
+  expect((await service.get('/verifier', { key: null })).text).toBe(readPage('verifier.html'))
+})
