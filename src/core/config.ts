@@ -76,7 +76,7 @@ export interface Config {
     readonly executePerMinute: number
     readonly healthPerMinute: number
     readonly publicPerMinute: number
-    /** Milliseconds of worker thread time, see src/server/http/compute.ts. */
+    /** Milliseconds of worker thread time, see src/server/http/gates/compute.ts. */
     readonly computeMsPerMinute: number
     /** How many each caller may open. */
     readonly approvalRequestsPerHour: number

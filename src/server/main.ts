@@ -112,7 +112,7 @@ async function start(starting: Starting): Promise<void> {
     const replica = config.databaseReadUrl === undefined ? undefined : pools.export
     const scraped = {
       ...threads,
-      admission: front.admission,
+      gates: front.gates,
       probe,
       pools: { ...pools, export: replica, limits: front.limitPool, webhooks: jobPool },
       ...jobs,

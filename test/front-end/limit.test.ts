@@ -5,7 +5,7 @@ import {
   openMemoryLimits,
   openTats,
   type Limit,
-} from '../../src/server/http/limit.ts'
+} from '../../src/server/http/gates/limit.ts'
 
 const limit = (perMinute: number, name = 'execute'): Limit => ({ name, perMinute })
 

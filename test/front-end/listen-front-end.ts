@@ -1,11 +1,11 @@
 // A small front end behind a real listener: what it answers depends on the path, and it keeps what reached it.
 import { listen } from '../../src/server/http/listen/index.ts'
-import type { Head, HttpRequest, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
+import type { Accepted, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
 
 const preferred = await listen({
   host: '127.0.0.1',
   port: 0,
-  onRequest: async () => text(200, ''),
+  onRequest: () => answered(text(200, '')),
 })
 await preferred.close()
 
@@ -43,18 +43,20 @@ export async function openFrontEnd(
     port: 0,
     ...options,
     server,
-    async onRequest(head) {
-      const { bodyBytes } = head
-      const withBody = async (
-        request: HttpRequest,
+    onRequest(head) {
+      const withBody = (
         answer: (body: Uint8Array) => Reply | Promise<Reply>,
         when?: Promise<void>,
-      ) => {
-        const body = await request.readBody(when)
-        if (body !== undefined) return answer(body)
-        aborted.push(bodyBytes)
-        return undefined
-      }
+      ): Accepted => ({
+        body: 'read',
+        turn: when,
+        async reply(reading) {
+          const body = await reading
+          if (body !== undefined) return answer(body)
+          aborted.push(head.bodyBytes)
+          return undefined
+        },
+      })
       seen.push(`${head.method} ${head.path}${head.query === '' ? '' : `?${head.query}`}`)
       frontEnd.latest = {
         bodyBytes: head.bodyBytes,
@@ -63,29 +65,27 @@ export async function openFrontEnd(
       }
       switch (head.path) {
         case '/echo':
-          return withBody(head, (body) => text(200, body))
+          return withBody((body) => text(200, body))
         case '/wait':
-          return withBody(head, (body) => later(text(200, body)))
+          return withBody((body) => later(text(200, body)))
         case '/turn':
-          return withBody(head, (body) => text(200, String(body.length)), turn())
+          return withBody((body) => text(200, String(body.length)), turn())
         case '/turn-refused':
-          void head.readBody(turn())
-          return text(401, 'refused')
+          return { ...answered(text(401, 'refused')), body: 'read', turn: turn() }
         case '/later':
-          return later(counted(text(200, 'later')))
+          return answered(later(counted(text(200, 'later'))))
         case '/later-closing':
-          return later(counted(text(413, 'later', { Connection: 'close' })))
+          return answered(later(counted(text(413, 'later', { Connection: 'close' }))))
         case '/refused':
-          return text(401, 'refused')
+          return answered(text(401, 'refused'))
         case '/refused-closing':
-          head.endConnection()
-          return text(413, 'refused', { Connection: 'close' })
+          return { ...answered(text(413, 'refused', { Connection: 'close' })), endsConnection: true }
         case '/streamed':
-          return { ...text(200, ''), texts: streamed() }
+          return answered({ ...text(200, ''), texts: streamed() })
         case '/unchanged':
-          return text(304, '', { ETag: '"1"' })
+          return answered(text(304, '', { ETag: '"1"' }))
         default:
-          return text(200, `${head.method} ${head.path}`)
+          return answered(text(200, `${head.method} ${head.path}`))
       }
     },
   })
@@ -98,6 +98,11 @@ export async function openFrontEnd(
     latest: { bodyBytes: 0, remoteAddress: '', note: undefined },
   }
   return frontEnd
+}
+
+/** A request whose body nobody wants. */
+export function answered(reply: Reply | Promise<Reply>): Accepted {
+  return { body: 'discard', reply: async () => reply }
 }
 
 async function* streamed(): AsyncGenerator<string, void> {

@@ -5,10 +5,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen, type Head } from '../../src/server/http/listen/index.ts'
-import { pipelinedMax } from '../../src/server/http/listen/node.ts'
+import { bounds } from '../../src/server/http/gates/index.ts'
 import { answers, open, until } from './listen-client.ts'
 import type { Connection } from './listen-client.ts'
-import { openFrontEnd, servers } from './listen-front-end.ts'
+import { answered, openFrontEnd, servers } from './listen-front-end.ts'
 import type { TestFrontEnd } from './listen-front-end.ts'
 
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
@@ -62,13 +62,8 @@ describe.each(servers)('%s', (server) => {
       host: '127.0.0.1',
       port: 0,
       server,
-      onRequest: async () => ({
-        status: 200,
-        headers: {},
-        body: '',
-        texts: texts(),
-        sent: () => void sent++,
-      }),
+      onRequest: () =>
+        answered({ status: 200, headers: {}, body: '', texts: texts(), sent: () => void sent++ }),
     })
     opened.push(listener)
     const client = await open(listener.port)
@@ -154,10 +149,15 @@ describe.each(servers)('%s', (server) => {
       host: '127.0.0.1',
       port: 0,
       server,
-      async onRequest(taken) {
+      onRequest(taken) {
         heads.push(new WeakRef(taken))
-        const body = await taken.readBody()
-        return body && { status: 200, headers: {}, body }
+        return {
+          body: 'read',
+          async reply(reading) {
+            const body = await reading
+            return body && { status: 200, headers: {}, body }
+          },
+        }
       },
     })
     opened.push(listener)
@@ -336,13 +336,13 @@ describe.each(servers)('%s', (server) => {
     const frontEnd = await aFrontEnd({ onDropped: (reason) => dropped.push(reason) })
     const client = await connectTo(frontEnd)
     for (let round = 0; round < 3; round++) {
-      await client.send(get('/a').repeat(server === 'node:http' ? pipelinedMax : 1))
-      await untilReplies(client, (round + 1) * (server === 'node:http' ? pipelinedMax : 1))
+      await client.send(get('/a').repeat(server === 'node:http' ? bounds.pipelined : 1))
+      await untilReplies(client, (round + 1) * (server === 'node:http' ? bounds.pipelined : 1))
     }
     const seen = frontEnd.seen.length
     await client.send(get('/later').repeat(1_000))
     await untilClosed(client)
-    expect(frontEnd.seen.length - seen).toBeLessThanOrEqual(pipelinedMax)
+    expect(frontEnd.seen.length - seen).toBeLessThanOrEqual(bounds.pipelined)
     // uWebSockets.js closes it by itself.
     expect(dropped).toEqual(server === 'node:http' ? ['pipelined'] : [])
   })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPool } from '../../src/core/postgres/sql.ts'
 import { inSnapshot } from '../../src/core/postgres/transaction.ts'
-import { openReads, TooManyReads } from '../../src/server/http/reads.ts'
+import { openReads, TooManyReads } from '../../src/server/http/gates/reads.ts'
 import { watchEvents } from '../../src/server/watch/events.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 

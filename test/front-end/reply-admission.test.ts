@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Failure } from '../../src/core/errors.ts'
 import type { Answer } from '../../src/server/answer.ts'
-import { openAdmission } from '../../src/server/http/admission.ts'
-import { openCompute } from '../../src/server/http/compute.ts'
 import type { Exchange } from '../../src/server/http/exchange.ts'
-import { openReplyAdmission } from '../../src/server/http/reply-admission.ts'
+import { openBook } from '../../src/server/http/gates/book.ts'
+import { openCompute } from '../../src/server/http/gates/compute.ts'
+import { admitReply } from '../../src/server/http/reply-admission.ts'
 
 const exchange: Exchange = {
   requestId: randomUUID(),
@@ -14,15 +14,10 @@ const exchange: Exchange = {
   path: '/trust-records',
   ifNoneMatch: undefined,
   startedMs: 0,
-  route: undefined,
-  page: undefined,
-  callerId: 'auditor',
-  bySession: true,
-  clientAddress: undefined,
-  replyHeaders: {},
-  refusedBy: undefined,
   wantsTiming: false,
   traceParent: undefined,
+  callerId: 'auditor',
+  bySession: true,
 }
 
 async function* pages() {
@@ -34,14 +29,13 @@ const streamed = (): Answer => ({ status: 200, body: '', texts: pages() })
 function aSending() {
   const is = { stopping: false, over: false }
   const lines: Record<string, unknown>[] = []
-  const send = openReplyAdmission({
-    compute: openCompute(60_000),
-    admission: openAdmission(100),
-    stopping: () => is.stopping,
-    log: (line) => void lines.push(line),
-  })
+  const admitting = {
+    gates: { hold: openBook(100).hold, compute: openCompute(60_000) },
+    service: { stopping: () => is.stopping },
+    log: (line: Record<string, unknown>) => void lines.push(line),
+  }
   const to = (client: string) =>
-    send(streamed(), exchange, { client, hasPlace: false, isOver: async () => is.over })
+    admitReply(streamed(), exchange, { client, hasPlace: false, isOver: async () => is.over }, admitting)
   return { is, lines, to }
 }
 

@@ -2,8 +2,8 @@
 // and what happens without it.
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Limit, LimitVerdict } from '../../src/server/http/limit.ts'
-import { openSharedLimits, type SharedLimits } from '../../src/server/http/shared-limit.ts'
+import type { Limit, LimitVerdict } from '../../src/server/http/gates/limit.ts'
+import { openSharedLimits, type SharedLimits } from '../../src/server/http/gates/shared-limit.ts'
 import { forgetWhole, spendRequests } from '../../src/core/tables/rate-buckets.ts'
 import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'

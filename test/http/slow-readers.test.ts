@@ -1,4 +1,4 @@
-// Large replies that their client does not read: they take room, and are not made for it when there is none (src/server/http/admission.ts).
+// Large replies that their client does not read: they take room, and are not made for it when there is none (src/server/http/gates/book.ts).
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -15,11 +15,10 @@ import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
 import { openBatches, type Batch, type BatchLimits, type Load } from './batches.ts'
 import type { Queued } from './fair-queue.ts'
+import { QUEUED_MS_MAX } from './operations.ts'
 import { openPending, type Waiter } from './pending.ts'
 import { openReplies, type Meter } from './replies.ts'
 
-/** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
-const QUEUED_MAX_MS = 60_000
 /** The longest time with a thread: twice what a connector may take. Past it nobody waits for the thread any more: the outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
@@ -79,7 +78,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   })
   const expiring = setInterval(() => {
     const nowMs = performance.now()
-    for (const { resolve } of batches.expire(nowMs - QUEUED_MAX_MS))
+    for (const { resolve } of batches.expire(nowMs - QUEUED_MS_MAX))
       resolve(answerOf(failures.overloaded('queue')))
     pending.expire(nowMs - ANSWER_MAX_MS, (operation) =>
       lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),

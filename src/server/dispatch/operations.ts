@@ -19,6 +19,9 @@ interface OperationLimits {
   readonly batchesMax?: number
 }
 
+/** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
+export const QUEUED_MS_MAX = 60_000
+
 const KIB = 1024
 /** A batch shares its commits, and a thread is busy with it for milliseconds. */
 const STORED = { countMax: 128, bytesMax: 256 * KIB }

@@ -7,14 +7,15 @@ import { within } from '../../core/within.ts'
 import { cut } from '../../core/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork } from '../dispatch/own-work.ts'
-import type { Limit, LimitStore } from './limit.ts'
+import { bounds } from './gates/index.ts'
+import type { Limit, LimitStore } from './gates/limit.ts'
 
 /** The context of the refused request, as the front end knows it. */
 export interface AuditContext {
-  readonly route: { readonly method: string; readonly path: string } | undefined
-  readonly callerId: string | undefined
+  readonly route?: { readonly method: string; readonly path: string } | undefined
+  readonly callerId?: string | undefined
   /** Where there is no caller. */
-  readonly clientAddress: string | undefined
+  readonly clientAddress?: string | undefined
 }
 
 export interface Audit {
@@ -56,10 +57,9 @@ interface Gathering {
   readonly timer: NodeJS.Timeout
 }
 
-/** A caller chooses what it is denied, and may name another capability each time: as many as its executions by default. */
-const PER_CALLER: Limit = { name: 'audit caller', perMinute: 600 }
-/** Shared by all clients: bad keys from a million addresses write no more than this. */
-const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: 6_000 }
+const PER_CALLER: Limit = { name: 'audit caller', perMinute: bounds.auditPerCaller }
+/** Shared by all clients without a key. */
+const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: bounds.auditWithoutKey }
 
 export function openAudit({
   submit,

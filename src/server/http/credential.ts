@@ -5,7 +5,7 @@ import { failureOf } from '../../core/failure-of.ts'
 import { sessionOf, type ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
 import type { Route, Service } from '../routes/route.ts'
-import type { HttpRequest } from './listen/listener.ts'
+import type { Head } from './listen/listener.ts'
 
 export interface Credential {
   /** Undefined on an open route without a key, and with authentication disabled. */
@@ -15,7 +15,7 @@ export interface Credential {
 
 interface Credentials {
   /** 401 without a key that is in effect, on a route that needs one; 403 for a request that no page of the console made. */
-  readonly identify: (request: HttpRequest, route: Route, onConsole: boolean) => Credential | Failure
+  readonly identify: (request: Head, route: Route, onConsole: boolean) => Credential | Failure
   /** 401 once the key was revoked or has expired, or the session has ended. */
   readonly ended: (credential: Credential) => Promise<Failure | undefined>
   /** A session lasts while it is used: now and then the header that replaces its cookie. */

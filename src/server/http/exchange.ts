@@ -1,4 +1,4 @@
-// One request and what is known of it by the time it is answered.
+// One request and what is known of it by the time it is answered. It is never changed: who learns more makes another one.
 import type { Context } from '@opentelemetry/api'
 import type { KeptDocument } from '../kept-document.ts'
 import type { Route } from '../routes/route.ts'
@@ -10,20 +10,20 @@ export interface Exchange {
   readonly path: string
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number
-  route: Route | undefined
-  /** The page is sent in place of JSON, where the route has one and the client prefers it. */
-  page: KeptDocument | undefined
-  callerId: string | undefined
-  /** Whether a session of the console got what it asked for. */
-  bySession: boolean
-  /** Set for a request without a caller. */
-  clientAddress: string | undefined
-  /** The RateLimit fields, on limited routes, and a newer cookie of a session. */
-  replyHeaders: Readonly<Record<string, string>>
-  /** The limit or budget that refused it. */
-  refusedBy: string | undefined
   /** Whether the client asked for Server-Timing. */
   readonly wantsTiming: boolean
   /** Undefined where nobody records spans. */
   readonly traceParent: Context | undefined
+  readonly route?: Route | undefined
+  /** The page is sent in place of JSON, where the route has one and the client prefers it. */
+  readonly page?: KeptDocument | undefined
+  readonly callerId?: string | undefined
+  /** Set for a request without a caller. */
+  readonly clientAddress?: string | undefined
+  /** Whether a session of the console got what it asked for. */
+  readonly bySession?: boolean
+  /** The RateLimit fields, on limited routes, and a newer cookie of a session. */
+  readonly replyHeaders?: Readonly<Record<string, string>>
+  /** The limit or budget that refused it. */
+  readonly refusedBy?: string | undefined
 }

@@ -3,16 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, failures } from '../../core/errors.ts'
 import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
 import type { Answer } from '../answer.ts'
-import { openAdmission, type Admission } from './admission.ts'
-import type { Compute } from './compute.ts'
+import type { Service } from '../routes/route.ts'
 import { conditional } from './conditional.ts'
 import type { Exchange } from './exchange.ts'
+import type { Compute } from './gates/compute.ts'
+import { bounds } from './gates/index.ts'
+import type { Gates } from './gates/open.ts'
 import type { Observers } from './respond.ts'
 
-/** Smaller ones are left to the sockets' own buffers. */
-const LARGE_REPLY_BYTES = 64 * 1024
-/** Replies that stream at once: of one client a quarter of them. Each holds a page in memory while its client reads it. */
-const EXPORTS_MAX = 8
 /** A reply that waits longer without a byte could be taken for a dead one. */
 const PACE_MS_MAX = 5_000
 
@@ -25,76 +23,78 @@ interface Reader {
   readonly isOver: () => Promise<boolean>
 }
 
-/** Charges a reply and reserves what it takes until it is sent, or refuses it with 503. */
-type AdmitReply = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
-
-/** @param parts.stopping true from the first stop signal on: a stream is cut then */
-export function openReplyAdmission({
-  compute,
-  admission,
-  stopping,
-  log,
-}: {
-  readonly compute: Compute
-  readonly admission: Admission
-  readonly stopping: () => boolean
+/** The parts by which a reply is admitted. */
+interface Admitting {
+  readonly gates: Pick<Gates, 'hold' | 'compute'>
+  /** `stopping`: true from the first stop signal on. */
+  readonly service: Pick<Service, 'stopping'>
   readonly log: Observers['log']
-}): AdmitReply {
-  const exports = openAdmission(EXPORTS_MAX)
+}
 
-  /** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
-  async function* paced(
-    texts: AsyncIterable<string>,
-    { route, requestId, path, callerId: caller }: Exchange,
-    { client, isOver }: Reader,
-  ): AsyncGenerator<string, void> {
-    try {
-      for await (const text of texts) {
-        if (stopping()) throw new Error('the service stops')
-        if (await isOver()) throw new Error('its key or session is not in effect any more')
-        const { cost } = route ?? {}
-        if (cost !== undefined) {
-          compute.chargeReply(cost, client, { bytes: Buffer.byteLength(text), isRendered: true })
-          const goesOnMs = performance.now() + PACE_MS_MAX
-          while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
-        }
-        yield text
+/** Charges a reply and reserves what it takes until it is sent, or refuses it with 503. */
+export function admitReply(
+  outcome: Answer | Failure,
+  exchange: Exchange,
+  reader: Reader,
+  admitting: Admitting,
+): Answer | Failure {
+  const { gates } = admitting
+  const { client, hasPlace } = reader
+  const answer = outcome instanceof Failure ? outcome : conditional(outcome, exchange.ifNoneMatch)
+  const isSent = !(answer instanceof Failure) && exchange.method !== 'HEAD'
+  if (isSent && answer.texts !== undefined) {
+    const texts = paced(answer.texts, exchange, reader, admitting)
+    return untilSent({ ...answer, texts }, gates.hold('streams', client, PAGE_BYTES_MAX))
+  }
+  const body = isSent ? encoded(answer.body) : ''
+  const bytes = Buffer.byteLength(body)
+  charge(outcome, exchange, { client, bytes, compute: gates.compute })
+  // A client that does not read a large reply must not fill the memory.
+  if (!isSent || bytes < bounds.largeReplyBytes || hasPlace) return answer
+  return untilSent({ ...answer, body }, gates.hold('inFlight', client, bytes))
+}
+
+function untilSent(answer: Answer, held: ReturnType<Gates['hold']>): Answer | Failure {
+  if (typeof held === 'string') return failures.overloaded(held)
+  return { ...answer, sent: () => held[Symbol.dispose]() }
+}
+
+/** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
+async function* paced(
+  texts: AsyncIterable<string>,
+  { route, requestId, path, callerId: caller }: Exchange,
+  { client, isOver }: Reader,
+  { gates: { compute }, service, log }: Admitting,
+): AsyncGenerator<string, void> {
+  try {
+    for await (const text of texts) {
+      if (service.stopping()) throw new Error('the service stops')
+      if (await isOver()) throw new Error('its key or session is not in effect any more')
+      const { cost } = route ?? {}
+      if (cost !== undefined) {
+        compute.chargeReply(cost, client, { bytes: Buffer.byteLength(text), isRendered: true })
+        const goesOnMs = performance.now() + PACE_MS_MAX
+        while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
       }
-    } catch (error) {
-      const cause = error instanceof Error ? (error.stack ?? error.message) : error
-      log({ requestId, path, caller, msg: 'a reply was cut short', cause }, true)
-      throw error
+      yield text
     }
+  } catch (error) {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : error
+    log({ requestId, path, caller, msg: 'a reply was cut short', cause }, true)
+    throw error
   }
+}
 
-  return (outcome, exchange, reader) => {
-    const answer = outcome instanceof Failure ? outcome : conditional(outcome, exchange.ifNoneMatch)
-    const isSent = !(answer instanceof Failure) && exchange.method !== 'HEAD'
-    if (isSent && answer.texts !== undefined) {
-      const sent = exports.take(PAGE_BYTES_MAX, reader.client)
-      if (typeof sent === 'string') return failures.overloaded('exports')
-      return { ...answer, sent, texts: paced(answer.texts, exchange, reader) }
-    }
-    const body = isSent ? encoded(answer.body) : ''
-    const bytes = Buffer.byteLength(body)
-    charge(outcome, exchange, { client: reader.client, bytes })
-    // A client that does not read a large reply must not fill the memory.
-    if (!isSent || bytes < LARGE_REPLY_BYTES || reader.hasPlace) return answer
-    const sent = admission.take(bytes, reader.client)
-    return typeof sent === 'string' ? failures.overloaded(sent) : { ...answer, body, sent }
-  }
-
-  /** The result of a thread is charged by the thread's time, and a refusal for want of capacity is not charged. */
-  function charge(
-    outcome: Answer | Failure,
-    { route }: Exchange,
-    { client, bytes }: { readonly client: string; readonly bytes: number },
-  ): void {
-    const isByThread = !(outcome instanceof Failure) && outcome.times !== undefined
-    const isRefused = outcome.status === 429 || outcome.status === 503
-    if (route?.cost === undefined || isByThread || isRefused) return
-    compute.chargeReply(route.cost, client, { bytes, isRendered: !isKept(outcome) })
-  }
+/** The result of a thread is charged by the thread's time, and a refusal for want of capacity is not charged. */
+function charge(
+  outcome: Answer | Failure,
+  { route }: Exchange,
+  { client, bytes, compute }: { readonly client: string; readonly bytes: number; readonly compute: Compute },
+): void {
+  const isByThread = !(outcome instanceof Failure) && outcome.times !== undefined
+  const isRefused = outcome.status === 429 || outcome.status === 503
+  if (route?.cost === undefined || isByThread || isRefused) return
+  compute.chargeReply(route.cost, client, { bytes, isRendered: !isKept(outcome) })
 }
 
 function isKept(outcome: Answer | Failure): boolean {
@@ -103,5 +103,5 @@ function isKept(outcome: Answer | Failure): boolean {
 
 /** A large text is encoded once, and not again by each who asks for its length. */
 function encoded(body: Answer['body']): Answer['body'] {
-  return typeof body === 'string' && body.length >= LARGE_REPLY_BYTES / 3 ? Buffer.from(body) : body
+  return typeof body === 'string' && body.length >= bounds.largeReplyBytes / 3 ? Buffer.from(body) : body
 }

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { PoolUse } from '../../core/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import type { Admission } from '../http/admission.ts'
+import type { Gates } from '../http/gates/open.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 import type { DatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
@@ -12,7 +12,7 @@ import type { Threads } from './threads.ts'
 
 export interface Scraped {
   readonly dispatcher: Dispatcher
-  readonly admission: Admission
+  readonly gates: Gates
   readonly storeFault: StoreFault
   readonly probe: DatabaseProbe
   /** Every pool of the main thread, by its name; undefined: this service has none. */
@@ -84,7 +84,7 @@ function look(
   }: Instruments,
   scraped: Scraped,
 ): void {
-  const { dispatcher, admission, storeFault } = scraped
+  const { dispatcher, gates, storeFault } = scraped
   witnessAge.reset()
   for (const { witness, ageSeconds } of scraped.witnessAges()) witnessAge.set({ witness }, ageSeconds)
   eventEndpoints.reset()
@@ -97,9 +97,10 @@ function look(
     queued.set({ operation }, 0)
   }
   for (const [operation, count] of waiting) queued.set({ operation }, count)
-  inFlight.set(admission.places().requests)
-  inFlightBytes.set(admission.places().bytes)
-  bodiesAnnounced.set(admission.announced().requests)
+  const held = gates.total('inFlight')
+  inFlight.set(held.requests)
+  inFlightBytes.set(held.bytes)
+  bodiesAnnounced.set(gates.total('announced').requests)
   pendingEvidence.set(dispatcher.pendingEvidence())
   refused.set(Number(storeFault.sqlState() !== undefined))
 }

@@ -6,7 +6,8 @@ import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
 import type { Cost } from '../dispatch/operations.ts'
-import type { Reads } from '../http/reads.ts'
+import type { LimitName } from '../http/gates/index.ts'
+import type { Reads } from '../http/gates/reads.ts'
 import type { KeptDocument } from '../kept-document.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Head } from '../http/listen/listener.ts'
@@ -39,7 +40,7 @@ export type { Answer } from '../answer.ts'
 /** The objects that handlers use, made once, at start. */
 export interface Service {
   readonly config: Config
-  /** For the handlers' reads; of a GET, the share of its client (`http/reads.ts`). The worker threads have their own connections. */
+  /** For the handlers' reads; of a GET, the share of its client (`http/gates/reads.ts`). The worker threads have their own connections. */
   readonly pool: Reads
   /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool
@@ -136,7 +137,7 @@ interface RouteRow extends OpenApiOperation {
 type Bounds =
   | {
       /** The rate limit that counts its requests. */
-      readonly limit: 'execute' | 'health' | 'public'
+      readonly limit: LimitName
       /** The budget that its thread time and its replies are charged to. */
       readonly cost?: Cost
     }

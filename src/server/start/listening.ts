@@ -12,14 +12,14 @@ import { openLiveCounts, type LiveCounts } from '../console/live.ts'
 import { openSessions } from '../console/sessions.ts'
 import { openCoseReceipts } from '../evidence/cose-receipts.ts'
 import { openLogProofs } from '../evidence/log-proofs.ts'
-import { openAdmission, type Admission } from '../http/admission.ts'
 import { openAudit } from '../http/audit.ts'
 import { openFrontEnd } from '../http/front-end.ts'
-import { openMemoryLimits, type Limits } from '../http/limit.ts'
+import { openMemoryLimits, type Limits } from '../http/gates/limit.ts'
+import { openGates, type Gates } from '../http/gates/open.ts'
+import { openOverload } from '../http/gates/overload.ts'
+import { openSharedLimits } from '../http/gates/shared-limit.ts'
 import { listen } from '../http/listen/index.ts'
 import type { Listener, ListenOptions } from '../http/listen/listener.ts'
-import { openOverload } from '../http/overload.ts'
-import { openSharedLimits } from '../http/shared-limit.ts'
 import { openSpans } from '../metrics/spans.ts'
 import { unknownApprovers } from '../notifications/unknown-approvers.ts'
 import { openapiTexts } from '../openapi/document.ts'
@@ -59,6 +59,7 @@ export async function listenForRequests(starting: Starting, started: Started) {
   const { databaseUrl } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
   const limits = openLimits(starting, limitPool)
+  const gates = openGates({ config, limits, compute, pool: started.data.pools.read })
   const audit = openAudit({
     submit: dispatcher.submit,
     limits: openMemoryLimits(),
@@ -66,14 +67,11 @@ export async function listenForRequests(starting: Starting, started: Started) {
   })
   stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
   if (metrics !== undefined) stops.push(() => metrics.close())
-  const admission = openAdmission(config.queueRequestsMax)
   const live = openLiveCounts()
   const stop = { begun: false }
   const onRequest = openFrontEnd({
     service: serviceOf(starting, started, { live, stopping: () => stop.begun }),
-    limits,
-    compute,
-    admission,
+    gates,
     audit,
     log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
     watch: metrics?.replies,
@@ -89,9 +87,9 @@ export async function listenForRequests(starting: Starting, started: Started) {
   })
   stops.push(() => {
     stop.begun = true
-    return drain(starting, started.threads, { listener, admission })
+    return drain(starting, started.threads, { listener, gates })
   })
-  return { listener, admission, limitPool }
+  return { listener, gates, limitPool }
 }
 
 const versionAdvice =
@@ -176,10 +174,10 @@ function serviceOf(
 async function drain(
   { config, logger }: Starting,
   { dispatcher: { evidenceStored, pendingEvidence } }: StartedThreads,
-  { listener, admission }: { readonly listener: Listener; readonly admission: Admission },
+  { listener, gates }: { readonly listener: Listener; readonly gates: Gates },
 ): Promise<void> {
   // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
-  const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), admission.empty()]))
+  const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), gates.empty()]))
   // Evidence can be pending although its caller has been answered.
   await within(config.shutdownTimeoutMs, drained.then(evidenceStored), undefined)
   if (pendingEvidence() > 0) logger.error({ executions: pendingEvidence() }, 'evidence lost: in doubt')

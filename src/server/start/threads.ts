@@ -2,7 +2,7 @@
 import { openStoreFault, watchStoreFault } from '../../core/store-fault.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
 import { openCallers } from '../http/authenticate.ts'
-import { openCompute } from '../http/compute.ts'
+import { openCompute } from '../http/gates/compute.ts'
 import { watchAuthority } from '../jobs/authority-watch.ts'
 import { openProblems } from '../jobs/repeat.ts'
 import { unknownApprovers } from '../notifications/unknown-approvers.ts'

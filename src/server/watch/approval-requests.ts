@@ -3,14 +3,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Persons } from '../../core/persons.ts'
 import { readRequestStates, type RequestState } from '../../core/tables/approval-requests.ts'
+import { bounds } from '../http/gates/index.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 
 /** While somebody waits. */
 const LOOK_EVERY_MS = 250
-
-/** Requests that wait at once, and those of one caller; one more is answered as if it did not ask to. */
-const WAITING_MAX = 1_000
-const WAITING_MAX_OF_CLIENT = WAITING_MAX / 4
 
 export interface ApprovalRequestWatch {
   /**
@@ -65,7 +62,12 @@ export function watchApprovalRequests(
   return {
     wait(seen, { client, ms }) {
       const own = Array.from(waiting).filter((one) => one.client === client).length
-      if (stopping() || ms <= 0 || waiting.size >= WAITING_MAX || own >= WAITING_MAX_OF_CLIENT)
+      if (
+        stopping() ||
+        ms <= 0 ||
+        waiting.size >= bounds.approvalRequestWaits ||
+        own >= bounds.approvalRequestWaits / bounds.clientShare
+      )
         return Promise.resolve()
       return new Promise((resolve) => {
         const one: Waiting = {

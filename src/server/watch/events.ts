@@ -2,7 +2,8 @@
 // no thread, only its place in a map.
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { openTurns } from '../http/reads.ts'
+import { openPerClient } from '../http/gates/concurrency.ts'
+import { bounds } from '../http/gates/index.ts'
 import { bitOf, codesMask, eventTypes } from '../../core/events/types.ts'
 import type { EventScope } from '../../core/events/read.ts'
 import { ownerTag, readEventsSince, type FeedPlace } from '../../core/tables/log-events.ts'
@@ -10,10 +11,6 @@ import type { Sql } from '../../core/postgres/sql.ts'
 
 /** While somebody waits. The sequencer appends five times a second. */
 const LOOK_EVERY_MS = 100
-
-/** Requests that wait at once, and those of one caller; one more is answered as if it did not ask to. */
-const WAITING_MAX = 10_000
-const WAITING_MAX_OF_CLIENT = WAITING_MAX / 4
 
 /** Thousands are woken by one event: in the queue of the pool the last of them would wait for longer than it allows. */
 const READS_AT_ONCE = 2
@@ -80,15 +77,15 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
     for (const one of waiting) one.wake(found)
   }
 
-  const turns = openTurns(READS_AT_ONCE)
+  const perClient = openPerClient(READS_AT_ONCE)
   const atOnce = pLimit(READS_AT_ONCE)
 
   return {
     // A client has no more than its two pages in the common queue, so whoever comes after waits for those alone.
-    read: (client, page) => turns(client, () => atOnce(page)),
+    read: (client, page) => perClient(client, () => atOnce(page)),
     wait(place, { scope, client, ms }) {
       const own = ofClient.get(client) ?? 0
-      if (stopping() || waiting.size >= WAITING_MAX || own >= WAITING_MAX_OF_CLIENT)
+      if (stopping() || waiting.size >= bounds.eventWaits || own >= bounds.eventWaits / bounds.clientShare)
         return Promise.resolve(false)
       if (waiting.size === 0 && !looking) seen = place
       // The look is ahead: what it saw before this request waited, it tells nobody again.

@@ -15,7 +15,7 @@ export interface Head {
   readonly httpVersion: HttpVersion
   /** Declared by Content-Length; 0 when there is none. The guard has refused every request whose length is in question. */
   readonly bodyBytes: number
-  /** The peer's address, as `plainAddress` writes it. Only before the first `await`. */
+  /** The peer's address, as `plainAddress` writes it. Only while the head is looked at. */
   remoteAddress(): string
   /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
   readonly header: (name: string) => string | undefined
@@ -23,17 +23,23 @@ export interface Head {
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-export interface HttpRequest extends Head {
+/** The decisions that the front end makes by the head alone, before the listener reads on. */
+export interface Accepted {
   /**
-   * Starts reading the body, and must be called before the first `await`: an unread body is discarded from then on.
-   * @param turn the client is left waiting until it resolves; what has come with the head may be read before
-   * @returns all of the body; undefined when the client went away before it came
+   * `discard`: it is read and thrown away, so that the client gets its reply for certain. `leave`: it is not even read, and the connection
+   * ends with the reply, which a client that still sends may not get.
    */
-  readBody(turn?: Promise<void>): Promise<Uint8Array | undefined>
-  /** The reply will end the connection: what is pipelined behind this request is not run. Only before the first `await`. */
-  endConnection(): void
-  /** The body is not even read to be thrown away: the connection ends with the reply, which a client that still sends may not get. Likewise. */
-  leaveBody(): void
+  readonly body: 'read' | 'discard' | 'leave'
+  /** For a body that is read: its client is left waiting until it resolves; what has come with the head may be read before. */
+  readonly turn?: Promise<void> | undefined
+  /** The reply will end the connection: what is pipelined behind this request is not run. */
+  readonly endsConnection?: true | undefined
+  /**
+   * Called once, at once.
+   * @param body all of a body that is read, and an empty one else; undefined when the client went away before it came
+   * @returns never a rejection; undefined where the client went away before its body came: there is nobody to answer
+   */
+  readonly reply: (body: Promise<Uint8Array | undefined>) => Promise<Reply | undefined>
 }
 
 /** The reply of the front end. Content-Length, Date and the connection's framing are the listener's. */
@@ -49,8 +55,7 @@ export interface Reply {
   readonly sent?: (() => void) | undefined
 }
 
-/** Never rejects. Undefined where the client went away before its body came: there is nobody to answer. */
-export type OnRequest = (request: HttpRequest) => Promise<Reply | undefined>
+export type OnRequest = (head: Head) => Accepted
 
 export interface ListenOptions {
   readonly host: string

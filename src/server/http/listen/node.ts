@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, STATUS_CODES } from '../../../core/node-http.ts'
+import { bounds } from '../gates/index.ts'
 import { backlogTaken } from './backlog.ts'
 import { serveRequest } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
@@ -20,11 +21,6 @@ const nodeTimeouts: Timeouts = {
   idleMs: 75_000,
   stalledMs: 120_000,
 }
-/**
- * Requests of a connection that may be unanswered. Node hands over all that came in one read before it turns to another connection, a thousand of
- * them or more.
- */
-export const pipelinedMax = 16
 /** How often node looks for connections over headMs or requestMs. */
 const timeoutCheckMs = 1_000
 
@@ -85,7 +81,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
     newest.set(socket, response)
     const head = headOf(request)
     if (typeof head === 'string') return refuseHead(response, socket, head)
-    if ((unanswered.get(socket) ?? 0) >= pipelinedMax) return drop(socket, 'pipelined')
+    if ((unanswered.get(socket) ?? 0) >= bounds.pipelined) return drop(socket, 'pipelined')
     const ended = begin(socket)
     serveRequest(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),

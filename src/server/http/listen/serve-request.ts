@@ -18,29 +18,25 @@ export interface Wire {
 
 export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () => boolean, wire: Wire): void {
   const { bodyBytes } = head
-  let ends =
-    head.httpVersion === '1.0' || /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
-  let reading: Promise<Uint8Array | undefined> | undefined
-  let abandonBody: (() => void) | undefined
-  let isLeft = false
-  const replying = onRequest({
-    ...head,
-    readBody: (turn) => (reading ??= readBody(turn)),
-    endConnection: () => void (ends = true),
-    leaveBody: () => void (isLeft = true),
-  })
-  // `onRequest` has run to its first `await`: what it wants of the connection is known.
-  const isUnwanted = bodyBytes > 0 && reading === undefined
+  const accepted = onRequest(head)
+  const isUnwanted = bodyBytes > 0 && accepted.body !== 'read'
   // A client that sent `Expect` may or may not send its body after a refusal: there is nothing to wait for.
   const canDiscard =
-    isUnwanted && !isLeft && head.header('expect') === undefined && bodyBytes <= DISCARD_BYTES_MAX
-  if (isUnwanted && !canDiscard) ends = true
+    accepted.body === 'discard' && head.header('expect') === undefined && bodyBytes <= DISCARD_BYTES_MAX
+  const ends =
+    accepted.endsConnection === true ||
+    head.httpVersion === '1.0' ||
+    /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '') ||
+    (isUnwanted && !canDiscard)
   if (ends || isStopping()) wire.endsHere()
-  const discarded = canDiscard ? new Promise<void>((resolve) => wire.discardBody(resolve)) : undefined
+  let abandonBody: (() => void) | undefined
+  const reading = accepted.body === 'read' ? readBody(accepted.turn) : NO_BODY
+  const discarded =
+    isUnwanted && canDiscard ? new Promise<void>((resolve) => wire.discardBody(resolve)) : undefined
   void answer()
 
   async function answer(): Promise<void> {
-    const reply = await replying
+    const reply = await accepted.reply(reading)
     if (reply === undefined) return
     const close = ends || isStopping() || reply.headers['Connection'] === 'close'
     // A socket that is closed with unread bytes is reset, and the reset can overtake the reply.
@@ -51,10 +47,12 @@ export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () =>
   }
 
   function readBody(turn?: Promise<void>): Promise<Uint8Array | undefined> {
-    if (bodyBytes === 0) return Promise.resolve(new Uint8Array(0))
+    if (bodyBytes === 0) return NO_BODY
     return new Promise((resolve) => {
       abandonBody = () => resolve(undefined)
       wire.readBody(resolve, abandonBody, turn)
     })
   }
 }
+
+const NO_BODY = Promise.resolve(new Uint8Array(0))

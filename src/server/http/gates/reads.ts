@@ -1,28 +1,8 @@
 // The connections that routes read by, shared out between clients: one that reads much waits for itself, and others do not wait for it.
-import pLimit, { type LimitFunction } from 'p-limit'
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import type { Sql } from '../../core/postgres/sql.ts'
-
-/** Longer nobody waits for a connection either (`openPool`). */
-const WAIT_MS_MAX = 2_000
-
-type Turns = <T>(client: string, work: () => Promise<T>) => Promise<T>
-
-/** @returns a function that runs so much work of each client at once */
-export function openTurns(atOnce: number): Turns {
-  const clients = new Map<string, { readonly limit: LimitFunction; count: number }>()
-  return async (client, work) => {
-    let own = clients.get(client)
-    if (own === undefined) clients.set(client, (own = { limit: pLimit(atOnce), count: 0 }))
-    own.count++
-    try {
-      return await own.limit(work)
-    } finally {
-      own.count--
-      if (own.count === 0) clients.delete(client)
-    }
-  }
-}
+import type { Sql } from '../../../core/postgres/sql.ts'
+import { openPerClient } from './concurrency.ts'
+import { bounds } from './index.ts'
 
 /** A client has waited too long for its own other reads. */
 export class TooManyReads extends Error {}
@@ -35,11 +15,11 @@ export type Reads = Sql & Pick<Pool, 'connect'>
  * @returns the reads of a client, as in `RouteRequest`; they throw `TooManyReads`
  */
 export function openReads(pool: Reads, atOnce: number): (client: string) => Reads {
-  const turns = openTurns(atOnce)
+  const perClient = openPerClient(atOnce)
 
   function inTurn<T>(client: string, read: () => Promise<T>): Promise<T> {
-    const untilMs = performance.now() + WAIT_MS_MAX
-    return turns(client, async () => {
+    const untilMs = performance.now() + bounds.readWaitMs
+    return perClient(client, async () => {
       if (performance.now() > untilMs) throw new TooManyReads('the client has too many other reads')
       return read()
     })

@@ -1,17 +1,22 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
 // operation of the threads is charged to stands in its row (dispatch/operations.ts).
-import { failures, type Failure } from '../../core/errors.ts'
-import type { Operation, ThreadReply } from '../../core/thread-messages.ts'
-import { operations, type Cost, type Price } from '../dispatch/operations.ts'
-import type { Meter } from '../dispatch/replies.ts'
+import { failures, type Failure } from '../../../core/errors.ts'
+import type { Operation, ThreadReply } from '../../../core/thread-messages.ts'
+import { operations, type Cost, type Price } from '../../dispatch/operations.ts'
+import type { Meter } from '../../dispatch/replies.ts'
+import { isAddress } from './client.ts'
+import { bounds } from './index.ts'
 import { openBudgets, type Limit, type LimitVerdict } from './limit.ts'
 
-/** A client without a key has this part of what a caller has. */
-const OPEN_SHARE = 5
+/** The budget that a request is charged to, with what is left of it. */
+export interface Funds {
+  readonly budget: Limit
+  readonly verdict: LimitVerdict
+}
 
 export interface Compute {
   /** Whether a client (`RouteRequest.client`) has any of the budget left. */
-  readonly look: (cost: Cost, client: string) => { readonly budget: Limit; readonly verdict: LimitVerdict }
+  readonly look: (cost: Cost, client: string) => Funds
   /** Charges what a reply took of the main thread. What no thread or client is sent has no bytes; what is kept is not rendered. */
   readonly chargeReply: (
     cost: Cost,
@@ -33,7 +38,7 @@ export const READ_MS_PER_BYTE = 20 / (1024 * 1024)
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
 export function openCompute(msPerMinute: number): Compute {
   const budgets = openBudgets()
-  const openMsPerMinute = Math.max(1, Math.floor(msPerMinute / OPEN_SHARE))
+  const openMsPerMinute = Math.max(1, Math.floor(msPerMinute / bounds.addressBudgetShare))
   const budgetOf = (name: Cost, client: string): Limit => ({
     name,
     perMinute: isAddress(client) ? openMsPerMinute : msPerMinute,
@@ -76,14 +81,4 @@ export function openCompute(msPerMinute: number): Compute {
 
 function isBudget(price: Price): price is Cost {
   return price === 'compute' || price === 'administration'
-}
-
-/** The client of a request without a caller, for queues, shares and budgets. No callerId has a space. */
-export function addressClient(address: string): string {
-  return `address ${address}`
-}
-
-/** Whether a client has no key. */
-export function isAddress(client: string): boolean {
-  return client.startsWith('address ')
 }

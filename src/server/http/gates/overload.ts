@@ -1,9 +1,8 @@
 // Whether this instance keeps up with what it has taken in: GET /ready says so, and a load balancer sends its callers elsewhere.
-import { LATE_MS, watchLateness } from '../../core/lateness.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { LATE_MS, watchLateness } from '../../../core/lateness.ts'
+import type { Dispatcher } from '../../dispatch/dispatcher.ts'
+import { bounds } from './index.ts'
 
-/** Executions that have waited longer than this for a thread show that more come than are served. */
-const WAITED_MS_MAX = 2_000
 /** How long a late event loop is held against it. */
 const REMEMBERED_MS = 2_000
 
@@ -11,8 +10,8 @@ const REMEMBERED_MS = 2_000
 export function openOverload({ executionsWaitedMs }: Pick<Dispatcher, 'executionsWaitedMs'>) {
   const lateness = watchLateness()
   return (): string | undefined => {
-    if (executionsWaitedMs() > WAITED_MS_MAX)
-      return `The service is overloaded: executions wait more than ${WAITED_MS_MAX / 1_000} seconds for a thread.`
+    if (executionsWaitedMs() > bounds.executionWaitMs)
+      return `The service is overloaded: executions wait more than ${bounds.executionWaitMs / 1_000} seconds for a thread.`
     if (lateness.wasLate(REMEMBERED_MS))
       return `The service is overloaded: its event loop is late by ${LATE_MS / 1_000} second or more.`
     return undefined

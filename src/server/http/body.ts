@@ -1,0 +1,72 @@
+// The body of a request: whether it is read is decided by the head, before the listener reads on.
+import { setTimeout as delay } from 'node:timers/promises'
+import { failures, type Failure } from '../../core/errors.ts'
+import type { Held } from './gates/book.ts'
+import { isAddress } from './gates/client.ts'
+import { READ_MS_PER_BYTE } from './gates/compute.ts'
+import { openPerClient } from './gates/concurrency.ts'
+import { bounds } from './gates/index.ts'
+import type { Gates } from './gates/open.ts'
+import type { Accepted } from './listen/listener.ts'
+import { DISCARD_BYTES_MAX } from './listen/serve-request.ts'
+
+/** How the body is treated, and the place that it holds until its request is answered. */
+export interface BodyPlan extends Pick<Accepted, 'body' | 'turn'> {
+  /** Undefined: the body is not read. */
+  readonly place?: Held
+  /** 503: it may not even be announced. */
+  readonly refused?: Failure
+}
+
+/** @returns a function that says when the large bodies of an address may be read: one after the other, with pauses */
+export function openBodyTurns(): (client: string, bytes: number) => Promise<void> | undefined {
+  const perAddress = openPerClient(1)
+  return (client, bytes) => {
+    if (!isAddress(client) || bytes <= bounds.smallBodyBytes) return undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    // How long the next one waits then depends on the length alone: a client that withholds its body keeps no other from being read.
+    void perAddress(client, () => {
+      resolve()
+      return delay(bounds.addressReadShare * READ_MS_PER_BYTE * bytes, undefined, { ref: false })
+    })
+    return promise
+  }
+}
+
+/** For a body that the route takes and its client can pay for. */
+export function wantedBody(
+  bytes: number,
+  client: string,
+  { gates, turnOf }: { readonly gates: Gates; readonly turnOf: ReturnType<typeof openBodyTurns> },
+): BodyPlan {
+  const place = gates.hold('announced', client, bytes)
+  if (typeof place !== 'string') return { body: 'read', turn: turnOf(client, bytes), place }
+  // Not charged: a provider whose deliveries are valid sends it again.
+  return { body: bytes > bounds.smallBodyBytes ? 'leave' : 'discard', refused: failures.overloaded(place) }
+}
+
+/**
+ * For a body that nobody wants. It is thrown away, so that its client gets the refusal for certain, while the client can pay for that: a body of
+ * 1 MB takes as long to throw away as to read.
+ */
+export function unwantedBody(bytes: number, client: string, { compute }: Gates): BodyPlan {
+  if (bytes <= bounds.smallBodyBytes) return { body: 'discard' }
+  if (bytes > DISCARD_BYTES_MAX || !compute.look('compute', client).verdict.allowed) return { body: 'leave' }
+  compute.chargeBody('compute', client, bytes)
+  return { body: 'discard' }
+}
+
+/**
+ * Waits for a body, which is in flight from the moment when all of it is there.
+ * @returns undefined where the client went away before; 503 where there is no place for it
+ */
+export async function arrival(
+  reading: Promise<Uint8Array | undefined>,
+  { turn, place, refused }: BodyPlan,
+): Promise<Uint8Array | Failure | undefined> {
+  if (refused !== undefined) return refused
+  await turn
+  const body = await reading
+  const gate = body && place?.move('inFlight')
+  return gate === undefined ? body : failures.overloaded(gate)
+}

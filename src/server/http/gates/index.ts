@@ -1,0 +1,241 @@
+// The gates: everything that bounds what one client may have of an instance, in one table. `open.ts` has the verbs by which a request passes
+// them. The table of the handbook, "Who may use how much", is made from the rows (`npm run ledgers`).
+import type { Config } from '../../../core/config.ts'
+import type { OverloadGate } from '../../../core/gates.ts'
+import { LATE_MS } from '../../../core/lateness.ts'
+import { QUEUED_MS_MAX, type Cost } from '../../dispatch/operations.ts'
+
+const MIB = 1024 * 1024
+
+/** The numbers that no setting changes. */
+export const bounds = {
+  /** Requests of a connection that are unanswered. Node hands over all that came in one read, a thousand of them or more. */
+  pipelined: 16,
+  /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
+  addressRequestsPerTurn: 4,
+  /** A smaller body is read and thrown away whoever sends it, which costs no more than another connection. */
+  smallBodyBytes: MIB / 8,
+  /** Reading the large bodies of one address takes the main thread at most this part of its time. */
+  addressReadShare: 5,
+  /** A client without a key has this part of the thread time of a caller. */
+  addressBudgetShare: 5,
+  /** Bodies that are announced; and bodies that have arrived, with large replies that have not left. */
+  memoryBytes: 64 * MIB,
+  /** A smaller reply is left to the sockets' own buffers. */
+  largeReplyBytes: MIB / 16,
+  /** One client may hold this part of the places and of the bytes. */
+  clientShare: 4,
+  /** Anybody can have many addresses: all of them together hold this part, so that callers always have the rest. */
+  addressesShare: 2,
+  /** Replies that stream at once. Each holds a page in memory while its client reads it. */
+  streams: 8,
+  /** Of the four connections by which routes read one is always left to the others. */
+  clientReads: 3,
+  /** For a connection of the pool nobody waits longer either (`openPool`). */
+  readWaitMs: 2_000,
+  /** Requests that wait for an event, and for an approval request to change. */
+  eventWaits: 10_000,
+  approvalRequestWaits: 1_000,
+  /** A caller chooses what it is denied, and may name another capability each time: as many as its executions by default. */
+  auditPerCaller: 600,
+  /** Bad keys from a million addresses write no more than this. */
+  auditWithoutKey: 6_000,
+  /** Executions that have waited longer for a thread show that more come than are served. */
+  executionWaitMs: 2_000,
+} as const
+
+/** One row: a bound on what is counted, and what becomes of what is beyond it. */
+interface Throttle {
+  readonly counts: string
+  readonly whom: string
+  readonly bound: string
+  readonly beyond: 429 | 503 | string
+}
+
+/** A row that counts requests, or thread time, for each minute. Its name is the `limit` of a 429, in metrics and in the RateLimit fields. */
+interface Rate extends Throttle {
+  readonly beyond: 429
+  readonly perMinute: (limits: Config['rateLimits']) => number
+}
+
+/** Rate limits that count requests: POST /execute and POST /transactions share one, GET /health and GET /ready another (decisions §1). */
+const limits = {
+  execute: {
+    counts: 'requests to `POST /execute` and `POST /transactions`',
+    whom: 'a caller, on all instances',
+    bound: '`RATE_LIMIT_EXECUTE_PER_MINUTE`',
+    beyond: 429,
+    perMinute: ({ executePerMinute }) => executePerMinute,
+  },
+  health: {
+    counts: 'requests to `GET /health` and `GET /ready`',
+    whom: 'an address, on all instances',
+    bound: '`RATE_LIMIT_HEALTH_PER_MINUTE`',
+    beyond: 429,
+    perMinute: ({ healthPerMinute }) => healthPerMinute,
+  },
+  public: {
+    counts: 'requests to the other open routes',
+    whom: 'an address, on all instances',
+    bound: '`RATE_LIMIT_PUBLIC_PER_MINUTE`',
+    beyond: 429,
+    perMinute: ({ publicPerMinute }) => publicPerMinute,
+  },
+} as const satisfies Record<string, Rate>
+
+/** Budgets of thread time, looked at when a request's head is there and again when a thread is free for it. */
+const budgets = {
+  compute: {
+    counts: 'milliseconds of thread time for whatever neither executes nor governs, and for replies',
+    whom: `a caller; an address has a ${part(bounds.addressBudgetShare)} of it`,
+    bound: '`RATE_LIMIT_COMPUTE_MS_PER_MINUTE`',
+    beyond: 429,
+    perMinute: ({ computeMsPerMinute }) => computeMsPerMinute,
+  },
+  administration: {
+    counts:
+      'milliseconds of thread time for proposing, deciding and taking back, and for reading what is decided',
+    whom: 'a caller',
+    bound: '`RATE_LIMIT_COMPUTE_MS_PER_MINUTE`',
+    beyond: 429,
+    perMinute: ({ computeMsPerMinute }) => computeMsPerMinute,
+  },
+} as const satisfies Record<Cost, Rate>
+
+export type LimitName = keyof typeof limits
+
+export const rates: Readonly<Record<LimitName | Cost, Rate>> = { ...limits, ...budgets }
+
+/** The gates of a 503 that are no worker thread's. */
+type BoundGate = Exclude<OverloadGate, 'claims' | 'late-thread' | 'log-heads'> | 'waiting'
+
+type Throttles = Readonly<Record<string, Throttle>> &
+  Readonly<Record<BoundGate, Throttle & { readonly beyond: 503 }>>
+
+/** Every throttle, in the order in which a request meets them; one that answers 503 by the name of its gate. */
+export const throttles: Throttles = {
+  pipelined: {
+    counts: 'requests that are sent ahead and unanswered (on `node:http`)',
+    whom: 'a connection',
+    bound: String(bounds.pipelined),
+    beyond: 'the connection ends',
+  },
+  'event loop': {
+    counts: 'requests without a key that go on in one turn of the event loop',
+    whom: 'an address',
+    bound: String(bounds.addressRequestsPerTurn),
+    beyond: 'they wait for the next turn',
+  },
+  ...limits,
+  ...budgets,
+  'approval requests': {
+    counts: 'approval requests that are opened',
+    whom: 'a caller, on all instances',
+    bound: '`APPROVAL_REQUESTS_PER_HOUR`',
+    beyond: 429,
+  },
+  announced: {
+    counts: 'bodies that are announced and have not arrived',
+    whom: `a client: a ${part(bounds.clientShare)} of \`QUEUE_REQUESTS_MAX\` and of the bytes; all addresses: ${part(bounds.addressesShare)} of the bytes`,
+    bound: inMib(bounds.memoryBytes),
+    beyond: 503,
+  },
+  'large bodies': {
+    counts: `bodies over ${inKib(bounds.smallBodyBytes)} that are read`,
+    whom: 'an address',
+    bound: `one at a time, a ${part(bounds.addressReadShare)} of the main thread’s time`,
+    beyond: 'the next one waits',
+  },
+  places: {
+    counts: 'requests from the end of their body to their reply',
+    whom: 'all clients',
+    bound: '`QUEUE_REQUESTS_MAX`',
+    beyond: 503,
+  },
+  memory: {
+    counts: `bytes of their bodies, and of replies of ${inKib(bounds.largeReplyBytes)} or more until they have left`,
+    whom: 'all clients',
+    bound: inMib(bounds.memoryBytes),
+    beyond: 503,
+  },
+  'client-share': {
+    counts: 'both',
+    whom: 'a client',
+    bound: `a ${part(bounds.clientShare)} of each`,
+    beyond: 503,
+  },
+  'addresses-share': {
+    counts: 'both',
+    whom: 'all addresses together',
+    bound: `${part(bounds.addressesShare)} of each`,
+    beyond: 503,
+  },
+  exports: {
+    counts: 'replies that stream',
+    whom: `all clients; a client has a ${part(bounds.clientShare)} of them, all addresses ${part(bounds.addressesShare)}`,
+    bound: String(bounds.streams),
+    beyond: 503,
+  },
+  reads: {
+    counts: 'database connections that read for `GET` requests',
+    whom: 'a client',
+    bound: `${bounds.clientReads} of 4`,
+    beyond: 503,
+  },
+  'waits for events': {
+    counts: 'requests that wait for an event',
+    whom: `all clients; a client has a ${part(bounds.clientShare)} of them`,
+    bound: count(bounds.eventWaits),
+    beyond: 'they are answered without waiting',
+  },
+  'waits for approval requests': {
+    counts: 'requests that wait for an approval request to change',
+    whom: `all clients; a client has a ${part(bounds.clientShare)} of them`,
+    bound: count(bounds.approvalRequestWaits),
+    beyond: 'they are answered without waiting',
+  },
+  queue: {
+    counts: 'time in the queue of the worker threads, which serves its clients in turn',
+    whom: 'a request',
+    bound: inSeconds(QUEUED_MS_MAX),
+    beyond: 503,
+  },
+  waiting: {
+    counts: 'time that an execution waits for a thread, and that the event loop is late',
+    whom: 'an instance',
+    bound: `${inSeconds(bounds.executionWaitMs)}, and ${inSeconds(LATE_MS)}`,
+    beyond: 503,
+  },
+  'audit caller': {
+    counts: 'audit events, where refusals that are alike are one for each minute',
+    whom: 'a caller',
+    bound: `${bounds.auditPerCaller} per minute`,
+    beyond: 'they are counted, and the next event says how many they were',
+  },
+  'audit without key': {
+    counts: 'the same',
+    whom: 'all addresses together',
+    bound: `${count(bounds.auditWithoutKey)} per minute`,
+    beyond: 'the same',
+  },
+}
+
+function part(parts: 2 | 4 | 5): string {
+  return { 2: 'half', 4: 'quarter', 5: 'fifth' }[parts]
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US')
+}
+
+function inMib(bytes: number): string {
+  return `${bytes / MIB} MiB`
+}
+
+function inKib(bytes: number): string {
+  return `${bytes / 1024} KiB`
+}
+
+function inSeconds(ms: number): string {
+  return `${ms / 1_000} s`
+}

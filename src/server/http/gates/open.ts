@@ -1,0 +1,80 @@
+// The verbs by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Config } from '../../../core/config.ts'
+import { failures, type Failure } from '../../../core/errors.ts'
+import { openBook, type Book } from './book.ts'
+import { isAddress } from './client.ts'
+import type { Compute, Funds } from './compute.ts'
+import { openPerClient } from './concurrency.ts'
+import { bounds, rates, type LimitName } from './index.ts'
+import { limitHeaders, type Limits } from './limit.ts'
+import { openReads, type Reads } from './reads.ts'
+
+/** The facts by which a request is counted. */
+interface Counted {
+  /** The limit of its route; undefined: it has a budget alone. */
+  readonly limit: LimitName | undefined
+  readonly callerId: string | undefined
+  readonly address: string
+  /** The budget that it is charged to, as it was when it came; undefined: its route has none. */
+  readonly funds: Funds | undefined
+}
+
+interface Passed {
+  /** The RateLimit fields of the limit and the budget. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly refused?: Failure
+  /** The limit or budget that refuses. */
+  readonly refusedBy?: string
+}
+
+export interface Gates extends Book {
+  /** Counts a request against its route's limit, then goes by what its budget had left. Never rejects. */
+  readonly pass: (counted: Counted) => Promise<Passed>
+  /** Budgets: what is left of one, and what is charged to it. */
+  readonly compute: Compute
+  /** Nobody waits behind all that an address asks for at once: a few of its requests go on in each turn of the event loop. */
+  readonly inTurn: (client: string) => Promise<void>
+  /** The connections that a client reads by. */
+  readonly reads: (client: string) => Reads
+}
+
+export function openGates({
+  config: { queueRequestsMax, rateLimits },
+  limits,
+  compute,
+  pool,
+}: {
+  readonly config: Pick<Config, 'queueRequestsMax' | 'rateLimits'>
+  readonly limits: Limits
+  readonly compute: Compute
+  readonly pool: Reads
+}): Gates {
+  const perAddress = openPerClient(bounds.addressRequestsPerTurn)
+  const limitOf = (name: LimitName) => ({ name, perMinute: rates[name].perMinute(rateLimits) })
+  return {
+    ...openBook(queueRequestsMax),
+    compute,
+    reads: openReads(pool, bounds.clientReads),
+    async inTurn(client) {
+      if (isAddress(client)) await perAddress(client, () => nextTurn())
+    },
+    async pass({ limit: name, callerId, address, funds }) {
+      let headers = {}
+      // Without authentication there is no caller to count by: the execute limit is not in effect (interface §8).
+      const key = name === 'execute' ? callerId : address
+      if (name !== undefined && key !== undefined) {
+        const limit = limitOf(name)
+        const verdict = await limits.take(limit, key, performance.now())
+        headers = limitHeaders(limit, verdict)
+        if (!verdict.allowed)
+          return { headers, refused: failures.rateLimited(verdict.retryAfterSeconds), refusedBy: name }
+      }
+      if (funds === undefined) return { headers }
+      const { budget, verdict } = funds
+      headers = limitHeaders(budget, verdict, headers)
+      if (verdict.allowed) return { headers }
+      return { headers, refused: failures.rateLimited(verdict.retryAfterSeconds), refusedBy: budget.name }
+    },
+  }
+}
