@@ -5,7 +5,6 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Environment } from '../src/core/config.ts'
-import { gates } from '../src/core/gates.ts'
 import { artifactEntry } from '../src/core/log/artifacts.ts'
 import { proofKinds } from '../src/core/log/ids.ts'
 import { headingId } from '../src/server/routes/handbook.ts'
@@ -34,11 +33,6 @@ test("the handbook's configuration table names every variable that is read, and 
   const [, , ...rows] = table.split('\n')
   const named = rows.flatMap((row) => row.split('|')[1]?.match(/(?<=`)[A-Z_]+(?=`)/g) ?? [])
   expect(named.toSorted()).toEqual(Object.keys(Environment.properties).toSorted())
-})
-
-test('the handbook says of every gate of a 503 what it means', () => {
-  const rows = (chapters.get('operating.md') ?? '').matchAll(/^\| `([a-z-]+)` \| (.*?) \| .* \|$/gm)
-  expect(Object.fromEntries(Array.from(rows, ([, gate, sentence]) => [gate, sentence]))).toMatchObject(gates)
 })
 
 test('the handbook says of every type of audit event when it is written', () => {

@@ -1,11 +1,14 @@
-// Writes docs/conformance.md, and the last column of docs/fault-matrix.md and docs/abuse.md: `npm run ledgers`.
+// Writes docs/conformance.md, the last column of docs/fault-matrix.md and docs/abuse.md, and the tables of the gates in the handbook:
+// `npm run ledgers`.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allDeclarations, type Declaration } from './declared.ts'
+import { withGates } from './gates.ts'
 import { interfaceRows, readDocument, tableRows, TABLE_ROW, type Row } from './rows.ts'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
 const TEXT_MAX = 160
+const OPERATING = 'handbook/operating.md'
 
 const HEAD = `# Conformance
 
@@ -33,7 +36,11 @@ export function documents(): Record<string, string> {
     const fill = (_: string, kept: string, first: string) => `${kept} | ${testsCell(`${ledger}: ${first}`)} |`
     return [name, readDocument(name).replaceAll(TABLE_ROW, fill)]
   })
-  return { 'conformance.md': conformance(), ...Object.fromEntries(filled) }
+  return {
+    'conformance.md': conformance(),
+    [OPERATING]: withGates(readDocument(OPERATING)),
+    ...Object.fromEntries(filled),
+  }
 }
 
 function conformance(): string {

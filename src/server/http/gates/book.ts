@@ -88,7 +88,7 @@ interface ColumnBounds {
   readonly clientRequestsMax?: number
   /** Stands for each of its bounds. */
   readonly gate?: PlaceGate
-  /** What has no place there is refused here already. */
+  /** The column that a place moves to: a request that has no place there is refused here already. */
   readonly leadsTo?: BookColumn
 }
 

@@ -29,7 +29,7 @@ export const bounds = {
   addressesShare: 2,
   /** Replies that stream at once. Each holds a page in memory while its client reads it. */
   streams: 8,
-  /** Of the four connections by which routes read one is always left to the others. */
+  /** The reads of one client: one of the four connections is always left to the others. */
   clientReads: 3,
   /** For a connection of the pool nobody waits longer either (`openPool`). */
   readWaitMs: 2_000,
