@@ -1,10 +1,10 @@
 // Text of strangers in messages: whatever a mail or chat program would make a link of is broken, and what is none stays readable.
 import { expect, test } from 'vitest'
 import type { StandingRequest } from '../../src/core/tables/approval-requests.ts'
-import { mailOf } from '../../src/server/notifications/messages.ts'
+import { mailOf, slackMessage, teamsMessage } from '../../src/server/notifications/messages.ts'
 import { noticesOf } from '../../src/server/notifications/notice.ts'
 
-function mailAbout(target: string, parameters: object = {}, note = ''): string {
+function noticesAbout(target: string, parameters: object = {}, note = '', count = 1) {
   const at = '2026-11-28T00:00:00.000Z'
   const content = {
     requestId: '4f2f6a52-32b0-4c3c-9d5c-0a6d5a7d0001',
@@ -28,13 +28,18 @@ function mailAbout(target: string, parameters: object = {}, note = ''): string {
     approvers: ['alice'],
     body: JSON.stringify(content),
   } as unknown as StandingRequest
-  const notices = noticesOf([request], {
-    details: true,
-    capabilities: undefined,
-    consoleOrigin: 'https://console.example',
-  })
-  return mailOf(notices).text
+  return noticesOf(
+    Array.from({ length: count }, () => request),
+    {
+      details: true,
+      capabilities: undefined,
+      consoleOrigin: 'https://console.example',
+    },
+  )
 }
+
+const mailAbout = (target: string, parameters?: object, note?: string): string =>
+  mailOf(noticesAbout(target, parameters, note)).text
 
 /** Mail and chat programs look for these, after linkify-it and Outlook: schemes, host names, addresses, shares. */
 const LINKS =
@@ -71,4 +76,35 @@ test('amounts, ids and sentences stay as they are', () => {
   const mail = mailAbout(text, { amount: 1250.75 }, text)
   expect(mail.split(text)).toHaveLength(3)
   expect(mail).toContain('{"amount":1250.75}')
+})
+
+/** docs.slack.dev, "Section block" and "Header block". */
+const SLACK_SECTION_MAX = 3_000
+/** learn.microsoft.com, "Create incoming webhooks": 28 KB. */
+const TEAMS_BYTES_MAX = 28 * 1024
+
+// proves abuse: A requester writes texts that a chat refuses
+test.each([
+  ['links', 'a.'.repeat(256)],
+  ['characters of four bytes', '\u{1f511}'.repeat(256)],
+  ['what JSON escapes', '"\\'.repeat(256)],
+  ['characters that are replaced', '\u202e'.repeat(512)],
+])('texts of %s, as long as they may be, stay below the limits of the chats', (_, text) => {
+  for (const count of [1, 2, 5, 10, 60]) {
+    const notices = noticesAbout(
+      text,
+      { [text]: text, list: Array(20).fill(text) },
+      text.slice(0, 500),
+      count,
+    )
+    const message = { id: 'm', notices }
+    expect(Buffer.byteLength(JSON.stringify(teamsMessage(message)))).toBeLessThan(TEAMS_BYTES_MAX)
+    const { blocks } = slackMessage(message) as { blocks: { text?: { text: string } }[] }
+    for (const { text: block } of blocks) expect(block?.text.length ?? 0).toBeLessThan(SLACK_SECTION_MAX)
+  }
+})
+
+test('a text that is cut says how long it is', () => {
+  expect(mailAbout('x'.repeat(501))).toContain(` ${'x'.repeat(500)}… (501 characters)\n`)
+  expect(mailAbout('x'.repeat(500))).not.toContain('characters')
 })

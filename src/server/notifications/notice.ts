@@ -5,6 +5,7 @@ import { printable, printableJson } from '../../core/printable.ts'
 import type { ApprovalRequestContent } from '../../core/schemas/approval-request.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import type { StandingRequest } from '../../core/tables/approval-requests.ts'
+import { cut } from '../../core/text.ts'
 
 export interface Notice {
   readonly requestId: string
@@ -90,26 +91,33 @@ export function partsOf(notices: readonly Notice[]): Part[] {
   return notices.map((notice) => ({
     facts: [
       ...(notices.length === 1 ? [] : [['Capability', printable(notice.capability)] as const]),
-      ...factsOf(notice),
+      ...factsOf(notice, Math.max(VALUE_MIN, Math.floor(VALUE_MAX / notices.length))),
     ],
     link: notice.link,
     nextStep: nextStepOf(notice),
   }))
 }
 
-/** Names and values, in the order in which they are shown. */
-function factsOf({ actionCode: code, missing, expiresAt, details }: Notice): [string, string][] {
+/**
+ * Names and values, in the order in which they are shown.
+ * @param valueMax characters that each of the requester's texts may take
+ */
+function factsOf(
+  { actionCode: code, missing, expiresAt, details }: Notice,
+  valueMax: number,
+): [string, string][] {
   const facts: [string, string][] = [
     ['Action code', code],
     ['Approvals missing', String(missing)],
     ['Open until', `${expiresAt.slice(0, 19).replace('T', ' ')} UTC`],
   ]
   if (details === undefined) return facts
+  const { target, parameters, note } = details
   facts.push(
-    ['Target', unlinked(printable(details.target))],
-    ['Parameters', unlinked(shortened(printableJson(canonicalize(details.parameters as Json))))],
+    ['Target', shown(printable(target), valueMax)],
+    ['Parameters', shown(printableJson(canonicalize(parameters as Json)), valueMax)],
   )
-  if (details.note !== '') facts.push(['Note by the requester', unlinked(shortened(printable(details.note)))])
+  if (note !== '') facts.push(['Note by the requester', shown(printable(note), valueMax)])
   return facts
 }
 
@@ -139,9 +147,16 @@ function nextStepOf({ link, requestId }: Notice): string {
 export const CAUTION =
   'Nobody approves by answering this message. Compare the action code with the one that the requester shows you.'
 
-/** Messages have limits, and a request may carry 100 KB. */
+/**
+ * Slack refuses a section above 3,000 characters, and Teams a message above 28 KB: a requester whose texts, links broken, were longer would
+ * have nobody told.
+ */
 const VALUE_MAX = 500
+/** Of each text where a message tells of many requests: the ten that a chat shows stay below its limit. */
+const VALUE_MIN = 80
 
-function shortened(text: string): string {
-  return text.length <= VALUE_MAX ? text : `${text.slice(0, VALUE_MAX)}… (${text.length} characters)`
+/** Text of the requester without links, cut to a length. */
+function shown(text: string, max: number): string {
+  const safe = unlinked(text.slice(0, max + 1))
+  return safe.length <= max ? safe : `${cut(safe, max)} (${text.length} characters)`
 }
