@@ -1,6 +1,6 @@
 // The two tables of the handbook that are made from the gates of the HTTP front end: who may use how much, and what a 503 means.
 import { gates } from '../../src/core/gates.ts'
-import { rates, throttles } from '../../src/server/http/gates/index.ts'
+import { limitNames, throttles } from '../../src/server/http/gates/index.ts'
 
 /** @param chapter the text of docs/handbook/operating.md */
 export function withGates(chapter: string): string {
@@ -16,7 +16,7 @@ function whoMayUseHowMuch(): string[] {
     '| name | what is counted | for whom | how much | beyond it |',
     '|---|---|---|---|---|',
     ...Object.entries(throttles).map(([name, { counts, whom, bound, beyond }]) => {
-      const isLabel = name in rates || name in gates
+      const isLabel = limitNames.includes(name) || name in gates
       return row(isLabel ? `\`${name}\`` : name, counts, whom, bound, String(beyond))
     }),
   ]

@@ -1,10 +1,6 @@
 // The body of a request: whether it is read is decided by the head, before the listener reads on.
-import { setTimeout as delay } from 'node:timers/promises'
 import { failures, type Failure } from '../../core/errors.ts'
 import type { Held } from './gates/book.ts'
-import { isAddress } from './gates/client.ts'
-import { READ_MS_PER_BYTE } from './gates/compute.ts'
-import { openPerClient } from './gates/concurrency.ts'
 import { bounds } from './gates/index.ts'
 import type { Gates } from './gates/open.ts'
 import type { Accepted } from './listen/listener.ts'
@@ -18,29 +14,10 @@ export interface BodyPlan extends Pick<Accepted, 'body' | 'turn'> {
   readonly refused?: Failure
 }
 
-/** @returns a function that says when the large bodies of an address may be read: one after the other, with pauses */
-export function openBodyTurns(): (client: string, bytes: number) => Promise<void> | undefined {
-  const perAddress = openPerClient(1)
-  return (client, bytes) => {
-    if (!isAddress(client) || bytes <= bounds.smallBodyBytes) return undefined
-    const { promise, resolve } = Promise.withResolvers<void>()
-    // How long the next one waits then depends on the length alone: a client that withholds its body keeps no other from being read.
-    void perAddress(client, () => {
-      resolve()
-      return delay(bounds.addressReadShare * READ_MS_PER_BYTE * bytes, undefined, { ref: false })
-    })
-    return promise
-  }
-}
-
 /** For a body that the route takes and its client can pay for. */
-export function wantedBody(
-  bytes: number,
-  client: string,
-  { gates, turnOf }: { readonly gates: Gates; readonly turnOf: ReturnType<typeof openBodyTurns> },
-): BodyPlan {
-  const place = gates.hold('announced', client, bytes)
-  if (typeof place !== 'string') return { body: 'read', turn: turnOf(client, bytes), place }
+export function wantedBody(bytes: number, client: string, { hold, pace }: Gates): BodyPlan {
+  const place = hold('announced', client, bytes)
+  if (typeof place !== 'string') return { body: 'read', turn: pace.body(client, bytes), place }
   // Not charged: a provider whose deliveries are valid sends it again.
   return { body: bytes > bounds.smallBodyBytes ? 'leave' : 'discard', refused: failures.overloaded(place) }
 }

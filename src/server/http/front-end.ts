@@ -5,7 +5,7 @@ import { failureOf } from '../../core/failure-of.ts'
 import { NOBODY } from '../../core/thread-messages.ts'
 import type { Answer, Route, Service } from '../routes/route.ts'
 import type { Audit } from './audit.ts'
-import { arrival, openBodyTurns, unwantedBody, wantedBody, type BodyPlan } from './body.ts'
+import { arrival, unwantedBody, wantedBody, type BodyPlan } from './body.ts'
 import { checkHead, openHeadChecks, type CheckedHead, type HeadChecks } from './check-head.ts'
 import type { Exchange } from './exchange.ts'
 import type { Funds } from './gates/compute.ts'
@@ -27,7 +27,6 @@ interface FrontEndParts extends Observers {
 
 interface FrontEnd extends FrontEndParts {
   readonly checks: HeadChecks
-  readonly turnOf: ReturnType<typeof openBodyTurns>
 }
 
 /** A request whose head is checked, and whose body may be on its way. */
@@ -41,8 +40,7 @@ interface Admitted {
 
 /** @returns the handler of every request */
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
-  const checks = openHeadChecks(parts.service, parts.spans)
-  const front = { ...parts, checks, turnOf: openBodyTurns() }
+  const front = { ...parts, checks: openHeadChecks(parts.service, parts.spans) }
   return (request) => accept(request, front)
 }
 
@@ -64,7 +62,7 @@ function accept(request: Head, front: FrontEnd): Accepted {
   const funds = cost && gates.compute.look(cost, client)
   // The body arrives while the limit is checked; that of a client with nothing left to pay for it is not read.
   const isRead = taken !== undefined && funds?.verdict.allowed !== false
-  const plan = isRead ? wantedBody(bodyBytes, client, front) : unwantedBody(bodyBytes, client, gates)
+  const plan = (isRead ? wantedBody : unwantedBody)(bodyBytes, client, gates)
   return {
     body: plan.body,
     turn: plan.turn,
@@ -77,7 +75,7 @@ async function replyInTurn(
   exchange: Exchange,
   { client, front }: { readonly client: string; readonly front: FrontEnd },
 ): Promise<Reply> {
-  await front.gates.inTurn(client)
+  await front.gates.pace.request(client)
   return reply(refused, exchange, front)
 }
 
@@ -91,7 +89,7 @@ async function answer(
   const { gates } = front
   using place = plan.place
   const arriving = arrival(reading, plan)
-  await gates.inTurn(client)
+  await gates.pace.request(client)
   const { exchange, refused } = await pass(head, funds, front)
   if (refused !== undefined) {
     // Executions have no budget: their limit counts what a caller sends.

@@ -1,7 +1,7 @@
 // The report of the front end on each reply.
 import { dropReasons, type DropReason } from '../http/listen/refused.ts'
 import { gateNames } from '../../core/gates.ts'
-import { rates } from '../http/gates/index.ts'
+import { limitNames } from '../http/gates/index.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
 
@@ -37,7 +37,7 @@ const WEBHOOKS = '/webhooks/{provider}'
 export function watchReplies(instruments: Instruments): ReplyWatch {
   const { requests, requestSeconds, dropped, limited, gated, audited, deliveries } = instruments
   // There from the start, so that the first one is seen as an increase.
-  for (const limit of Object.keys(rates)) limited.inc({ limit }, 0)
+  for (const limit of limitNames) limited.inc({ limit }, 0)
   for (const reason of dropReasons) dropped.inc({ reason }, 0)
   for (const gate of gateNames) gated.inc({ gate }, 0)
   return {

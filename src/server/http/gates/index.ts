@@ -52,14 +52,14 @@ interface Throttle {
   readonly beyond: 429 | 503 | string
 }
 
-/** A row that counts requests, or thread time, for each minute. Its name is the `limit` of a 429, in metrics and in the RateLimit fields. */
+/** A row that counts requests for each minute. */
 interface Rate extends Throttle {
   readonly beyond: 429
   readonly perMinute: (limits: Config['rateLimits']) => number
 }
 
 /** Rate limits that count requests: POST /execute and POST /transactions share one, GET /health and GET /ready another (decisions §1). */
-const limits = {
+export const limits = {
   execute: {
     counts: 'requests to `POST /execute` and `POST /transactions`',
     whom: 'a caller, on all instances',
@@ -90,7 +90,6 @@ const budgets = {
     whom: `a caller; an address has a ${part(bounds.addressBudgetShare)} of it`,
     bound: '`RATE_LIMIT_COMPUTE_MS_PER_MINUTE`',
     beyond: 429,
-    perMinute: ({ computeMsPerMinute }) => computeMsPerMinute,
   },
   administration: {
     counts:
@@ -98,13 +97,13 @@ const budgets = {
     whom: 'a caller',
     bound: '`RATE_LIMIT_COMPUTE_MS_PER_MINUTE`',
     beyond: 429,
-    perMinute: ({ computeMsPerMinute }) => computeMsPerMinute,
   },
-} as const satisfies Record<Cost, Rate>
+} as const satisfies Record<Cost, Throttle>
 
 export type LimitName = keyof typeof limits
 
-export const rates: Readonly<Record<LimitName | Cost, Rate>> = { ...limits, ...budgets }
+/** The names that a 429 has in metrics and in the RateLimit fields. */
+export const limitNames: readonly string[] = Object.keys({ ...limits, ...budgets })
 
 /** The gates of a 503 that are no worker thread's. */
 type BoundGate = Exclude<OverloadGate, 'claims' | 'late-thread' | 'log-heads'> | 'waiting'

@@ -1,13 +1,11 @@
 // The verbs by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Config } from '../../../core/config.ts'
 import { failures, type Failure } from '../../../core/errors.ts'
 import { openBook, type Book } from './book.ts'
-import { isAddress } from './client.ts'
 import type { Compute, Funds } from './compute.ts'
-import { openPerClient } from './concurrency.ts'
-import { bounds, rates, type LimitName } from './index.ts'
+import { bounds, limits as rows, type LimitName } from './index.ts'
 import { limitHeaders, type Limits } from './limit.ts'
+import { openPace, type Pace } from './pace.ts'
 import { openReads, type Reads } from './reads.ts'
 
 /** The facts by which a request is counted. */
@@ -33,8 +31,7 @@ export interface Gates extends Book {
   readonly pass: (counted: Counted) => Promise<Passed>
   /** Budgets: what is left of one, and what is charged to it. */
   readonly compute: Compute
-  /** Nobody waits behind all that an address asks for at once: a few of its requests go on in each turn of the event loop. */
-  readonly inTurn: (client: string) => Promise<void>
+  readonly pace: Pace
   /** The connections that a client reads by. */
   readonly reads: (client: string) => Reads
 }
@@ -50,15 +47,12 @@ export function openGates({
   readonly compute: Compute
   readonly pool: Reads
 }): Gates {
-  const perAddress = openPerClient(bounds.addressRequestsPerTurn)
-  const limitOf = (name: LimitName) => ({ name, perMinute: rates[name].perMinute(rateLimits) })
+  const limitOf = (name: LimitName) => ({ name, perMinute: rows[name].perMinute(rateLimits) })
   return {
     ...openBook(queueRequestsMax),
     compute,
+    pace: openPace(),
     reads: openReads(pool, bounds.clientReads),
-    async inTurn(client) {
-      if (isAddress(client)) await perAddress(client, () => nextTurn())
-    },
     async pass({ limit: name, callerId, address, funds }) {
       let headers = {}
       // Without authentication there is no caller to count by: the execute limit is not in effect (interface §8).
