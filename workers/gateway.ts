@@ -7,7 +7,7 @@ import type { BatchPosition } from '../src/core/merkle/batch-head.ts'
 import { verifySignature, type Signature, type SignatureMemo } from '../src/core/signing/signature.ts'
 import { releaseIntents } from '../src/core/tables/execution-intents.ts'
 import { unlogged } from '../src/core/tables/log-queue.ts'
-import { isTaken } from '../src/core/postgres/sql-errors.ts'
+import { classify } from '../src/core/postgres/sql-errors.ts'
 import { inTransaction } from '../src/core/postgres/transaction.ts'
 import { instantMs } from '../src/core/verifier/instant.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
@@ -114,7 +114,7 @@ export async function passGateway(
     await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
     return undefined
   } catch (error) {
-    if (isTaken(error)) return 'NONCE_ALREADY_CONSUMED'
+    if (classify(error).kind === 'taken') return 'NONCE_ALREADY_CONSUMED'
     throw error
   }
 }

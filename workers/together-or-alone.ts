@@ -1,5 +1,5 @@
 // One transaction for a batch; where it fails, one for each item, so that an item which the database refuses fails alone.
-import { isDeadlock, isPartlyAway, isUnavailable } from '../src/core/postgres/sql-errors.ts'
+import { classify, isUnavailable } from '../src/core/postgres/sql-errors.ts'
 
 /** A node of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
 const ALONE_MS_MAX = 2_000
@@ -29,9 +29,10 @@ export async function togetherOrAlone<Item, Result>(
   } catch (error) {
     cause = error
   }
-  const isPart = isPartlyAway(cause)
+  const { kind } = classify(cause)
+  const isPart = kind === 'partly away'
   // An item alone takes its locks in one order; a batch need not: Citus takes those of a statement shard by shard.
-  const isWorthTrying = isPart || isDeadlock(cause) || !failsAll(cause)
+  const isWorthTrying = isPart || kind === 'deadlock' || !failsAll(cause)
   if (items.length === 1 || !isWorthTrying) return items.map(() => failed(cause))
   const results: Result[] = []
   const startedMs = performance.now()

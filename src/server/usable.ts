@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { checkIntentsUsable } from '../core/tables/execution-intents.ts'
-import { isPartlyAway } from '../core/postgres/sql-errors.ts'
+import { classify } from '../core/postgres/sql-errors.ts'
 import type { Sql } from '../core/postgres/sql.ts'
 import { inTransaction } from '../core/postgres/transaction.ts'
 
@@ -52,7 +52,8 @@ export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
       return undefined
     } catch (cause) {
       // A Citus cluster with a node away can store some executions: those of a shard on another node.
-      if (!isPartlyAway(cause) || attempts === SHARDS_PROBED_MAX) return { why: whyOf(cause), cause }
+      if (classify(cause).kind !== 'partly away' || attempts === SHARDS_PROBED_MAX)
+        return { why: whyOf(cause), cause }
     }
   }
 }
@@ -110,7 +111,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * @param sqlState see `sqlStateOfRefusal`
+ * @param sqlState of a database that is `broken` or `refused` something (`classify`)
  * @returns a clause from a fixed list, which anyone may read
  */
 export function whyRefused(sqlState: string): string {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
-import { sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../src/core/postgres/sql-errors.ts'
 import { openPool } from '../../src/core/postgres/sql.ts'
 import type { Evidence, NotStored } from '../../workers/execute/store/commit.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
@@ -222,5 +222,6 @@ test.each([
   ['08006', undefined],
 ])('SQLSTATE %s is a refusal that no value explains: %s', (code, refusal) => {
   const error = Object.assign(new DatabaseError('made by a test', 0, 'error'), { code })
-  expect(sqlStateOfRefusal(error)).toBe(refusal)
+  const trouble = classify(error)
+  expect('sqlState' in trouble ? trouble.sqlState : undefined).toBe(refusal)
 })

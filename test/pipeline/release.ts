@@ -2,7 +2,7 @@
 import { Pool } from 'pg'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
 import { unlogged } from '../../src/core/tables/log-queue.ts'
-import { isTaken } from '../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../src/core/postgres/sql-errors.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
@@ -12,7 +12,7 @@ try {
   await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
   console.log(JSON.stringify([businessTransactionId]))
 } catch (error) {
-  if (!isTaken(error)) throw error
+  if (classify(error).kind !== 'taken') throw error
   console.log('[]')
 }
 await pool.end()

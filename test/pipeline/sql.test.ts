@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
+import { classify, isUnavailable } from '../../src/core/postgres/sql-errors.ts'
 import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
@@ -91,16 +91,16 @@ describe('the database is away', () => {
   ])('when it is %s', async (_, statement) => {
     const failure = await failureOf(pool, (sql) => sql.query(statement))
     expect(failure).toSatisfy(isUnavailable)
-    expect(sqlStateOfRefusal(failure)).toBeUndefined()
+    expect(classify(failure)).not.toHaveProperty('sqlState')
     await inTransaction(pool, select)
   })
 
   test.each([
-    ['08006', true],
-    ['08P01', false],
-  ])('or only a server behind it, which SQLSTATE %s means: %s', async (code, partly) => {
+    ['08006', 'partly away'],
+    ['08P01', 'away'],
+  ])('or only a server behind it: SQLSTATE %s is %s', async (code, kind) => {
     const failure = await failureOf(pool, (sql) => sql.query(`DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`))
-    expect(isPartlyAway(failure)).toBe(partly)
+    expect(classify(failure)).toEqual({ kind })
   })
 
   test('when a connection in use is cut between two statements', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendStatements, type Statement } from '../../src/core/postgres/statement-batch.ts'
 import { WireMessages, type Parameter } from '../../src/core/postgres/wire-messages.ts'
 import { overRows } from '../../src/core/postgres/rows.ts'
-import { isTaken } from '../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../src/core/postgres/sql-errors.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { patientPool } from '../patient-pool.ts'
@@ -229,7 +229,7 @@ describe('a transaction', () => {
     const row = saying('twice')
     const insert = () => inTransaction(pool, (transaction) => transaction.runLast(say([row])))
     await insert()
-    expect(await insert().catch(isTaken)).toBe(true)
+    expect(await insert().catch(classify)).toEqual({ kind: 'taken' })
     await inTransaction(pool, (transaction) => transaction.runLast(say([saying('after')])))
     expect(await stored(row)).toEqual(row)
   })

@@ -9,7 +9,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { findAuditEvents, insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import { isTaken } from '../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../src/core/postgres/sql-errors.ts'
 import type { Statement } from '../../src/core/postgres/statement-batch.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
@@ -41,7 +41,7 @@ export async function recordAuditEvents(
   try {
     await store(rows)
   } catch (error) {
-    if (!isTaken(error)) throw error
+    if (classify(error).kind !== 'taken') throw error
     // The front end sends an event again where it did not hear of its commit.
     const stored = await findAuditEvents(
       pool,

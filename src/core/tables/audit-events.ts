@@ -16,7 +16,7 @@ type LoggedEvent = AuditEventRow & LogPosition
 
 /**
  * Stores events.
- * @returns statements that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
+ * @returns statements that fail with a unique violation (`taken`) where one stands already: the log would count it a second time
  */
 export const insertAuditEvents = overRows<LoggedEvent>({
   name: 'audit_events_insert',

@@ -26,7 +26,7 @@ interface ExecutionIntentRow extends LogPosition {
 
 /**
  * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * @returns statements that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
+ * @returns statements that fail with a unique violation (`taken`) where an intent exists already: then none of them is released
  */
 export const releaseIntents = overRows<ExecutionIntentRow>({
   name: 'execution_intents_release',

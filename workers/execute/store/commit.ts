@@ -4,7 +4,7 @@ import { insertBatchSignatures } from '../../../src/core/tables/batch-signatures
 import { findAuditEvents, type AuditEventRow } from '../../../src/core/tables/audit-events.ts'
 import { closeIntents, findIntents } from '../../../src/core/tables/execution-intents.ts'
 import type { LogBatch, QueuedEntry } from '../../../src/core/tables/log-queue.ts'
-import { isTaken, isUnavailable, sqlStateOfRefusal } from '../../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../../src/core/postgres/sql-errors.ts'
 import type { Sql } from '../../../src/core/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../../src/core/postgres/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../../src/core/tables/trust-records.ts'
@@ -87,11 +87,22 @@ export function commit(
 }
 
 function whyNotStored(error: unknown): NotStored {
-  // This comes first: an error of the database's system (class 58) is a refusal, though `isUnavailable` holds for it too.
-  const sqlState = sqlStateOfRefusal(error)
-  if (sqlState !== undefined) return { kind: 'refused', sqlState, cause: error }
-  if (isUnavailable(error)) return { kind: 'unavailable', cause: error }
-  return { kind: error instanceof IntentNotVisible ? 'intent not visible' : 'unstorable', cause: error }
+  const trouble = classify(error)
+  switch (trouble.kind) {
+    case 'broken':
+    case 'refused':
+      return { kind: 'refused', sqlState: trouble.sqlState, cause: error }
+    case 'away':
+    case 'partly away':
+    case 'deadlock':
+      return { kind: 'unavailable', cause: error }
+    case 'taken':
+    case 'values':
+    case 'none':
+      return { kind: error instanceof IntentNotVisible ? 'intent not visible' : 'unstorable', cause: error }
+    default:
+      return trouble satisfies never
+  }
 }
 
 class IntentNotVisible extends Error {
@@ -168,7 +179,7 @@ export async function whyNotStorable(
     })
   } catch (error) {
     // Its evidence may stand by now.
-    return error === rolledBack || isTaken(error) ? undefined : error
+    return error === rolledBack || classify(error).kind === 'taken' ? undefined : error
   }
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../../src/core/error-text.ts'
 import { failures, type Failure } from '../../../src/core/errors.ts'
 import { trustRecordText } from '../../../src/core/sealed.ts'
-import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../../src/core/postgres/sql-errors.ts'
+import { classify } from '../../../src/core/postgres/sql-errors.ts'
 import { commit, evidenceOf, type CommitWith, type NotStored } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
@@ -55,7 +55,9 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isUnavailable(error) || isPartlyAway(error) || sqlStateOfRefusal(error) !== undefined) throw error
+      const { kind } = classify(error)
+      // A node of Citus that is away takes seconds to fail an attempt.
+      if (kind !== 'away' && kind !== 'deadlock') throw error
       if (performance.now() - startedMs > RETRY_MAX_MS) throw error
       await delay(delayMs)
     }
