@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import canonicalize from 'canonicalize'
@@ -15,6 +15,7 @@ import {
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, type Called, type TestService } from './service.ts'
 import { aRejectedTransaction, aTransaction } from './transactions.ts'
+import { folder as vectors, readCases } from './vectors/published.ts'
 
 // Whatever canonical JSON is known for: order by UTF-16 code units, escapes, and none where none is due.
 const PARAMETERS = {
@@ -232,7 +233,6 @@ describe.skipIf(noJava)(`a one-file Java program${noJava ? ' (skipped: no Java 1
   })
 
   test('says of the published vectors of each length what is published of them', () => {
-    const vectors = join(import.meta.dirname, 'vectors', 'countersign')
     const SPOILED =
       /\/(signature-)?(valid-ed25519|valid|extended|truncated|twice|zero|first-bit|last-bit|empty)$/
     const cases = (
@@ -241,12 +241,11 @@ describe.skipIf(noJava)(`a one-file Java program${noJava ? ' (skipped: no Java 1
         ['receipt', 'receipts'],
         ['refusal-record', 'refusal-records'],
       ] as const
-    ).flatMap(([artifact, name]) => {
-      const published = JSON.parse(readFileSync(join(vectors, `${name}.json`), 'utf8')) as {
-        cases: { id: string; evidence?: object; valid: boolean }[]
-      }
-      return published.cases.filter(({ id }) => SPOILED.test(id)).map((one) => ({ ...one, artifact }))
-    })
+    ).flatMap(([artifact, name]) =>
+      readCases(name).flatMap((one) =>
+        'evidence' in one && SPOILED.test(one.id) ? [{ ...one, artifact }] : [],
+      ),
+    )
     expect(cases.length).toBeGreaterThan(20)
     expect(cases.some(({ valid }) => valid)).toBe(true)
     const args = cases.flatMap((one, i) => [

@@ -10,7 +10,7 @@ import { verifyCommand } from '../../src/cli/verify-command.ts'
 import { readPage } from '../../tools/pages.ts'
 import type { Algorithm } from '../../src/core/signing/keys.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
-import type { Case } from '../vectors/case.ts'
+import { evidenceOf, folder as VECTORS } from '../vectors/published.ts'
 import type { SummaryCase } from '../vectors/summaries.ts'
 import { describeInBrowser, launchChromium } from './chromium.ts'
 import { savedFiles } from './saved.ts'
@@ -19,8 +19,6 @@ interface Dropped {
   readonly name: string
   readonly content: string | Buffer
 }
-
-const VECTORS = join(import.meta.dirname, '..', 'vectors', 'countersign')
 
 let folder: string
 let browser: Browser
@@ -67,13 +65,7 @@ async function shown(): Promise<{ title: string; text: string }[]> {
 
 const file = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) })
 
-/** Reads one of the published vectors. */
-function bundle(id: string): string {
-  const { cases } = JSON.parse(readFileSync(join(VECTORS, 'bundles.json'), 'utf8')) as { cases: Case[] }
-  const found = cases.find((one) => one.id === `bundle/${id}`)
-  if (found === undefined || !('evidence' in found)) throw new Error(`no bundle ${id}`)
-  return JSON.stringify(found.evidence)
-}
+const bundle = (id: string) => JSON.stringify(evidenceOf('bundles', `bundle/${id}`))
 
 const keysOfVectors = () => readFileSync(join(VECTORS, 'keys.json'), 'utf8')
 
@@ -312,12 +304,8 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     async (width) => {
       await page.setViewportSize({ width, height: 900 })
       const keySet = readFileSync(join(VECTORS, 'keys.json'), 'utf8')
-      const { cases } = JSON.parse(readFileSync(join(VECTORS, 'trust-records.json'), 'utf8')) as {
-        cases: Case[]
-      }
       // The longest path that there is, and an algorithm's name that is as long.
-      const longest = cases.find(({ id }) => id === 'trust-record/valid-batch-of-the-most')
-      const text = JSON.stringify((longest as { evidence?: object } | undefined)?.evidence)
+      const text = JSON.stringify(evidenceOf('trust-records', 'trust-record/valid-batch-of-the-most'))
       const broken = text.replaceAll('ed25519-batch', 'a'.repeat(2000))
       const results = await dropped([...record(text), ...record(broken)], keySet)
       expect(results.map(({ title }) => title)).toEqual(['NOT VALID', 'VALID'])

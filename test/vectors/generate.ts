@@ -1,6 +1,8 @@
-// Writes the published vectors: `npm run vectors`. The same bytes every time; test/vectors.test.ts compares.
-import { writeFileSync } from 'node:fs'
+// Writes the published vectors: `npm run vectors`. The same bytes every time; test/vectors.test.ts compares. With `-- --whole <folder>` it writes them
+// there, and no case is a patch of another one.
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { format } from 'prettier'
 import { approvalRequestCases, approvalRequestCloseCases } from './approval-requests.ts'
 import { auditCases } from './audit-events.ts'
@@ -13,6 +15,7 @@ import { transitionCases } from './intent-transitions.ts'
 import { keySetCases } from './key-sets.ts'
 import { humanKeysJson, keys, keySetEntry, REVOKED_AT, revokedKey } from './keys.ts'
 import { confirmationCases } from './provider-confirmations.ts'
+import { folder, packed } from './published.ts'
 import { receiptCases } from './receipts.ts'
 import { summaryCases } from './summaries.ts'
 import { refusalCases } from './refusal-records.ts'
@@ -29,8 +32,6 @@ import { malformedRecords } from './trust-records/malformed.ts'
 import { forgedRecords } from './trust-records/signed.ts'
 import { recordTexts } from './trust-records/texts.ts'
 import { validRecords } from './trust-records/valid.ts'
-
-export const folder = join(import.meta.dirname, 'countersign')
 
 /** By file name, in the order in which a reader meets them. */
 function allCases(): Record<string, readonly Case[]> {
@@ -64,7 +65,7 @@ function allCases(): Record<string, readonly Case[]> {
   }
 }
 
-/** Lists the content of each file, by name. */
+/** Lists the content of each file, by name, with all evidence whole. */
 export function vectorFiles(): Record<string, object> {
   const { oldEd25519, ed25519, oldMlDsa65, mlDsa65 } = keys
   const published = [oldEd25519, ed25519, oldMlDsa65, mlDsa65]
@@ -82,10 +83,19 @@ export function vectorFiles(): Record<string, object> {
   return files
 }
 
-/** The text of a file, in the project's own format: `prettier --check` leaves these files to test/vectors.test.ts. */
-export const vectorText = (content: object): Promise<string> =>
-  format(JSON.stringify(content), { parser: 'json', printWidth: 110 })
+/** The text of a file as it is published, in the project's own format: `prettier --check` leaves these files to test/vectors.test.ts. */
+export function vectorText(content: { readonly cases?: readonly object[] }): Promise<string> {
+  const { cases } = content
+  return formatted(cases === undefined ? content : { ...content, cases: packed(cases) })
+}
 
-if (import.meta.main)
+function formatted(content: object): Promise<string> {
+  return format(JSON.stringify(content), { parser: 'json', printWidth: 110 })
+}
+
+if (import.meta.main) {
+  const { whole } = parseArgs({ options: { whole: { type: 'string' } } }).values
+  if (whole !== undefined) mkdirSync(whole, { recursive: true })
   for (const [name, content] of Object.entries(vectorFiles()))
-    writeFileSync(join(folder, name), await vectorText(content))
+    writeFileSync(join(whole ?? folder, name), await (whole === undefined ? vectorText : formatted)(content))
+}

@@ -1,7 +1,5 @@
 // Changed copies of the published evidence and key sets, made at random from a seed: what no table thinks of. Some are signed again
 // after the change by the keys of the vectors, so that hash and signature hold and only the meaning is another one.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Asked } from './answers.ts'
 import type { Case } from './case.ts'
 import type { Json, Members } from './edit.ts'
@@ -21,6 +19,7 @@ import {
   type Key,
   type Signature,
 } from './keys.ts'
+import { readCases } from './published.ts'
 
 /** A number from 0 to 1, 1 excluded: the same ones for the same seed (mulberry32). */
 function random(seed: number): () => number {
@@ -322,24 +321,21 @@ function inner(evidence: Members, chance: Chance): void {
 
 /** Picks the published evidence that can be changed: evidence that is valid, or that only lacks a key. */
 function basesOf(file: string): readonly Case[] {
-  const { cases } = JSON.parse(readFileSync(join(import.meta.dirname, 'countersign', file), 'utf8')) as {
-    cases: Case[]
-  }
-  return cases.filter((one) => 'evidence' in one && (one.valid || one.unchecked !== undefined))
+  return readCases(file).filter((one) => 'evidence' in one && (one.valid || one.unchecked !== undefined))
 }
 
 /** How often a mutation is of each: records take the most time, and have the most to get wrong. */
 const SHARES: readonly string[] = [
-  ...Array.from({ length: 11 }, () => 'trust-records.json'),
-  ...Array.from({ length: 6 }, () => 'receipts.json'),
-  ...Array.from({ length: 4 }, () => 'refusal-records.json'),
-  ...Array.from({ length: 3 }, () => 'audit-events.json'),
-  ...Array.from({ length: 4 }, () => 'governance-changes.json'),
-  ...Array.from({ length: 3 }, () => 'intent-transitions.json'),
-  ...Array.from({ length: 3 }, () => 'provider-confirmations.json'),
-  ...Array.from({ length: 4 }, () => 'approval-requests.json'),
-  'approval-request-closes.json',
-  ...Array.from({ length: 5 }, () => 'bundles.json'),
+  ...Array.from({ length: 11 }, () => 'trust-records'),
+  ...Array.from({ length: 6 }, () => 'receipts'),
+  ...Array.from({ length: 4 }, () => 'refusal-records'),
+  ...Array.from({ length: 3 }, () => 'audit-events'),
+  ...Array.from({ length: 4 }, () => 'governance-changes'),
+  ...Array.from({ length: 3 }, () => 'intent-transitions'),
+  ...Array.from({ length: 3 }, () => 'provider-confirmations'),
+  ...Array.from({ length: 4 }, () => 'approval-requests'),
+  'approval-request-closes',
+  ...Array.from({ length: 5 }, () => 'bundles'),
 ]
 
 const bases = new Map([...new Set(SHARES)].map((file) => [file, basesOf(file)]))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Answer, Asked } from './answers.ts'
 import type { Case } from './case.ts'
 import type { FileCase } from './files.ts'
-import { folder } from './generate.ts'
 import type { KeySetCase } from './key-sets.ts'
+import { folder, readCases } from './published.ts'
 import type { SummaryCase } from './summaries.ts'
 
 export const ARTIFACTS = [
@@ -25,18 +25,11 @@ export const KEY_FILES = ['keys.json', 'approver-keys.json']
 /** The reader trusts these logs, where a case has nothing else. */
 export const LOG = readFileSync(join(folder, 'log.json'), 'utf8')
 export const KEY_SET = KEY_FILES.map((name) => readFileSync(join(folder, name), 'utf8'))
-export const published = ARTIFACTS.map((name) => ({ name, cases: readCases<Case>(name) }))
+export const published = ARTIFACTS.map((name) => ({ name, cases: readCases(name) }))
 export const all = published.flatMap(({ cases }) => cases)
 export const keySets = readCases<KeySetCase>('key-sets')
 export const files = readCases<FileCase>('files')
 export const summaries = readCases<SummaryCase>('summaries', 8)
-
-/** Throws for a file without cases: an empty run proves nothing. */
-function readCases<T>(name: string, least = 10): T[] {
-  const { cases } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { cases: T[] }
-  if (cases.length < least) throw new Error(`${name}.json holds ${cases.length} cases`)
-  return cases
-}
 
 export function textOf(given: Case): string {
   return 'text' in given ? given.text : JSON.stringify(given.evidence)

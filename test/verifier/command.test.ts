@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Case } from '../vectors/case.ts'
+import { evidenceOf, folder as VECTORS } from '../vectors/published.ts'
 import { saved, type Saved } from './saved.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 
@@ -130,18 +130,14 @@ test('a changed record exits 1 and names what failed', () => {
 })
 
 describe('a bundle', () => {
-  const VECTORS = join(import.meta.dirname, '..', 'vectors', 'countersign')
   const WITH = ['bundle.json', '--jwks', join(VECTORS, 'keys.json')]
   const log = join(VECTORS, 'log.json')
   beforeAll(() => {
-    const { cases } = JSON.parse(readFileSync(join(VECTORS, 'bundles.json'), 'utf8')) as { cases: Case[] }
     for (const [name, id] of [
       ['bundle.json', 'bundle/valid-governed'],
       ['changed.bundle.json', 'bundle/order-policy'],
     ] as const) {
-      const found = cases.find((one) => one.id === id)
-      if (found === undefined || !('evidence' in found)) throw new Error(`no ${id}`)
-      file(name, found.evidence)
+      file(name, evidenceOf('bundles', id))
     }
   })
 

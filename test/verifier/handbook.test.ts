@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { pythonAnswers, type Answer } from '../vectors/answers.ts'
 import type { Case } from '../vectors/case.ts'
-import { folder } from '../vectors/generate.ts'
+import { folder } from '../vectors/published.ts'
 import { all, askedWith, differing, KEY_FILES, summaries, textOf } from '../vectors/table.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'verifier')

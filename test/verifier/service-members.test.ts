@@ -28,7 +28,7 @@ import {
 import type { EvidenceKind } from '../../src/core/verifier/not-proven.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
-import { folder } from '../vectors/generate.ts'
+import { folder } from '../vectors/published.ts'
 
 const KEY_SET = readFileSync(join(folder, 'keys.json'), 'utf8')
 

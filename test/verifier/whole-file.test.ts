@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { noPython, pythonAnswers, typescriptAnswers, type Answer, type Asked } from '../vectors/answers.ts'
-import type { Case } from '../vectors/case.ts'
 import type { Json, Members } from '../vectors/edit.ts'
-import { folder } from '../vectors/generate.ts'
+import { evidenceOf, folder } from '../vectors/published.ts'
 
 const FORGED = 'FORGED'
 const KEY_SET = ['keys.json', 'approver-keys.json'].map(readVector)
@@ -48,10 +47,7 @@ function readVector(name: string): string {
 }
 
 function genuine(artifact: string, id: string): Members {
-  const { cases } = JSON.parse(readVector(`${artifact}s.json`)) as { cases: Case[] }
-  const found = cases.find((one) => one.id === `${artifact}/${id}`)
-  if (found === undefined || !found.valid || !('evidence' in found)) throw new Error(`no ${artifact}/${id}`)
-  return found.evidence as Members
+  return evidenceOf(`${artifact}s`, `${artifact}/${id}`) as Members
 }
 
 const bases = Object.entries(GENUINE).flatMap(([artifact, ids]) =>

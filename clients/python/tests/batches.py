@@ -15,10 +15,10 @@ from countersign import read_key_set
 from countersign.canonical import canonicalize
 from countersign.evidence import pre_auth_encoding
 from countersign.key_set import PublicKey
+from vectors import FOLDER, evidence_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-VECTORS = REPOSITORY / "test" / "vectors" / "countersign" / "trust-records.json"
-CAN_SIGN = VECTORS.exists() and (REPOSITORY / "node_modules" / "@noble").exists() and shutil.which("node") is not None
+CAN_SIGN = FOLDER.exists() and (REPOSITORY / "node_modules" / "@noble").exists() and shutil.which("node") is not None
 
 ORIGIN = "countersign/batch/0d6a3a4e-7f5b-4c0e-9a51-2f4f8c1f6b7d"
 
@@ -117,8 +117,7 @@ class Signer:
 
 
 def _vector() -> Dict[str, Any]:
-    cases = json.loads(VECTORS.read_text(encoding="utf-8"))["cases"]
-    record: Dict[str, Any] = next(case["evidence"] for case in cases if case["id"] == "trust-record/valid-ed25519")
+    record: Dict[str, Any] = evidence_of("trust-records.json", "trust-record/valid-ed25519")
     return record
 
 

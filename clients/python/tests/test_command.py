@@ -12,13 +12,9 @@ from typing import Any, Optional, Tuple
 
 from countersign import check_evidence, parse, read_key_set, verify_text
 from countersign.__main__ import main
+from vectors import FOLDER, cases, evidence_of
 
-FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
 KEYS = FOLDER / "keys.json"
-
-
-def vector(file: str, case_id: str) -> Any:
-    return next(case["evidence"] for case in json.loads((FOLDER / file).read_text("utf-8"))["cases"] if case["id"] == case_id)
 
 
 def run(evidence: Any, *keys: Path, log: Optional[Path] = None) -> Tuple[int, str]:
@@ -35,7 +31,7 @@ def run(evidence: Any, *keys: Path, log: Optional[Path] = None) -> Tuple[int, st
 @unittest.skipUnless(FOLDER.exists(), "the project's vectors are not beside the package")
 class Command(unittest.TestCase):
     def setUp(self) -> None:
-        self.record = vector("trust-records.json", "trust-record/valid-ed25519")
+        self.record = evidence_of("trust-records.json", "trust-record/valid-ed25519")
 
     def test_a_record_cannot_write_a_report_of_its_own_to_the_terminal(self) -> None:
         fake = "\x1b[2J\x1b[Hvalid: Execution Trust Record, 8 checks\n  ok    canonical hash\x1bP\x9b\u202e\u2028"
@@ -64,7 +60,7 @@ class Command(unittest.TestCase):
 
     def test_an_approval_that_does_not_count_is_said_to_be_what_it_is(self) -> None:
         keys = json.loads((FOLDER / "approver-keys.json").read_text("utf-8"))
-        approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
+        approved = evidence_of("trust-records.json", "trust-record/approved-valid-parameters")
         with tempfile.TemporaryDirectory() as folder:
             revoked = Path(folder) / "keys.json"
             revoked.write_text(json.dumps({"keys": [{**key, "revokedAt": "2020-01-01T00:00:00Z"} for key in keys]}), encoding="utf-8")
@@ -73,7 +69,7 @@ class Command(unittest.TestCase):
         self.assertIn("is by a key that was revoked", output)
 
     def test_a_key_that_is_not_given_exits_2_and_hides_no_failure(self) -> None:
-        approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
+        approved = evidence_of("trust-records.json", "trust-record/approved-valid-parameters")
         status, output = run(approved)
         self.assertEqual(status, 2)
         self.assertIn('NOKEY approvals: It cannot be checked: key "dana:laptop" is not given.', output)
@@ -84,7 +80,7 @@ class Command(unittest.TestCase):
         self.assertIn("3 pieces of evidence in 1 file: 0 valid, 1 INVALID, 2 cannot be checked", output)
 
     def test_a_bundle_is_verified_by_the_log_that_is_given(self) -> None:
-        bundle = next(case["evidence"] for case in json.loads((FOLDER / "bundles.json").read_text("utf-8"))["cases"] if case["valid"])
+        bundle = next(case["evidence"] for case in cases("bundles.json") if case["valid"])
         status, output = run(bundle, log=FOLDER / "log.json")
         self.assertEqual(status, 0, output)
         self.assertTrue(output.startswith("valid: bundle, 15 checks"))
@@ -99,7 +95,7 @@ class Command(unittest.TestCase):
 
     def test_no_shape_of_evidence_raises(self) -> None:
         keys = read_key_set([parse((FOLDER / name).read_bytes()) for name in ("keys.json", "approver-keys.json")])
-        change = vector("governance-changes.json", "governance-change/valid-approved")
+        change = evidence_of("governance-changes.json", "governance-change/valid-approved")
         for key_id in ({}, [], None, 7, True):
             changed = {**change, "stepUpAuthorization": {**change["stepUpAuthorization"], "keyId": key_id}}
             failing = [check.name for check in check_evidence(changed, keys)[1] if check.problem is not None]

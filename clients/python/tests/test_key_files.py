@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import unittest
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Dict, List
 
 from countersign import Unreadable, UnusableKeySet, check_evidence, evidence_in, parse, read_key_set, verify_text
-
-FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
-
-
-@lru_cache(maxsize=None)
-def vectors(name: str) -> Any:
-    return parse((FOLDER / name).read_bytes())
-
-
-def case(file: str, case_id: str) -> Any:
-    """A copy: a test may change it."""
-    return copy.deepcopy(next(one["evidence"] for one in vectors(file)["cases"] if one["id"] == case_id))
+from vectors import FOLDER, evidence_of
 
 
 def failing(evidence: Any, keys: Any) -> List[str]:
@@ -31,9 +17,9 @@ def failing(evidence: Any, keys: Any) -> List[str]:
 @unittest.skipUnless(FOLDER.exists(), "the project's vectors are not beside the package")
 class KeyFiles(unittest.TestCase):
     def setUp(self) -> None:
-        self.service: Dict[str, Any] = vectors("keys.json")
-        self.humans: List[Dict[str, Any]] = vectors("approver-keys.json")
-        self.record = case("trust-records.json", "trust-record/approved-valid-quorum")
+        self.service: Dict[str, Any] = parse((FOLDER / "keys.json").read_bytes())
+        self.humans: List[Dict[str, Any]] = parse((FOLDER / "approver-keys.json").read_bytes())
+        self.record = evidence_of("trust-records.json", "trust-record/approved-valid-quorum")
 
     def test_the_service_s_set_and_single_keys_are_one_set_together(self) -> None:
         self.assertEqual(failing(self.record, read_key_set([self.service, *self.humans])), [])
@@ -70,14 +56,14 @@ class KeyFiles(unittest.TestCase):
 
     def test_the_key_of_a_human_signs_nothing_of_the_service_under_any_other_check(self) -> None:
         keys = read_key_set([self.service, self.humans])
-        event = case("audit-events.json", "audit-event/valid")
+        event = evidence_of("audit-events.json", "audit-event/valid")
         renamed = dict(keys)
         renamed["agent:key"] = keys[event["signature"]["keyId"]]
         event["signature"]["keyId"] = "agent:key"
         self.assertEqual(failing(event, renamed), ["event signature"])
 
     def test_a_page_of_changes_is_its_entries_and_nothing_in_it_goes_unread(self) -> None:
-        change = case("governance-changes.json", "governance-change/valid-approved")
+        change = evidence_of("governance-changes.json", "governance-change/valid-approved")
         self.assertEqual(evidence_in({"changes": [change, change]}), [change, change])
         self.assertEqual(evidence_in([change]), [change])
         self.assertEqual(evidence_in(change), [change])

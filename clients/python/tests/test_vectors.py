@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import unittest
-from pathlib import Path
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, Optional, Set
 
 from countersign import NotCanonical, Report, Unreadable, UnusableKeySet, evidence_in, parse, read_key_set
 from countersign import verify_evidence, verify_text
@@ -13,19 +12,10 @@ from countersign.log.trust import read_log_trust
 from countersign.report import exit_status
 from countersign.kinds import KINDS as ALL_KINDS
 from countersign.many import Summary, reports_in
-
-FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
-
+from vectors import FOLDER, cases
 
 #: What each artifact is called.
 KINDS = {kind.artifact: kind.title for kind in ALL_KINDS}
-
-
-def cases(name: str) -> List[Dict[str, Any]]:
-    found: List[Dict[str, Any]] = json.loads((FOLDER / name).read_text(encoding="utf-8"))["cases"]
-    if len(found) < 7:
-        raise AssertionError(f"{name} holds {len(found)} cases")
-    return found
 
 
 @unittest.skipUnless(FOLDER.exists(), "the project's vectors are not beside the package")
