@@ -1,6 +1,7 @@
 // How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
 import { CLAIMS_AT_ONCE } from './execute/prove/prove-and-claim.ts'
-import { EXECUTION_BATCHES, type LaneName } from '../src/core/thread-messages.ts'
+import { EXECUTION_BATCHES } from '../src/core/thread-messages.ts'
+import type { LaneName } from '../src/core/operations/index.ts'
 
 const { batchesPerThread, fullBatchesPerThread } = EXECUTION_BATCHES
 /** One for each batch in flight, one for deferred executions; and those of executions that verify state. */

@@ -1,6 +1,7 @@
 // The handlers of a worker thread, one for each operation.
 import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
+import { signSession } from '../src/core/console-session.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
 import { checkAuditEvent } from '../src/core/verifier/audit-event.ts'
@@ -36,8 +37,9 @@ import { processAgain } from './webhooks/process-again.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
 import { manageEndpoint } from './events/manage.ts'
 import { signEvents } from './events/sign.ts'
-import { signSessions } from './console/sign-session.ts'
-import type { Boot, Operation } from '../src/core/thread-messages.ts'
+import { answerOwn } from './own-work.ts'
+import type { Boot } from '../src/core/thread-messages.ts'
+import type { Operation } from '../src/core/operations/index.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { Thread } from './open-thread.ts'
 
@@ -110,8 +112,8 @@ export function openHandlers({
     evaluate: (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
-    'ask-connector': answerEach((request) => askConnector(request, thread)),
-    'conclude-read-back': answerEach((request) => concludeReadBack(request, thread)),
+    'ask-connector': answerOwn<'ask-connector'>((given) => askConnector(given, thread)),
+    'conclude-read-back': answerOwn<'conclude-read-back'>((given) => concludeReadBack(given, thread)),
     'sequence-log': (batch) => sequenceLog(batch, logWork),
     'prove-complete': answerEach((request) => proveComplete(request, completeness)),
     'add-checkpoint': (batch) => addCheckpoints(batch, witness),
@@ -119,10 +121,10 @@ export function openHandlers({
     'finalize-intent': answerEach((request) => finalizeIntent(request, thread)),
     'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
     'process-webhook-again': answerEach((request) => processAgain(request, webhooks)),
-    'process-webhooks': (batch) => processWebhooks(batch, webhooks),
+    'process-webhooks': answerOwn<'process-webhooks'>((given) => processWebhooks(given, webhooks)),
     'manage-event-endpoint': answerEach((request) => manageEndpoint(request, thread)),
-    'sign-events': answerEach((request) => signEvents(request, thread)),
-    'sign-session': async (batch) => signSessions(batch, thread),
+    'sign-events': answerOwn<'sign-events'>((given) => signEvents(given, thread)),
+    'sign-session': answerOwn<'sign-session'>((given) => ({ token: signSession(given, thread.key) })),
   }
 }
 

@@ -2,7 +2,8 @@
 import { BroadcastChannel, threadId } from 'node:worker_threads'
 import type { Pool } from 'pg'
 import { watchEventLoop } from '../src/core/event-loop.ts'
-import type { LaneName, ReportRequest, ThreadReport } from '../src/core/thread-messages.ts'
+import type { ReportRequest, ThreadReport } from '../src/core/thread-messages.ts'
+import type { LaneName } from '../src/core/operations/index.ts'
 
 /** @param channelName a BroadcastChannel that carries ReportRequest */
 export function answerReports(channelName: string, lane: LaneName, pool: Pool): void {

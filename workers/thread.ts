@@ -16,11 +16,11 @@ import {
   type BatchReport,
   type Boot,
   type ThreadReady,
-  type Operation,
   type Task,
   type ThreadReplies,
   NOBODY,
 } from '../src/core/thread-messages.ts'
+import type { Operation } from '../src/core/operations/index.ts'
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 import { openHandlers } from './handlers.ts'

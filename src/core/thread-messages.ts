@@ -7,14 +7,8 @@ import type { Audited, RefusalKind } from './errors.ts'
 import type { Gate } from './gates.ts'
 import type { LoopReport } from './event-loop.ts'
 import type { NotificationWay } from './notification-queue.ts'
-import type { HttpOutcome } from './outbound/call.ts'
-import type { Said } from './schemas/provider-confirmation.ts'
+import type { LaneName, Operation } from './operations/index.ts'
 import type { StoreFaultMemory } from './store-fault.ts'
-import type { DeliveryOutcome } from './webhooks/outcomes.ts'
-import type { QueuedDelivery } from './webhooks/queue.ts'
-
-/** The groups of threads, see src/server/dispatch/operations.ts. */
-export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
 
 /**
  * Batches that an execution thread has in flight: two, and a third where as many requests wait as it can hold, because under full load
@@ -61,37 +55,6 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
 export interface ThreadReady {
   readonly authorityPort: MessagePort
 }
-
-/** The operations of a thread; each has a handler in workers/handlers.ts. */
-export type Operation =
-  | 'execute'
-  | 'verify-record'
-  | 'issue-receipt'
-  | 'replay'
-  | 'verify-refusal'
-  | 'verify-audit-event'
-  | 'record-audit-event'
-  | 'propose-change'
-  | 'resolve-change'
-  | 'deliver-approval'
-  | 'open-approval-request'
-  | 'close-approval-request'
-  | 'sweep-intents'
-  | 'sequence-log'
-  | 'prove-complete'
-  | 'add-checkpoint'
-  | 'ask-connector'
-  | 'conclude-read-back'
-  | 'finalize-intent'
-  | 'resolve-intent'
-  | 'evaluate'
-  | 'simulate'
-  | 'receive-webhook'
-  | 'process-webhooks'
-  | 'process-webhook-again'
-  | 'manage-event-endpoint'
-  | 'sign-events'
-  | 'sign-session'
 
 /** The message of the scrape to every thread. */
 export interface ReportRequest {
@@ -198,103 +161,6 @@ export interface ThreadReply {
   readonly gate?: Gate | undefined
   /** Milliseconds of thread time that it took. */
   readonly costMs: number
-}
-
-/** The body of `process-webhooks`. */
-export interface DueWebhooks {
-  /** The queue of all the jobs. */
-  readonly queue: string
-  readonly jobs: readonly { readonly jobId: string; readonly deliveries: readonly QueuedDelivery[] }[]
-}
-
-/** Its reply. */
-export interface ProcessedWebhooks {
-  /** Why each of those that failed did, by the id of the job. */
-  readonly failed: Readonly<Record<string, string>>
-  readonly processed: readonly ProcessedDelivery[]
-}
-
-export interface ProcessedDelivery {
-  readonly provider: string
-  readonly says: Said | 'nothing'
-  readonly outcome: DeliveryOutcome
-}
-
-/** The reply of `sign-events`; or `UnreadableFeed`, or null: the lease is lost. */
-export interface SignedEvents {
-  /** In the order of the feed, for this endpoint, ready to be sent. */
-  readonly events: readonly {
-    readonly body: string
-    readonly headers: Readonly<Record<string, string>>
-    /** The place in the feed behind it. */
-    readonly cursor: string
-  }[]
-  /** Where the feed was read from, and up to where. */
-  readonly from: string | null
-  readonly next: string
-  /** Whether there may be more behind `next` already. */
-  readonly more: boolean
-}
-
-/** The cursor of an endpoint is not one of this feed, as where the database has gone back. */
-export interface UnreadableFeed {
-  /** Completes "the endpoint …". */
-  readonly problem: string
-}
-
-/** The body of `ask-connector`: how many intents in doubt a registration is asked about now, at most. */
-export interface AskConnector {
-  readonly changeId: string
-  readonly countMax: number
-}
-
-/** One of its reply: a question about an intent in doubt, and what is needed to read the answer. */
-export interface Question {
-  readonly businessTransactionId: string
-  readonly authorizationId: string
-  readonly capability: string
-  readonly changeId: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly timeoutMs: number
-  /** Whether the connector can take the release no more, if it has not yet. */
-  readonly isOver: boolean
-}
-
-/** The body of `conclude-read-back`: what was asked, and the answer, whose body is base64. */
-export interface AnsweredQuestion {
-  readonly question: Question
-  readonly exchange:
-    | Exclude<HttpOutcome, { kind: 'answered' }>
-    | {
-        readonly kind: 'answered'
-        readonly status: number
-        readonly encoding: string | undefined
-        readonly body: string
-      }
-}
-
-/** Its reply. */
-export interface ReadBackReport {
-  readonly outcome: ReadBackOutcome
-  /** Completes "the connector …", where it is unknown. */
-  readonly problem?: string
-}
-
-export const readBackOutcomes = ['executed', 'not_executed', 'closed', 'contradicted', 'unknown'] as const
-/** The results of an answer; closed: somebody else closed the intent meanwhile, and the answer agrees. */
-export type ReadBackOutcome = (typeof readBackOutcomes)[number]
-
-/** The reply of `sequence-log`. */
-export interface LogReport {
-  /** Why nothing is appended or signed any more; null: it is. */
-  readonly frozen: string | null
-  /** Another sentence for the operator. */
-  readonly problem: string | null
-  /** Whether anything was queued, or under no checkpoint yet, when the tick began. */
-  readonly waiting: boolean
-  /** In how many milliseconds the next tick is due. */
-  readonly nextTickMs: number
 }
 
 /** One request as the dispatcher hands it to a thread. */

@@ -1,7 +1,7 @@
 // Which requests a group of threads takes next (src/server/dispatch/batches.ts).
 import { expect, test } from 'vitest'
 import { openBatches, type Batches } from '../../src/server/dispatch/batches.ts'
-import { operations } from '../../src/server/dispatch/operations.ts'
+import { operations } from '../../src/core/operations/index.ts'
 
 interface Item {
   readonly client: string

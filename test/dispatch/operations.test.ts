@@ -1,6 +1,6 @@
 // The compiler asks for the bound of one client's use of the service; this file does not compile where there is none.
 import { expect, test } from 'vitest'
-import { operations } from '../../src/server/dispatch/operations.ts'
+import { operations } from '../../src/core/operations/index.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import { post, type Route } from '../../src/server/routes/route.ts'
 

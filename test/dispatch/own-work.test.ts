@@ -20,12 +20,17 @@ const NOT_DONE: readonly [string, Failure, NotDone['kind']][] = [
 ]
 
 test('work that is done gives its result', async () => {
-  expect(await tryOwnWork(answering(done), 'sweep-intents')).toEqual({ kind: 'done', result: { noticed: 0 } })
+  expect(await tryOwnWork(answering(done), 'sweep-intents', {})).toEqual({
+    kind: 'done',
+    result: { noticed: 0 },
+  })
 })
 
 test.each(NOT_DONE)('%s is told apart by a value', async (_what, failure, kind) => {
-  expect(await tryOwnWork(answering(failure), 'sweep-intents')).toMatchObject({ kind })
-  await expect(doOwnWork(answering(failure), 'sign-events', {})).rejects.toThrow('sign-events: ')
+  expect(await tryOwnWork(answering(failure), 'sweep-intents', {})).toMatchObject({ kind })
+  await expect(doOwnWork(answering(failure), 'sign-events', { endpointId: 'e', lease: 'l' })).rejects.toThrow(
+    'sign-events: ',
+  )
 })
 
 const SAID: Readonly<Record<NotDone['kind'], string>> = {

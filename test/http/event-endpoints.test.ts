@@ -306,8 +306,11 @@ describe('POST /event-endpoints/{id}/redeliver 403 stepUpInvalid', () => {
     const id = await execute()
     await delivered(elsewhere.requests, [id])
     await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
-    const later = (await listed(elsewhere.url))!.cursor
     const own = (await listed(endpoint.url))!.cursor
+    const cursorElsewhere = async () => (await listed(elsewhere.url))!.cursor
+    // Progress is stored a while after the delivery.
+    await until(async () => (await cursorElsewhere()) !== own, 'the other endpoint to be ahead')
+    const later = await cursorElsewhere()
     const act = { endpointId: endpoint.id, action: 'redeliver', after: later } as const
     const said = async (body: object, by: { key: string } = maker) => {
       const { status, body: answer } = await service.post(`${endpoint.path}/redeliver`, body, { key: by.key })

@@ -343,9 +343,7 @@ test('what a connector denies closes an execution once its release has expired, 
   const body = Buffer.from(JSON.stringify(question)).toString('base64')
   const denied = async (isOver: boolean) => {
     const exchange = { kind: 'answered', status: 404, encoding: undefined, body } as const
-    const { request } = aRequest({ question: { ...question, isOver }, exchange })
-    const answer = await concludeReadBack(request, thread)
-    return (JSON.parse(answer.body) as { outcome: string }).outcome
+    return (await concludeReadBack({ question: { ...question, isOver }, exchange }, thread)).outcome
   }
   expect([await denied(false), await intentState(database, id)]).toEqual(['unknown', 'RELEASED'])
   expect([await denied(true), await intentState(database, id)]).toEqual(['not_executed', 'RESOLVED'])

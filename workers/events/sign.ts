@@ -7,9 +7,8 @@ import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { readTransaction } from '../../src/core/tables/business-transactions.ts'
 import { readLeased, scopeOf, type LeasedEndpoint } from '../../src/core/tables/event-deliveries.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { SignedEvents, UnreadableFeed } from '../../src/core/thread-messages.ts'
+import type { LeasedFeed, SignedEvents, UnreadableFeed } from '../../src/core/operations/sign-events.ts'
 import type { ThreadContext } from '../context.ts'
-import type { WorkerRequest } from '../in-flight.ts'
 import { signDelivery } from './standard-webhooks.ts'
 
 /** Delivered one after the other, and signed for a minute. */
@@ -17,15 +16,13 @@ const EVENTS_MAX = 50
 
 type SignWith = Pick<ThreadContext, 'pool' | 'key'>
 
-/**
- * Reads and signs for one endpoint.
- * @returns SignedEvents or UnreadableFeed as JSON; `null` where the lease is lost
- */
-export async function signEvents({ body }: WorkerRequest, tools: SignWith) {
-  const lease = JSON.parse(Buffer.from(body).toString()) as { endpointId: string; lease: string }
+/** Reads and signs for one endpoint. @returns null where the lease is lost */
+export async function signEvents(
+  lease: LeasedFeed,
+  tools: SignWith,
+): Promise<SignedEvents | UnreadableFeed | null> {
   const endpoint = await readLeased(tools.pool, lease)
-  const signed = endpoint && (await signFor(endpoint, tools))
-  return { body: JSON.stringify(signed) }
+  return endpoint && signFor(endpoint, tools)
 }
 
 async function signFor(

@@ -18,10 +18,9 @@ import type {
   Question,
   ReadBackOutcome,
   ReadBackReport,
-} from '../../src/core/thread-messages.ts'
+} from '../../src/core/operations/read-back.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
-import type { WorkerRequest } from '../in-flight.ts'
 import { conclude } from '../webhooks/conclude.ts'
 import { readStanding } from '../webhooks/confirm.ts'
 import { signEnd, closeLocked } from './transition.ts'
@@ -31,16 +30,17 @@ type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBat
 
 /**
  * Signs questions about intents in doubt that are due. From then on each is due later, whatever becomes of the question.
- * @param request.body made by the front end: AskConnector
- * @returns an array of Question as JSON; empty where the registration is in effect no more
+ * @returns none where the registration is in effect no more
  */
-export async function askConnector({ body }: WorkerRequest, tools: AskWith) {
-  const { changeId, countMax } = JSON.parse(Buffer.from(body).toString()) as AskConnector
+export async function askConnector(
+  { changeId, countMax }: AskConnector,
+  tools: AskWith,
+): Promise<Question[]> {
   const registration = tools.connectors.registered(changeId)
-  if (registration?.readBack !== true) return { body: '[]' }
+  if (registration?.readBack !== true) return []
   const ids = await takeToAsk(tools.pool, { connector: changeId, limit: countMax })
   const questions = await Promise.all(ids.map((id) => questionAbout(id, registration, tools)))
-  return { body: JSON.stringify(questions.filter((question) => question !== undefined)) }
+  return questions.filter((question) => question !== undefined)
 }
 
 /** Undefined for one that was closed meanwhile. */
@@ -66,17 +66,11 @@ async function questionAbout(
   }
 }
 
-/**
- * Closes intents in doubt as their connectors say.
- * @param request.body made by the front end: AnsweredQuestion
- * @returns ReadBackReport as JSON
- */
-export async function concludeReadBack({ body }: WorkerRequest, tools: ConcludeWith) {
-  const answered = JSON.parse(Buffer.from(body).toString()) as AnsweredQuestion
-  return { body: JSON.stringify(await concludeOne(answered, tools)) }
-}
-
-async function concludeOne(answered: AnsweredQuestion, tools: ConcludeWith): Promise<ReadBackReport> {
+/** Closes an intent in doubt as its connector says. */
+export async function concludeReadBack(
+  answered: AnsweredQuestion,
+  tools: ConcludeWith,
+): Promise<ReadBackReport> {
   const { question, exchange } = answered
   const { businessTransactionId: id } = question
   const read = readBackOf(outcomeOf(exchange), question, question.isOver)

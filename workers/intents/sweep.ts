@@ -6,6 +6,7 @@ import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/core/tables/execution-intents.ts'
 import { readLastRevocations } from '../../src/core/tables/external-connectors.ts'
 import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intents.ts'
+import type { Swept } from '../../src/core/operations/sweep-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
@@ -31,7 +32,8 @@ export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith)
   const noticed = await sweep(tools)
   await expireOverdue(tools)
   return batch.map(
-    ({ request }, i) => new Finished(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
+    ({ request }, i) =>
+      new Finished(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 } satisfies Swept) }),
   )
 }
 

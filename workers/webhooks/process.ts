@@ -2,14 +2,17 @@
 // the deliveries processed and deletes their jobs. A job that runs twice finds nothing left to do.
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../../src/core/error-text.ts'
-import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../src/core/thread-messages.ts'
+import type {
+  DueWebhooks,
+  ProcessedDelivery,
+  ProcessedWebhooks,
+} from '../../src/core/operations/process-webhooks.ts'
 import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
 import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEventRow, auditAndLog, type AuditEvent } from '../evidence/audit.ts'
-import { Finished, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.ts'
 
@@ -31,28 +34,23 @@ type Job = DueWebhooks['jobs'][number]
 
 /**
  * Processes due webhooks.
- * @param batch bodies made by the main thread: DueWebhooks
- * @returns ProcessedWebhooks
  * @throws where the database is away: the jobs stay as they were
  */
-export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Finished[]> {
-  const answers: Finished[] = []
-  for (const { request } of batch) {
-    const { queue, jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
-    const failed: Record<string, string> = {}
-    const processed: ProcessedDelivery[] = []
-    for (const piece of pieces(jobs)) {
-      const results = await processEach(piece, queue, tools)
-      for (const [i, { jobId }] of piece.entries()) {
-        const result = results[i]!
-        if (typeof result === 'string') failed[jobId] = result
-        else processed.push(...result)
-      }
+export async function processWebhooks(
+  { queue, jobs }: DueWebhooks,
+  tools: ProcessWith,
+): Promise<ProcessedWebhooks> {
+  const failed: Record<string, string> = {}
+  const processed: ProcessedDelivery[] = []
+  for (const piece of pieces(jobs)) {
+    const results = await processEach(piece, queue, tools)
+    for (const [i, { jobId }] of piece.entries()) {
+      const result = results[i]!
+      if (typeof result === 'string') failed[jobId] = result
+      else processed.push(...result)
     }
-    const reply: ProcessedWebhooks = { failed, processed }
-    answers.push(new Finished(request, { body: JSON.stringify(reply) }))
   }
-  return answers
+  return { failed, processed }
 }
 
 /** Runs of jobs whose deliveries fit, one job at least. */

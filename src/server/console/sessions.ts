@@ -99,7 +99,7 @@ export function openSessions({
   }
 
   async function sign(payload: SessionPayload): Promise<string> {
-    return (await doOwnWork<{ token: string }>(submit, 'sign-session', payload)).token
+    return (await doOwnWork(submit, 'sign-session', payload)).token
   }
 
   return {

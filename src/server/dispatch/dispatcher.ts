@@ -2,13 +2,14 @@
 // (docs/design-notes.md "Fairness").
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import { EXECUTION_BATCHES, type Boot, type LaneName, type Operation } from '../../core/thread-messages.ts'
+import { EXECUTION_BATCHES, type Boot } from '../../core/thread-messages.ts'
+import type { LaneName, Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import { openAuthorityBroadcast } from './authority-broadcast.ts'
 import type { Load } from './batches.ts'
 import { openLane, type Lane, type LaneOptions, type Submission } from './lane.ts'
 import type { Meter } from './replies.ts'
-import { laneOf } from './operations.ts'
+import { laneOf } from '../../core/operations/index.ts'
 
 export type { Submission } from './lane.ts'
 

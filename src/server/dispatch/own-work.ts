@@ -1,5 +1,6 @@
 // Work that the service gives its threads by itself, such as the sweep.
-import { NOBODY, type Operation } from '../../core/thread-messages.ts'
+import { NOBODY } from '../../core/thread-messages.ts'
+import type { GivenOf, OwnOperation, ResultOf } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
@@ -31,15 +32,15 @@ export function whyNotDone({ kind }: NotDone): string {
  * @param given what the operation takes, sent as JSON
  * @returns what the operation answers, or why it was not done; never rejects
  */
-export async function tryOwnWork<Result>(
+export async function tryOwnWork<Name extends OwnOperation>(
   submit: Dispatcher['submit'],
-  operation: Operation,
-  given: object = {},
-): Promise<OwnWork<Result>> {
+  operation: Name,
+  given: GivenOf<Name>,
+): Promise<OwnWork<ResultOf<Name>>> {
   const body = Buffer.from(JSON.stringify(given))
   const answer = await submit({ operation, client: SERVICE_CLIENT, callerIndex: NOBODY, body })
   if (answer.status === 200)
-    return { kind: 'done', result: JSON.parse(Buffer.from(answer.body).toString()) as Result }
+    return { kind: 'done', result: JSON.parse(Buffer.from(answer.body).toString()) as ResultOf<Name> }
   if (answer.gate === undefined) return { kind: 'failed', answer }
   return { kind: answer.gate === 'database' ? 'away' : 'late', answer }
 }
@@ -49,12 +50,12 @@ export async function tryOwnWork<Result>(
  * @returns what the operation answers
  * @throws Error with what the thread logged, where it was not done
  */
-export async function doOwnWork<Result>(
+export async function doOwnWork<Name extends OwnOperation>(
   submit: Dispatcher['submit'],
-  operation: Operation,
-  given: object,
-): Promise<Result> {
-  const done = await tryOwnWork<Result>(submit, operation, given)
+  operation: Name,
+  given: GivenOf<Name>,
+): Promise<ResultOf<Name>> {
+  const done = await tryOwnWork(submit, operation, given)
   if (done.kind === 'done') return done.result
   const { gate, status, log = { status } } = done.answer
   throw new Error(`${operation}: ${whyNotDone(done)} ${JSON.stringify({ gate, ...log })}`)

@@ -1,5 +1,5 @@
 // The requests that are with the threads. Their replies name them by ticket, because a deferred execution is answered after its batch.
-import type { Operation } from '../../core/thread-messages.ts'
+import type { Operation } from '../../core/operations/index.ts'
 import type { RequestTimes } from '../metrics/times.ts'
 
 /** A request whose reply somebody awaits. */

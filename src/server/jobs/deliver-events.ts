@@ -8,7 +8,7 @@ import { KeptConnection } from '../../core/outbound/kept.ts'
 import { secondsToWait } from '../../core/outbound/retry-after.ts'
 import { noteDelivered, type Lease } from '../../core/tables/event-deliveries.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
-import type { SignedEvents, UnreadableFeed } from '../../core/thread-messages.ts'
+import type { SignedEvents } from '../../core/operations/sign-events.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork, SERVICE_CLIENT } from '../dispatch/own-work.ts'
 import type { EventWatch } from '../watch/events.ts'
@@ -57,7 +57,7 @@ export async function deliverEvents(
   try {
     while (!delivery.signal.aborted) {
       const { endpointId, lease: token } = lease
-      const signed = await doOwnWork<SignedEvents | UnreadableFeed | null>(delivery.submit, 'sign-events', {
+      const signed = await doOwnWork(delivery.submit, 'sign-events', {
         endpointId,
         lease: token,
       })

@@ -10,8 +10,7 @@ import type {
   AskConnector,
   Question,
   ReadBackOutcome,
-  ReadBackReport,
-} from '../../core/thread-messages.ts'
+} from '../../core/operations/read-back.ts'
 import { within } from '../../core/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
@@ -67,7 +66,7 @@ export function startReadingBack({
   /** Until nothing is due. */
   async function askAll({ changeId }: ExternalConnectorRow): Promise<void> {
     for (;;) {
-      const asked = await doOwnWork<Question[]>(submit, 'ask-connector', {
+      const asked = await doOwnWork(submit, 'ask-connector', {
         changeId,
         countMax: QUESTIONS_MAX,
       } satisfies AskConnector)
@@ -89,7 +88,7 @@ export function startReadingBack({
             body: Buffer.from(answer.body).toString('base64'),
           }
         : answer
-    const { outcome, problem } = await doOwnWork<ReadBackReport>(submit, 'conclude-read-back', {
+    const { outcome, problem } = await doOwnWork(submit, 'conclude-read-back', {
       question,
       exchange,
     } satisfies AnsweredQuestion)

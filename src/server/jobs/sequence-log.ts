@@ -1,6 +1,5 @@
 // Has the evidence log written, a few times a second and on every instance. The work is a thread's: workers/log/index.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LogReport } from '../../core/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
 import { within } from '../../core/within.ts'
@@ -41,7 +40,7 @@ export function startSequencing({
 
   /** @returns in how many milliseconds the next one is due */
   async function tick(): Promise<number> {
-    const ticked = await tryOwnWork<LogReport>(submit, 'sequence-log')
+    const ticked = await tryOwnWork(submit, 'sequence-log', {})
     if (signal.aborted) return RETRY_AFTER_MS
     if (ticked.kind !== 'done') {
       const { gate, log: line } = ticked.answer
@@ -65,7 +64,7 @@ export function startSequencing({
   async function finish(): Promise<void> {
     await ticking
     for (let ticks = 0; ticks < LAST_TICKS_MAX; ticks++) {
-      const ticked = await tryOwnWork<LogReport>(submit, 'sequence-log')
+      const ticked = await tryOwnWork(submit, 'sequence-log', {})
       if (ticked.kind !== 'done' || !ticked.result.waiting) return
       await delay(ticked.result.nextTickMs)
     }

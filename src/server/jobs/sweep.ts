@@ -1,19 +1,15 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
+import type { Swept } from '../../core/operations/sweep-intents.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone, type OwnWork } from '../dispatch/own-work.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const SWEEP_EVERY_MS = 5_000
 
-/** A sweep says how many intents it found that were not known to be in doubt. */
-interface Swept {
-  readonly noticed: number
-}
-
 /** Sweeps once, in a worker thread. */
 export function sweepOnce(submit: Dispatcher['submit']): Promise<OwnWork<Swept>> {
-  return tryOwnWork(submit, 'sweep-intents')
+  return tryOwnWork(submit, 'sweep-intents', {})
 }
 
 interface Sweeping {

@@ -2,7 +2,7 @@
 import type { Job, JobResult } from 'pg-boss'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
-import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
+import type { DueWebhooks, ProcessedDelivery } from '../../core/operations/process-webhooks.ts'
 import { inTransaction } from '../../core/postgres/transaction.ts'
 import {
   deliveriesOf,
@@ -47,7 +47,7 @@ export async function workOnWebhooks({
       jobs: jobs.map(({ id, data }) => ({ jobId: id, deliveries: deliveriesOf(data) })),
     }
     // Throws where the whole batch failed: it is tried again.
-    const { failed, processed } = await doOwnWork<ProcessedWebhooks>(submit, 'process-webhooks', request)
+    const { failed, processed } = await doOwnWork(submit, 'process-webhooks', request)
     processed.forEach(onProcessed)
     const results: JobResult[] = []
     for (const job of fetched) {

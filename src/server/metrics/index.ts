@@ -1,5 +1,6 @@
 // Metrics for Prometheus (docs/handbook/operating.md "What to watch"): nothing of it is there unless METRICS_PORT is set.
-import { readBackOutcomes, type ProcessedDelivery, type ReadBackOutcome } from '../../core/thread-messages.ts'
+import { readBackOutcomes, type ReadBackOutcome } from '../../core/operations/read-back.ts'
+import type { ProcessedDelivery } from '../../core/operations/process-webhooks.ts'
 import { watchBatches, type BatchWatch } from './batches.ts'
 import { openInstruments } from './instruments.ts'
 import { watchReplies, type ReplyWatch } from './replies.ts'

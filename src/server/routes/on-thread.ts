@@ -1,5 +1,6 @@
 // Handlers whose work a worker thread does. The body goes there unparsed.
-import type { Operation, PathParams } from '../../core/thread-messages.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
+import type { Operation } from '../../core/operations/index.ts'
 import type { Handler } from './route.ts'
 
 interface OnThread {

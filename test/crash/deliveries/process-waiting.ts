@@ -4,12 +4,11 @@ import { openCrypto } from '../../../src/core/signing/crypto.ts'
 import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
 import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
 import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
-import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/thread-messages.ts'
+import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/operations/process-webhooks.ts'
 import { deliveriesIn, openWebhookJobs, WEBHOOK_BATCH_QUEUE } from '../../../src/core/webhooks/queue.ts'
 import { processWebhooks } from '../../../workers/webhooks/process.ts'
 import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
 import { patientPool } from '../../patient-pool.ts'
-import { aRequest } from '../request.ts'
 
 export async function processWaiting({
   url,
@@ -24,9 +23,8 @@ export async function processWaiting({
      WHERE name = '${WEBHOOK_BATCH_QUEUE}' ORDER BY created_on, id`,
   )
   const published = readPublicKeys(keyDir)
-  const body = JSON.stringify({ queue: WEBHOOK_BATCH_QUEUE, jobs } satisfies DueWebhooks)
-  const request = aRequest(Buffer.from(body))
-  const [answer] = await processWebhooks([{ request }], {
+  const given: DueWebhooks = { queue: WEBHOOK_BATCH_QUEUE, jobs }
+  const processed = await processWebhooks(given, {
     pool,
     key: readSigningKeys(keyDir, ['ed25519']).ed25519,
     crypto: openCrypto({ findKey: (keyId) => published.get(keyId), findApproverKey: () => undefined }),
@@ -35,5 +33,5 @@ export async function processWaiting({
     webhookJobs: openWebhookJobs(openJoinedQueue(pool)),
   })
   await pool.end()
-  return JSON.parse(answer?.body ?? '') as ProcessedWebhooks
+  return processed
 }

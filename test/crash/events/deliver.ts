@@ -1,10 +1,10 @@
 // Delivers the events of a database to its one endpoint, as an instance does, until there are no more or the endpoint is disabled.
 import { readSigningKeys } from '../../../src/core/signing/keys.ts'
 import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
-import type { SignedEvents } from '../../../src/core/thread-messages.ts'
+import type { SignedEvents } from '../../../src/core/operations/sign-events.ts'
 import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
 import { startDelivering } from '../../../src/server/jobs/events.ts'
-import { answerEach } from '../../../workers/answer-each.ts'
+import { answerOwn } from '../../../workers/own-work.ts'
 import { signEvents } from '../../../workers/events/sign.ts'
 import { recordAuditEvents } from '../../../workers/evidence/audit.ts'
 import { patientPool } from '../../patient-pool.ts'
@@ -27,7 +27,7 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
       ended.resolve()
       return { status: stored?.status ?? 0, body: stored?.body ?? '' }
     }
-    const [signed] = await answerEach((request) => signEvents(request, tools))(batch)
+    const [signed] = await answerOwn<'sign-events'>((given) => signEvents(given, tools))(batch)
     const { status = 0, body: text = '' } = signed ?? {}
     if ((JSON.parse(text) as SignedEvents | null)?.events.length === 0) ended.resolve()
     return { status, body: Buffer.from(text) }

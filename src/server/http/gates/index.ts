@@ -3,7 +3,7 @@
 import type { Config } from '../../../core/config.ts'
 import type { OverloadGate } from '../../../core/gates.ts'
 import { LATE_MS } from '../../../core/lateness.ts'
-import { QUEUED_MS_MAX, type Cost } from '../../dispatch/operations.ts'
+import { QUEUED_MS_MAX, type Cost } from '../../../core/operations/index.ts'
 
 const MIB = 1024 * 1024
 

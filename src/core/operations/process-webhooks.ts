@@ -1,0 +1,29 @@
+// Due deliveries are processed: workers/webhooks/process.ts.
+import type { Said } from '../schemas/provider-confirmation.ts'
+import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
+import type { QueuedDelivery } from '../webhooks/queue.ts'
+import { ALONE, ONE, ownWork } from './operation.ts'
+
+export interface DueWebhooks {
+  /** The queue of all the jobs. */
+  readonly queue: string
+  readonly jobs: readonly { readonly jobId: string; readonly deliveries: readonly QueuedDelivery[] }[]
+}
+
+export interface ProcessedWebhooks {
+  /** Why each of those that failed did, by the id of the job. */
+  readonly failed: Readonly<Record<string, string>>
+  readonly processed: readonly ProcessedDelivery[]
+}
+
+export interface ProcessedDelivery {
+  readonly provider: string
+  readonly says: Said | 'nothing'
+  readonly outcome: DeliveryOutcome
+}
+
+export const processWebhooks = ownWork<DueWebhooks, ProcessedWebhooks>({
+  lane: 'background',
+  ...ALONE,
+  ...ONE,
+})
