@@ -1,25 +1,17 @@
-// Reports for the scrape (src/server/metrics/threads.ts): how late its event loop runs, how busy it is, its connections.
-import { BroadcastChannel, threadId } from 'node:worker_threads'
+// How this thread fares, for a scrape: how late its event loop runs, how busy it is, its connections.
+import { threadId } from 'node:worker_threads'
 import type { Pool } from 'pg'
 import { watchEventLoop } from '../src/core/event-loop.ts'
-import type { ReportRequest, ThreadReport } from '../src/core/thread-messages.ts'
 import type { LaneName } from '../src/core/operations/index.ts'
+import type { ThreadReport } from '../src/core/thread-messages.ts'
 
-/** @param channelName a BroadcastChannel that carries ReportRequest */
-export function answerReports(channelName: string, lane: LaneName, pool: Pool): void {
+/** @returns a function that reports what was so since it was called last */
+export function openReports(lane: LaneName, pool: Pool): (asked: number) => ThreadReport {
   const loop = watchEventLoop()
-  const channel = new BroadcastChannel(channelName)
-  channel.unref()
-  channel.addEventListener('message', (event) => {
-    const { data } = event as MessageEvent<ReportRequest | ThreadReport>
-    if ('thread' in data) return // another thread's answer
-    const report: ThreadReport = {
-      scrape: data.scrape,
-      thread: `${lane}-${threadId}`,
-      loop: loop.sinceLastRead(),
-      pool: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
-    }
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-    channel.postMessage(report)
+  return (asked) => ({
+    asked,
+    thread: `${lane}-${threadId}`,
+    loop: loop.sinceLastRead(),
+    pool: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
   })
 }

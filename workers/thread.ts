@@ -18,10 +18,11 @@ import {
   type ThreadReady,
   type Task,
   type ThreadReplies,
+  type ToThread,
   NOBODY,
 } from '../src/core/thread-messages.ts'
 import type { Operation } from '../src/core/operations/index.ts'
-import { answerReports } from './report.ts'
+import { openReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 import { openHandlers } from './handlers.ts'
 import { openThread } from './open-thread.ts'
@@ -31,23 +32,29 @@ import { ANONYMOUS, REVOKED, scopedCallers } from './scoped-callers.ts'
 const BACKGROUND_NICENESS = 5
 
 function boot(given: Boot) {
-  const { lane, reportChannel } = given
+  const { lane, measured } = given
   // Elsewhere the priority is that of the whole process.
   if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
   const lateness = watchLateness()
   const thread = openThread(given)
-  const { port1: ours, port2: authorityPort } = new MessageChannel()
+  const { port1: ours, port2: port } = new MessageChannel()
   let callers = scopedCallers(given, given.authority)
-  const untilInEffect = followAuthority(given.authority, ours, (authority) => {
-    callers = scopedCallers(given, authority)
-    thread.policies.replace(authority.policies)
-    thread.approvers.replace(authority.approvers)
-    thread.persons.replace(authority.persons)
-    thread.connectors.replaceExternal(authority.externalConnectors)
-    thread.webhookRules.replace(authority.webhookRules)
+  const authority = followAuthority(given.authority, (state) => {
+    callers = scopedCallers(given, state)
+    thread.policies.replace(state.policies)
+    thread.approvers.replace(state.approvers)
+    thread.persons.replace(state.persons)
+    thread.connectors.replaceExternal(state.externalConnectors)
+    thread.webhookRules.replace(state.webhookRules)
   })
-  parentPort?.postMessage({ authorityPort } satisfies ThreadReady, [authorityPort])
-  if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
+  const report = measured ? openReports(lane, thread.pool) : undefined
+  ours.on('message', (message: ToThread) => {
+    if (message.kind === 'authority') authority.put(message.state)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
+    else if (report !== undefined) ours.postMessage(report(message.asked))
+  })
+  ours.unref()
+  parentPort?.postMessage({ port } satisfies ThreadReady, [port])
   const deferred = openDeferred(
     (performed, stopwatch) => finish(performed, thread, stopwatch),
     (answered, stopwatch) => {
@@ -62,7 +69,7 @@ function boot(given: Boot) {
     // openLane sends an empty batch to wait until the thread has booted.
     if (task.requests.length === 0) return { replies: [] }
     const takenMs = performance.now()
-    await untilInEffect(task.authorityEpoch)
+    await authority.untilInEffect(task.authorityEpoch)
     const stopwatch = openStopwatch()
     const batch: InFlight[] = []
     const revoked: InFlight[] = []
@@ -108,7 +115,7 @@ function boot(given: Boot) {
   function reportOf({ times }: Stopwatch): BatchReport | undefined {
     if (times.ms.every((ms) => ms < 0)) return undefined
     // Without metrics the counts stay here, a few numbers for each policy.
-    const outcomes = reportChannel === undefined ? undefined : thread.outcomes.take()
+    const outcomes = measured ? thread.outcomes.take() : undefined
     return outcomes === undefined ? times : { ...times, outcomes }
   }
 }

@@ -34,8 +34,8 @@ export interface Boot {
   readonly storeFaultMemory: StoreFaultMemory
   /** How approvers are told of approval requests. */
   readonly notificationWays: readonly NotificationWay[]
-  /** Name of the BroadcastChannel of the requests for a ThreadReport (src/server/metrics/threads.ts); undefined: none come. */
-  readonly reportChannel: string | undefined
+  /** Whether metrics are served: the thread is asked how it fares, and counts outcomes. */
+  readonly measured: boolean
 }
 
 /** The newest log of the database: `<name>/log/<number>`. */
@@ -51,19 +51,20 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
-/** The message of a thread that has booted: where it takes each later AuthorityState. */
+/** The message of a thread that has booted: the port on which it takes each `ToThread`, and answers each question. */
 export interface ThreadReady {
-  readonly authorityPort: MessagePort
+  readonly port: MessagePort
 }
 
-/** The message of the scrape to every thread. */
-export interface ReportRequest {
-  /** Which scrape this is. */
-  readonly scrape: number
-}
+/** The messages beside the work. */
+export type ToThread =
+  | { readonly kind: 'authority'; readonly state: AuthorityState }
+  /** Which question this is: the `ThreadReport` names it. */
+  | { readonly kind: 'report'; readonly asked: number }
 
-/** The answer of each thread, on the same channel. */
-export interface ThreadReport extends ReportRequest {
+/** The answer of a thread to a question. */
+export interface ThreadReport {
+  readonly asked: number
   /** Its lane and its number, `execution-1`. */
   readonly thread: string
   readonly loop: LoopReport

@@ -1,12 +1,8 @@
 // A thread works by what was in effect when its batch was sent, and never by less.
-import { MessageChannel } from 'node:worker_threads'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AuthorityState } from '../../src/core/authority-state.ts'
 import { joinPersons } from '../../src/core/persons.ts'
 import { followAuthority } from '../../workers/authority/follow.ts'
-
-const { port1: ours, port2: theirs } = new MessageChannel()
-afterAll(() => theirs.close())
 
 const stateOf = (epoch: string): AuthorityState => ({
   epoch,
@@ -20,16 +16,14 @@ const stateOf = (epoch: string): AuthorityState => ({
 
 test('a batch that overtakes a change waits until it is in effect', async () => {
   const taken: string[] = []
-  const inEffect = followAuthority(stateOf('9'), ours, ({ epoch }) => {
+  const { put, untilInEffect } = followAuthority(stateOf('9'), ({ epoch }) => {
     taken.push(epoch)
   })
-  await inEffect('9')
+  await untilInEffect('9')
   expect(taken).toEqual([])
 
-  const waiting = inEffect('11').then(() => [...taken])
-  for (const epoch of ['10', '11'])
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
-    theirs.postMessage(stateOf(epoch))
+  const waiting = untilInEffect('11').then(() => [...taken])
+  for (const epoch of ['10', '11']) put(stateOf(epoch))
   expect(await waiting).toEqual(['10', '11'])
-  await inEffect('10')
+  await untilInEffect('10')
 })

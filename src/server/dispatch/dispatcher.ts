@@ -2,10 +2,10 @@
 // (docs/design-notes.md "Fairness").
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import { EXECUTION_BATCHES, type Boot } from '../../core/thread-messages.ts'
+import { EXECUTION_BATCHES, type Boot, type ThreadReport } from '../../core/thread-messages.ts'
 import type { LaneName, Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
-import { openAuthorityBroadcast } from './authority-broadcast.ts'
+import { openThreadPorts } from './thread-ports.ts'
 import type { Load } from './batches.ts'
 import { openLane, type Lane, type LaneOptions, type Submission } from './lane.ts'
 import type { Meter } from './replies.ts'
@@ -22,6 +22,8 @@ export interface Dispatcher {
   readonly threads: () => number
   /** Hands every thread what is in effect from now on. */
   readonly setAuthority: (authority: AuthorityState) => void
+  /** Asks every thread how it fares, see `ThreadPorts`. */
+  readonly reports: () => Promise<ThreadReport[]>
   /** How many executions' evidence the threads keep until the database takes it. */
   readonly pendingEvidence: () => number
   /** Resolves when none is pending. */
@@ -55,7 +57,7 @@ export async function openDispatcher({
   // boots with the newest.
   const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...boot, pendingEvidenceCount, lane }))
 
-  const broadcast = openAuthorityBroadcast(boots, boot.authority)
+  const ports = openThreadPorts(boots, boot.authority)
 
   const opening = await Promise.allSettled(
     boots.map(
@@ -66,7 +68,7 @@ export async function openDispatcher({
             boot: laneBoot,
             ...sizes[laneBoot.lane],
             meter,
-            onAuthorityPort: broadcast.add,
+            onPort: ports.add,
             onError,
             watch,
           }),
@@ -76,7 +78,7 @@ export async function openDispatcher({
   const opened = opening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failure = opening.find((one) => one.status === 'rejected')
   if (failure !== undefined) {
-    broadcast.close()
+    ports.close()
     await Promise.all(opened.map(([, lane]) => lane.close()))
     throw failure.reason
   }
@@ -96,14 +98,15 @@ export async function openDispatcher({
     },
     executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
     threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
-    setAuthority: broadcast.set,
+    setAuthority: ports.setAuthority,
+    reports: ports.reports,
     pendingEvidence,
     async evidenceStored() {
       for (let left = pendingEvidence(); left > 0; left = pendingEvidence())
         await Atomics.waitAsync(pendingEvidenceCount, 0, left).value
     },
     async close() {
-      broadcast.close()
+      ports.close()
       await Promise.all(all.map((lane) => lane.close()))
     },
   }

@@ -36,8 +36,8 @@ export interface LaneOptions extends BatchLimits {
   /** The threads start when they are first needed, not with the lane. */
   readonly startsOnDemand?: true
   readonly meter: Meter
-  /** Called once for each thread that has booted, with the port on which it takes what is in effect. */
-  readonly onAuthorityPort: (port: MessagePort) => void
+  /** Called once for each thread that has booted, with its port (`ThreadReady`). */
+  readonly onPort: (port: MessagePort) => void
   readonly onError: (error: unknown) => void
   readonly watch?: BatchWatch | undefined
 }
@@ -73,7 +73,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   piscina.on('error', onError)
   // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
   piscina.on('message', (message: ThreadReady | ThreadReplies) => {
-    if ('authorityPort' in message) options.onAuthorityPort(message.authorityPort)
+    if ('port' in message) options.onPort(message.port)
     else replies.ofDeferred(message)
   })
   const expiring = setInterval(() => {

@@ -6,11 +6,8 @@ import { openInstruments } from './instruments.ts'
 import { watchReplies, type ReplyWatch } from './replies.ts'
 import { openScrape, type Scraped } from './scrape.ts'
 import { serveMetrics, type MetricsServer } from './serve.ts'
-import { openThreads } from './threads.ts'
 
 export interface Metrics {
-  /** Name of the channel on which the threads report. */
-  readonly reportChannel: string
   readonly batches: BatchWatch
   readonly replies: ReplyWatch
   readonly processed: (delivery: ProcessedDelivery) => void
@@ -27,14 +24,12 @@ export interface Metrics {
 
 export function openMetrics({ onError }: { onError: (error: unknown) => void }): Metrics {
   const instruments = openInstruments()
-  const threads = openThreads()
   // There from the start, so that the first one is seen as an increase.
   for (const outcome of ['delivered', 'failed']) instruments.eventDeliveries.inc({ outcome }, 0)
   for (const outcome of ['sent', 'failed']) instruments.notifications.inc({ outcome }, 0)
   for (const outcome of readBackOutcomes) instruments.readBacks.inc({ outcome }, 0)
   let server: MetricsServer | undefined
   return {
-    reportChannel: threads.channelName,
     batches: watchBatches(instruments),
     replies: watchReplies(instruments),
     processed: ({ provider, says, outcome }) => instruments.confirmations.inc({ provider, says, outcome }),
@@ -43,13 +38,12 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
     onNotification: (outcome) => instruments.notifications.inc({ outcome }),
     async serve({ host, port }, scraped) {
       const { contentType } = instruments.registry
-      const scrape = openScrape(instruments, threads, scraped)
+      const scrape = openScrape(instruments, scraped)
       server = await serveMetrics({ host, port, contentType, scrape, onError })
       return server.url
     },
     async close() {
       await server?.close()
-      threads.close()
     },
   }
 }

@@ -8,7 +8,6 @@ import type { DatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
 import type { LogStatus } from '../../core/tables/log-state.ts'
 import type { Instruments } from './instruments.ts'
-import type { Threads } from './threads.ts'
 
 export interface Scraped {
   readonly dispatcher: Dispatcher
@@ -26,11 +25,7 @@ export interface Scraped {
 }
 
 /** @returns a function that makes the text of a scrape; calls at the same time share one */
-export function openScrape(
-  instruments: Instruments,
-  threads: Threads,
-  scraped: Scraped,
-): () => Promise<string> {
+export function openScrape(instruments: Instruments, scraped: Scraped): () => Promise<string> {
   const mainLoop = watchEventLoop()
   const { probe, build } = scraped
   instruments.build.set({ ...build, node: process.version }, 1)
@@ -38,7 +33,7 @@ export function openScrape(
   let underway: Promise<string> | undefined
 
   async function scrape(): Promise<string> {
-    const [database, reports] = await Promise.all([probe(), threads.ask(scraped.dispatcher.threads())])
+    const [database, reports] = await Promise.all([probe(), scraped.dispatcher.reports()])
     look(instruments, scraped)
     const { databaseUp, inDoubt, approvalRequests, poolConnections, poolWaiting, loopLag, loopUtilization } =
       instruments

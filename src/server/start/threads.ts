@@ -59,7 +59,7 @@ export async function startThreads(
       storeFaultMemory: storeFault.memory,
       // Without their secrets: the threads only leave jobs for them.
       notificationWays: notificationWays.map(({ name }) => ({ name })),
-      reportChannel: metrics?.reportChannel,
+      measured: config.metrics !== undefined,
     },
     meter: compute.meter,
     onError: logFailure(logger, 'worker thread'),
