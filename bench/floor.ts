@@ -101,9 +101,11 @@ function rowsOf(table: string) {
     table,
     insert: overRows<Row>({
       name: table,
-      text: `INSERT INTO ${table} (id, bytes) VALUES $rows`,
-      types: ['uuid', 'text'],
-      values: ({ id, bytes }) => [id, bytes],
+      text: `INSERT INTO ${table} ($columns) VALUES $rows`,
+      columns: {
+        id: ['uuid', ({ id }) => id],
+        bytes: ['text', ({ bytes }) => bytes],
+      },
     }),
   }
 }

@@ -4,7 +4,13 @@ import type { EventEmitter } from 'node:events'
 import { Writable } from 'node:stream'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendStatements, type Statement } from '../../src/core/postgres/statement-batch.ts'
+import {
+  asText,
+  asTextOrNull,
+  sendStatements,
+  type Returns,
+  type Statement,
+} from '../../src/core/postgres/statement-batch.ts'
 import { WireMessages, type Parameter } from '../../src/core/postgres/wire-messages.ts'
 import { overRows } from '../../src/core/postgres/rows.ts'
 import { classify } from '../../src/core/postgres/sql-errors.ts'
@@ -30,11 +36,15 @@ interface Said {
   readonly number: number | null
 }
 
-const say = overRows<Said>({
+const say = overRows<Said, { id: string; said: string | null; count: string | null }>({
   name: 'said_insert',
-  text: 'INSERT INTO said (id, text, number) VALUES $rows RETURNING id, text, number',
-  types: ['uuid', 'text', 'integer'],
-  values: ({ id, text, number }) => [id, text, number],
+  text: 'INSERT INTO said ($columns) VALUES $rows RETURNING id, text, number',
+  columns: {
+    id: ['uuid', ({ id }) => id],
+    text: ['text', ({ text }) => text],
+    number: ['integer', ({ number }) => number],
+  },
+  returns: { id: asText, said: asTextOrNull, count: asTextOrNull },
 })
 const stepOf = (text: string, ...row: Parameter[]): Statement => ({ name: text, text, rows: [row] })
 const saying = (text: string | null, number: number | null = null): Said => ({
@@ -59,7 +69,8 @@ describe('parameters', () => {
   ])('%s', async (_, text) => {
     const row = saying(text, text === null ? null : -1 - text.length)
     const [returned] = await inTransaction(pool, (transaction) => transaction.run(say([row])))
-    expect(returned).toEqual([row.id, row.text, row.number === null ? null : String(row.number)])
+    const count = row.number === null ? null : String(row.number)
+    expect(returned).toEqual([{ id: row.id, said: row.text, count }])
     expect(await stored(row)).toEqual(row)
   })
 
@@ -67,7 +78,7 @@ describe('parameters', () => {
     for (const count of [0, 1, 2, 3, 127, 128, 129, 300]) {
       const rows = Array.from({ length: count }, (_, i) => saying(`${i} of ${count}`, i))
       const returned = await inTransaction(pool, (transaction) => transaction.run(say(rows)))
-      expect(returned.map(([id]) => id)).toEqual(rows.map(({ id }) => id))
+      expect(returned.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => id))
     }
   })
 })
@@ -116,8 +127,62 @@ describe('messages', () => {
   test('carry as many parameters as PostgreSQL takes', async () => {
     const list = Array.from({ length: 65_535 }, (_, i) => `$${i + 1}::integer`).join(', ')
     const rows = Array.from({ length: 65_535 }, () => [1])
-    const sum = { name: 'sum', text: `SELECT num_nonnulls(VARIADIC ARRAY[${list}])`, rows }
-    expect(await inTransaction(pool, (transaction) => transaction.run([sum]))).toEqual([['65535']])
+    const text = `SELECT num_nonnulls(VARIADIC ARRAY[${list}])`
+    const sum = { name: 'sum', text, rows, returns: { sum: asText } }
+    expect(await inTransaction(pool, (transaction) => transaction.run([sum]))).toEqual([[{ sum: '65535' }]])
+  })
+})
+
+test('a statement over rows states its columns once: in its text they stand where it says', () => {
+  const rows = [saying('first'), saying('second', 2)]
+  expect(say(rows)).toMatchObject([
+    {
+      name: 'said_insert_2',
+      text: `INSERT INTO said (id, text, number) VALUES ($1::uuid, $2::text, $3::integer), ($4::uuid, $5::text, $6::integer) RETURNING id, text, number`,
+      rows: rows.map(({ id, text, number }) => [id, text, number]),
+    },
+  ])
+})
+
+const run = (...statements: Statement<unknown>[]) =>
+  inTransaction(pool, (transaction) => transaction.run(statements))
+const selecting = (text: string, returns?: Returns<Record<string, unknown>>): Statement<unknown> => ({
+  name: text,
+  text,
+  rows: [],
+  returns,
+})
+
+describe('the rows that statements return', () => {
+  test('are those of each statement, in the order of the statements', async () => {
+    const [none, two, one] = [
+      selecting('SELECT 1 WHERE false', { one: asText }),
+      selecting("SELECT * FROM (VALUES ('a', NULL), ('b', 'c')) AS v", {
+        first: asText,
+        second: asTextOrNull,
+      }),
+      selecting('SELECT 2 > 1', { isTrue: (field: string | null) => field === 't' }),
+    ]
+    expect(await run(none, two, selecting('SET LOCAL work_mem = 64'), one)).toEqual([
+      [],
+      [
+        { first: 'a', second: null },
+        { first: 'b', second: 'c' },
+      ],
+      [],
+      [{ isTrue: true }],
+    ])
+  })
+
+  test.each([
+    ['none of its columns', 'SELECT 1 AS one', undefined, 'states 0 columns, and its row has 1'],
+    ['a column too few', 'SELECT 1, 2', { one: asText }, 'states 1 columns, and its row has 2'],
+    ['a column too many', 'SELECT 1', { one: asText, two: asText }, 'states 2 columns, and its row has 1'],
+    ['text where there is none', 'SELECT NULL::text', { one: asText }, 'null in a column that is never null'],
+  ])('undo the transaction of a statement that states %s', async (_, text, returns, message) => {
+    const row = saying('undone')
+    await expect(run(...say([row]), selecting(text, returns))).rejects.toThrow(message)
+    expect(await stored(row)).toBeUndefined()
   })
 })
 
@@ -191,7 +256,7 @@ describe('a transaction', () => {
   test('takes statements in the order in which they are sent, whichever way', async () => {
     const order: string[] = []
     const noted = (name: string) => () => void order.push(name)
-    const select = stepOf('SELECT 1')
+    const select = { ...stepOf('SELECT 1'), returns: { one: asText } }
     await inTransaction(pool, (transaction) =>
       Promise.all([
         transaction.query('SELECT 1').then(noted('a')),

@@ -70,7 +70,7 @@ export function signEnd(
 
 /**
  * Closes locked intents, and stores the transitions that prove it.
- * @param before what is sent with them, and answers with no rows
+ * @param before what is sent with them
  * @throws Error where one of them is not RELEASED any more
  */
 export async function closeLocked(
@@ -91,6 +91,6 @@ export async function closeLocked(
     ),
     ...insertTransitions(ends),
   ])
-  if (closed.length !== ends.length) throw new Error('a locked intent was closed by somebody else')
+  if (closed.flat().length !== ends.length) throw new Error('a locked intent was closed by somebody else')
   if (ids.length > 0) await forget(sql, ids)
 }

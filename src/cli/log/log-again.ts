@@ -139,9 +139,8 @@ async function queueSome(
     const kinds: LoggedKind[] = []
     const rows = await Promise.all(
       found.map(async (key) => {
-        const steps = key.of.lock(key)
-        const locked = await sql.run(steps)
-        return locked.length === steps.length ? locked.at(-1) : undefined
+        const locked = await sql.run(key.of.lock(key))
+        return locked.every(({ length }) => length > 0) ? locked.at(-1)?.[0] : undefined
       }),
     )
     const places = found.flatMap((key, i) => {
@@ -155,7 +154,7 @@ async function queueSome(
       return batch === null || ordinal === null ? [] : [key.of.place(key, { batch, ordinal })]
     })
     const placed = await sql.run(places)
-    if (placed.length !== places.length) throw new Error('a locked row was changed by somebody else')
+    if (placed.flat().length !== places.length) throw new Error('a locked row was changed by somebody else')
     sql.runLast(log.statements())
     return { kinds, busy: rows.filter((row) => row === undefined).length }
   })

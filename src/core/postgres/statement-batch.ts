@@ -3,20 +3,48 @@
 import { Query, type ClientBase, type Connection } from 'pg'
 import { WireMessages, type Parameter } from './wire-messages.ts'
 
-/** One statement with its parameters. */
-export interface Statement {
+/** One statement with its parameters. `Row` is the type of the rows that it returns; most statements return none. */
+export interface Statement<Row = never> {
   /** Prepared under it, once per connection. */
   readonly name: string
   readonly text: string
   /** The parameters in order, in rows of any length. */
   readonly rows: readonly (readonly Parameter[])[]
+  readonly returns?: Returns<Row> | undefined
 }
 
-/** A row as PostgreSQL wrote it. */
-export type Texts = readonly (string | null)[]
+/** Names the columns of a RETURNING or SELECT, in its order, and how each is read: PostgreSQL sends only their texts. */
+export type Returns<Row> = { readonly [Column in keyof Row]: (field: Field) => Row[Column] }
+
+/** A value as PostgreSQL wrote it. */
+type Field = string | null
+type Fields = readonly Field[]
+
+/** Reads a column that is never null. */
+export function asText(field: Field): string {
+  if (field === null) throw new Error('null in a column that is never null')
+  return field
+}
+
+/** Reads a column that may be null. */
+export function asTextOrNull(field: Field): string | null {
+  return field
+}
+
+/** @returns the function that reads a row of the statement. It throws an Error where the row has not as many columns as the statement states */
+export function rowReader<Row>({ name, returns }: Statement<Row>): (fields: Fields) => Row {
+  const columns = Object.entries(returns ?? {}) as [string, (field: Field) => unknown][]
+  return (fields) => {
+    if (fields.length !== columns.length)
+      throw new Error(`${name} states ${columns.length} columns, and its row has ${fields.length}`)
+    const row: Record<string, unknown> = {}
+    for (const [nth, [column, read]] of columns.entries()) row[column] = read(fields[nth]!)
+    return row as Row
+  }
+}
 
 export interface StatementResult {
-  readonly rows: readonly Texts[]
+  readonly rows: readonly Fields[]
   /** The server says what was done: 'INSERT 0 5', 'COMMIT'. */
   readonly tag: string
 }
@@ -29,7 +57,7 @@ export interface StatementResult {
  */
 export function sendStatements(
   client: Pick<ClientBase, 'query'>,
-  statements: readonly Statement[],
+  statements: readonly Statement<unknown>[],
 ): Promise<StatementResult[]> {
   const { promise, resolve, reject } = Promise.withResolvers<StatementResult[]>()
   const batch = new StatementBatch(statements, (error, results) => {
@@ -55,12 +83,12 @@ const prepared = new WeakMap<Connection, Set<string>>()
 class StatementBatch extends Query {
   /** pg puts its own around it, for the time-out. */
   callback: (error: Error | null, results: StatementResult[]) => void
-  private statements: readonly Statement[]
+  private statements: readonly Statement<unknown>[]
   private results: StatementResult[] = []
   /** The rows of the statement that is being answered. `rows` is an option of pg's. */
-  private arrived: Texts[] = []
+  private arrived: Fields[] = []
 
-  constructor(statements: readonly Statement[], callback: StatementBatch['callback']) {
+  constructor(statements: readonly Statement<unknown>[], callback: StatementBatch['callback']) {
     super('')
     this.statements = statements
     this.callback = callback
@@ -82,7 +110,7 @@ class StatementBatch extends Query {
     this.statements = []
   }
 
-  handleDataRow({ fields }: { fields: Texts }): void {
+  handleDataRow({ fields }: { fields: Fields }): void {
     this.arrived.push(fields)
   }
 

@@ -1,17 +1,17 @@
 // Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import { sendStatements, type Statement, type StatementResult, type Texts } from './statement-batch.ts'
+import { rowReader, sendStatements, type Statement, type StatementResult } from './statement-batch.ts'
 import type { Sql } from './sql.ts'
 
 /** A connection inside a transaction. */
 export interface Transaction extends Sql {
-  /** Sends statements at once and resolves to the rows of all of them. */
-  readonly run: (statements: readonly Statement[]) => Promise<Texts[]>
+  /** Sends statements at once and resolves to the rows of each. */
+  readonly run: <Row>(statements: readonly Statement<Row>[]) => Promise<Row[][]>
   /**
    * Sends statements with the COMMIT. One that fails undoes the transaction like any other. Where the connection is lost while one of
    * them waits, PostgreSQL goes on to the COMMIT: the caller must be able to find such rows later.
    */
-  readonly runLast: (statements: readonly Statement[]) => void
+  readonly runLast: (statements: readonly Statement<unknown>[]) => void
 }
 
 const BEGIN: Statement = { name: 'BEGIN', text: 'BEGIN', rows: [] }
@@ -53,7 +53,7 @@ const SNAPSHOT: Statement = {
 function open(client: PoolClient): { transaction: Transaction; commit: () => Promise<void> } {
   let begun: Promise<unknown> | undefined
   let ended = false
-  const last: Statement[] = []
+  const last: Statement<unknown>[] = []
 
   /** The connection is somebody else's then. */
   function mustBeOpen(): void {
@@ -61,7 +61,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   }
 
   /** The statements that follow wait for BEGIN's success: behind one that failed a statement would commit by itself. */
-  async function send(statements: readonly Statement[]): Promise<StatementResult[]> {
+  async function send(statements: readonly Statement<unknown>[]): Promise<StatementResult[]> {
     if (begun !== undefined) {
       await begun
       return sendStatements(client, statements)
@@ -79,6 +79,13 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
     return client.query<Row>(statement, values)
   }
 
+  async function run<Row>(statements: readonly Statement<Row>[]): Promise<Row[][]> {
+    mustBeOpen()
+    const readers = statements.map(rowReader)
+    const results = statements.length === 0 ? [] : await send(statements)
+    return results.map(({ rows }, nth) => rows.map(readers[nth]!))
+  }
+
   async function commit(): Promise<void> {
     ended = true
     if (begun === undefined && last.length === 0) return
@@ -90,10 +97,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   return {
     transaction: {
       query,
-      async run(statements) {
-        mustBeOpen()
-        return statements.length === 0 ? [] : (await send(statements)).flatMap(({ rows }) => rows)
-      },
+      run,
       runLast(statements) {
         mustBeOpen()
         last.push(...statements)

@@ -1,6 +1,6 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -20,9 +20,15 @@ type LoggedEvent = AuditEventRow & LogPosition
  */
 export const insertAuditEvents = overRows<LoggedEvent>({
   name: 'audit_events_insert',
-  text: `INSERT INTO audit_events (event_id, occurred_at, type, body, seal, log_batch, log_ordinal) VALUES $rows`,
-  types: ['uuid', 'timestamptz', 'text', 'text', 'text', 'uuid', 'smallint'],
-  values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal, row.logBatch, row.logOrdinal],
+  text: `INSERT INTO audit_events ($columns) VALUES $rows`,
+  columns: {
+    event_id: ['uuid', (row) => row.eventId],
+    occurred_at: ['timestamptz', (row) => row.occurredAt],
+    type: ['text', (row) => row.type],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
 })
 
 /** @returns which of the ids are those of stored events */

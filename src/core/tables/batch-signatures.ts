@@ -25,9 +25,11 @@ interface BatchSignature {
 const insert = overRows<BatchSignature>({
   name: 'batch_signatures_insert',
   // It stands already where an item of the batch was stored apart from the others.
-  text: `INSERT INTO batch_signatures (batch, value) VALUES $rows ON CONFLICT DO NOTHING`,
-  types: ['uuid', 'bytea'],
-  values: ({ batch, value }) => [batch, byteaText(Buffer.from(value, 'base64'))],
+  text: `INSERT INTO batch_signatures ($columns) VALUES $rows ON CONFLICT DO NOTHING`,
+  columns: {
+    batch: ['uuid', ({ batch }) => batch],
+    value: ['bytea', ({ value }) => byteaText(Buffer.from(value, 'base64'))],
+  },
 })
 
 /** Stores signatures, in one order for all writers. One that stands already is left as it is. */

@@ -1,7 +1,8 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readOwnedPage, type Page, type PageRange } from './page.ts'
-import { idsIn, overRows } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
+import { asText } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
 interface BusinessTransactionRow {
@@ -16,21 +17,21 @@ interface BusinessTransactionRow {
   readonly executionAuthorization: string | null
 }
 
-const claim = overRows<BusinessTransactionRow>({
+const claim = overRows<BusinessTransactionRow, { id: string }>({
   name: 'business_transactions_claim',
   text: `
-    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
+    INSERT INTO business_transactions ($columns)
     VALUES $rows
     ON CONFLICT DO NOTHING
     RETURNING business_transaction_id`,
-  types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
-  values: (row) => [
-    row.businessTransactionId,
-    row.callerId,
-    row.createdAt,
-    row.body,
-    row.executionAuthorization,
-  ],
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    created_at: ['timestamptz', (row) => row.createdAt],
+    body: ['text', (row) => row.body],
+    execution_authorization: ['text', (row) => row.executionAuthorization],
+  },
+  returns: { id: asText },
 })
 
 /**
@@ -43,7 +44,8 @@ export async function claimTransactions(
   transaction: Transaction,
   rows: readonly BusinessTransactionRow[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(claim(rows)))
+  const claimed = await transaction.run(claim(rows))
+  return new Set(claimed.flat().map(({ id }) => id))
 }
 
 /** Whether an id is used. A claim that has not committed yet is not seen. */

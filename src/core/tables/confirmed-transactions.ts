@@ -2,6 +2,7 @@
 import { transactionsOf } from '../authorization-id.ts'
 import type { IntentState, Resolution } from '../intents/states.ts'
 import { isInDoubt } from './execution-intents.ts'
+import { asText } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
 /** A caller could make many transactions whose ids begin alike: so many are looked at. */
@@ -18,14 +19,14 @@ export async function findNamed(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<Map<string, readonly string[]>> {
-  const named = new Map<string, string[]>(ids.map((id) => [id, []]))
-  const rows = await transaction.run(
-    [...named.keys()].map((id) => {
+  const unique = [...new Set(ids)]
+  const found = await transaction.run(
+    unique.map((id) => {
       const { least, greatest } = transactionsOf(id)
       return {
         name: 'business_transactions_named',
         text: `
-          SELECT $1::text, alike.id FROM (
+          SELECT alike.id FROM (
             SELECT id, execution_authorization, count(*) OVER () AS found FROM (
               SELECT business_transaction_id AS id, execution_authorization FROM business_transactions
               WHERE business_transaction_id >= $2::uuid AND business_transaction_id <= $3::uuid LIMIT ${ALIKE_MAX}
@@ -34,11 +35,11 @@ export async function findNamed(
           WHERE alike.id = $1::text::uuid OR alike.found >= ${ALIKE_MAX}
             OR strpos(alike.execution_authorization, $4::text) > 0`,
         rows: [[id, least, greatest, `"authorizationId":"${id}"`]],
+        returns: { id: asText },
       }
     }),
   )
-  for (const [id, found] of rows) if (id && found) named.get(id)?.push(found)
-  return named
+  return new Map(unique.map((id, nth) => [id, found[nth]!.map((one) => one.id)]))
 }
 
 /** A transaction, with its intent where it was released. */
@@ -50,12 +51,14 @@ export interface NamedTransaction {
   /** Whether an authorization is stored. */
   readonly isReleased: boolean
   /** Null: nothing was released. */
-  readonly intent: {
-    readonly state: IntentState
-    readonly inDoubt: boolean
-    readonly resolution: Resolution | null
-    readonly nonce: string
-  } | null
+  readonly intent: NamedIntent | null
+}
+
+interface NamedIntent {
+  readonly state: IntentState
+  readonly inDoubt: boolean
+  readonly resolution: Resolution | null
+  readonly nonce: string
 }
 
 /**
@@ -70,26 +73,23 @@ export async function lockNamed(
   ids: readonly string[],
 ): Promise<Map<string, NamedTransaction>> {
   if (ids.length === 0) return new Map()
-  const locked = await transaction.run(
+  const locked = await transaction.run<NamedIntent & { id: string }>(
     ids.map((id) => ({
       name: 'execution_intents_lock_named',
       text: `
         SELECT i.business_transaction_id, i.state, (${isInDoubt})::text, i.resolution, i.nonce
         FROM execution_intents AS i WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
       rows: [[id]],
+      returns: {
+        id: asText,
+        state: (field) => asText(field) as IntentState,
+        inDoubt: (field) => field === 'true',
+        resolution: (field) => field as Resolution | null,
+        nonce: asText,
+      },
     })),
   )
-  const intents = new Map(
-    locked.map(([id, state, inDoubt, resolution, nonce]) => [
-      id,
-      {
-        state: state as IntentState,
-        inDoubt: inDoubt === 'true',
-        resolution: resolution as Resolution | null,
-        nonce: nonce ?? '',
-      },
-    ]),
-  )
+  const intents = new Map(locked.flat().map(({ id, ...intent }) => [id, intent]))
   const { rows } = await transaction.query<Omit<NamedTransaction, 'intent'>>({
     name: 'business_transactions_read_named',
     text: `

@@ -1,11 +1,11 @@
 // execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/core/intents/states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
-import type { Statement } from '../postgres/statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, overRows } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
+import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
 /**
@@ -31,28 +31,26 @@ interface ExecutionIntentRow extends LogPosition {
 export const releaseIntents = overRows<ExecutionIntentRow>({
   name: 'execution_intents_release',
   text: `
-    INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, log_batch, log_ordinal) VALUES $rows`,
+    INSERT INTO execution_intents ($columns) VALUES $rows`,
   // Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
-  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + statement_timestamp()`, 'uuid', 'smallint'],
-  values: (row) => [
-    row.businessTransactionId,
-    row.nonce,
-    'RELEASED',
-    row.inDoubtAfterMs,
-    row.logBatch,
-    row.logOrdinal,
-  ],
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    nonce: ['text', (row) => row.nonce],
+    state: ['text', () => 'RELEASED'],
+    deadline: [`integer * interval '1 ms' + statement_timestamp()`, (row) => row.inDoubtAfterMs],
+    ...positionColumns,
+  },
 })
 
 const close = (state: 'FINALIZED' | 'ERRORED') =>
-  overRows<string>({
+  overRows<string, { id: string }>({
     name: `execution_intents_close_${state.toLowerCase()}`,
     text: `
       UPDATE execution_intents SET state = '${state}', closed_at = now()
       WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
       RETURNING business_transaction_id`,
-    types: ['uuid'],
-    values: (id) => [id],
+    columns: { business_transaction_id: ['uuid', (id) => id] },
+    returns: { id: asText },
   })
 const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
@@ -66,7 +64,8 @@ export async function closeIntents(
   ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
 ): Promise<Set<string>> {
   const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAs[state](ends[state]))
-  return idsIn(await transaction.run(statements))
+  const closed = await transaction.run(statements)
+  return new Set(closed.flat().map(({ id }) => id))
 }
 
 /** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */
@@ -191,13 +190,14 @@ interface IntentEnding {
 }
 
 /** @returns statements with a row for each that was still RELEASED, which is closed now */
-export function endIntents(endings: readonly IntentEnding[]): Statement[] {
+export function endIntents(endings: readonly IntentEnding[]): Statement<{ one: string }>[] {
   return endings.map(({ id, state, resolution, closedAt }) => ({
     name: 'execution_intents_end',
     text: `
       UPDATE execution_intents SET state = $2::text, resolution = $3::text, closed_at = $4::timestamptz
       WHERE business_transaction_id = $1::uuid AND state = 'RELEASED' RETURNING 1`,
     rows: [[id, state, resolution, closedAt]],
+    returns: { one: asText },
   }))
 }
 
@@ -241,7 +241,7 @@ export async function lockInDoubt(
   transaction: Transaction,
   ids: readonly string[],
 ): Promise<DoubtedIntent[]> {
-  const rows = await transaction.run(
+  const locked = await transaction.run(
     ids.map((id) => ({
       name: 'execution_intents_lock_in_doubt',
       text: `
@@ -252,15 +252,16 @@ export async function lockInDoubt(
         WHERE i.business_transaction_id = $1::uuid AND ${isInDoubt}
         FOR NO KEY UPDATE OF i SKIP LOCKED`,
       rows: [[id]],
+      returns: {
+        id: asText,
+        deadline: asText,
+        callerId: asTextOrNull,
+        transaction: asTextOrNull,
+        releasedAt: asTextOrNull,
+      },
     })),
   )
-  return rows.map(([id, deadline, callerId, transactionText, releasedAt]) => ({
-    id: String(id),
-    deadline: String(deadline),
-    callerId: callerId ?? null,
-    transaction: transactionText ?? null,
-    releasedAt: releasedAt ?? null,
-  }))
+  return locked.flat()
 }
 
 /**

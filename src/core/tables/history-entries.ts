@@ -18,9 +18,13 @@ interface HistoryEntryRow {
  */
 export const insertHistoryEntries = overRows<HistoryEntryRow>({
   name: 'history_entries_insert',
-  text: `INSERT INTO history_entries (business_transaction_id, caller_id, policy, released_at) VALUES $rows`,
-  types: ['uuid', 'text', 'text', 'timestamptz'],
-  values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
+  text: `INSERT INTO history_entries ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    policy: ['text', (row) => row.policy],
+    released_at: ['timestamptz', (row) => row.releasedAt],
+  },
 })
 
 interface HistoryGroupRow {
@@ -34,9 +38,12 @@ interface HistoryGroupRow {
 /** Runs in the transaction that claims the executions. */
 export const insertHistoryGroups = overRows<HistoryGroupRow>({
   name: 'history_groups_insert',
-  text: `INSERT INTO history_groups (business_transaction_id, group_hash, released_at) VALUES $rows`,
-  types: ['uuid', 'text', 'timestamptz'],
-  values: (row) => [row.businessTransactionId, row.groupHash, row.releasedAt],
+  text: `INSERT INTO history_groups ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    group_hash: ['text', (row) => row.groupHash],
+    released_at: ['timestamptz', (row) => row.releasedAt],
+  },
 })
 
 interface Within {

@@ -1,6 +1,6 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
 import type { Sealed } from '../sealed.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
@@ -14,18 +14,16 @@ export interface IntentTransitionRow extends Sealed {
 export const insertTransitions = overRows<IntentTransitionRow & LogPosition>({
   name: 'intent_transitions_insert',
   text: `
-    INSERT INTO intent_transitions (transition_id, business_transaction_id, at, body, seal, log_batch, log_ordinal)
+    INSERT INTO intent_transitions ($columns)
     VALUES $rows`,
-  types: ['uuid', 'uuid', 'timestamptz', 'text', 'text', 'uuid', 'smallint'],
-  values: (row) => [
-    row.transitionId,
-    row.businessTransactionId,
-    row.at,
-    row.body,
-    row.seal,
-    row.logBatch,
-    row.logOrdinal,
-  ],
+  columns: {
+    transition_id: ['uuid', (row) => row.transitionId],
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    at: ['timestamptz', (row) => row.at],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
 })
 
 /** Those of each intent that has any, oldest first. */

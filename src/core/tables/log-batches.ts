@@ -12,7 +12,11 @@ export interface LoggedBatch {
 
 export const insertBatches = overRows<LoggedBatch>({
   name: 'log_batches_insert',
-  text: 'INSERT INTO log_batches (batch, log, start, count) VALUES $rows',
-  types: ['uuid', 'integer', 'bigint', 'integer'],
-  values: ({ batch, log, start, count }) => [batch, log, start, count],
+  text: 'INSERT INTO log_batches ($columns) VALUES $rows',
+  columns: {
+    batch: ['uuid', ({ batch }) => batch],
+    log: ['integer', ({ log }) => log],
+    start: ['bigint', ({ start }) => start],
+    count: ['integer', ({ count }) => count],
+  },
 })

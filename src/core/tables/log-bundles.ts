@@ -14,9 +14,12 @@ export interface BundleRow {
 
 export const insertBundles = overRows<BundleRow>({
   name: 'log_bundles_insert',
-  text: 'INSERT INTO log_bundles (log, n, entries) VALUES $rows',
-  types: ['integer', 'bigint', 'bytea'],
-  values: ({ log, n, entries }) => [log, n, byteaText(entries)],
+  text: 'INSERT INTO log_bundles ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    n: ['bigint', ({ n }) => n],
+    entries: ['bytea', ({ entries }) => byteaText(entries)],
+  },
 })
 
 /** SQL of a bundle as `entriesOfBundle` takes it. Subqueries, each by its index whatever the planner believes. */

@@ -67,22 +67,24 @@ export interface LogEventRow {
 
 const insert = overRows<LogEventRow>({
   name: 'log_events_insert',
-  text: 'INSERT INTO log_events (log, last_index, appended_at, codes, events) VALUES $rows',
-  types: ['integer', 'bigint', 'timestamptz', 'integer', 'bytea'],
-  values: ({ log, lastIndex, appendedAtMs, codes, events }) => [
-    log,
-    lastIndex,
-    new Date(appendedAtMs).toISOString(),
-    codes,
-    `\\x${events}`,
-  ],
+  text: 'INSERT INTO log_events ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    last_index: ['bigint', ({ lastIndex }) => lastIndex],
+    appended_at: ['timestamptz', ({ appendedAtMs }) => new Date(appendedAtMs).toISOString()],
+    codes: ['integer', ({ codes }) => codes],
+    events: ['bytea', ({ events }) => `\\x${events}`],
+  },
 })
 
 const insertOwners = overRows<{ log: number; owner: string; lastIndex: number }>({
   name: 'log_event_owners_insert',
-  text: 'INSERT INTO log_event_owners (log, owner, last_index) VALUES $rows',
-  types: ['integer', 'bytea', 'bigint'],
-  values: ({ log, owner, lastIndex }) => [log, `\\x${owner}`, lastIndex],
+  text: 'INSERT INTO log_event_owners ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    owner: ['bytea', ({ owner }) => `\\x${owner}`],
+    last_index: ['bigint', ({ lastIndex }) => lastIndex],
+  },
 })
 
 export function insertEventRows(rows: readonly LogEventRow[]): Statement[] {

@@ -16,14 +16,13 @@ export interface IdTailRow {
 
 export const insertIdTail = overRows<IdTailRow>({
   name: 'log_id_tail_insert',
-  text: 'INSERT INTO log_id_tail (log, start, appended_at, keys) VALUES $rows',
-  types: ['integer', 'bigint', 'timestamptz', 'bytea'],
-  values: ({ log, start, appendedAtMs, keys }) => [
-    log,
-    start,
-    new Date(appendedAtMs).toISOString(),
-    byteaText(keys),
-  ],
+  text: 'INSERT INTO log_id_tail ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    start: ['bigint', ({ start }) => start],
+    appended_at: ['timestamptz', ({ appendedAtMs }) => new Date(appendedAtMs).toISOString()],
+    keys: ['bytea', ({ keys }) => byteaText(keys)],
+  },
 })
 
 /** When the oldest row was stored; undefined where there is none. */

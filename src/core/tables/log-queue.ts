@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../events/types.ts'
 import { streamNames, type StreamName } from '../log/entry.ts'
 import type { IdKind, idKinds } from '../log/ids.ts'
+import type { Columns } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -36,6 +37,12 @@ export interface LogPosition {
   readonly logBatch: string | null
   /** From 0. */
   readonly logOrdinal: number | null
+}
+
+/** The last columns of each table whose rows are found in the log. */
+export const positionColumns: Columns<LogPosition> = {
+  log_batch: ['uuid', (row) => row.logBatch],
+  log_ordinal: ['smallint', (row) => row.logOrdinal],
 }
 
 /** The entries of one commit. */

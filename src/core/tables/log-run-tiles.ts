@@ -21,18 +21,17 @@ export interface RunTileRow {
 
 const insert = overRows<RunName & RunTileRow>({
   name: 'log_run_tiles_insert',
-  text: 'INSERT INTO log_run_tiles (log, level, first_index, height, n, root, first_leaf, leaves) VALUES $rows',
-  types: ['integer', 'smallint', 'bigint', 'smallint', 'integer', 'bytea', 'bytea', 'bytea'],
-  values: ({ log, level, first, height, n, root, leaves }) => [
-    log,
-    level,
-    first,
-    height,
-    n,
-    byteaText(root),
-    leaves && byteaText(leaves.subarray(0, LEAF_BYTES)),
-    leaves && byteaText(leaves),
-  ],
+  text: 'INSERT INTO log_run_tiles ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    level: ['smallint', ({ level }) => level],
+    first_index: ['bigint', ({ first }) => first],
+    height: ['smallint', ({ height }) => height],
+    n: ['integer', ({ n }) => n],
+    root: ['bytea', ({ root }) => byteaText(root)],
+    first_leaf: ['bytea', ({ leaves }) => leaves && byteaText(leaves.subarray(0, LEAF_BYTES))],
+    leaves: ['bytea', ({ leaves }) => leaves && byteaText(leaves)],
+  },
 })
 
 export function insertRunTiles(run: RunName, rows: readonly RunTileRow[]): Statement[] {

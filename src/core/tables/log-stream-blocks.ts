@@ -20,9 +20,13 @@ export interface StreamBlockRow {
 
 export const insertStreamBlocks = overRows<StreamBlockRow>({
   name: 'log_stream_blocks_insert',
-  text: 'INSERT INTO log_stream_blocks (log, tag, block, indexes) VALUES $rows',
-  types: ['integer', 'bytea', 'bigint', 'bytea'],
-  values: ({ log, tag, block, indexes }) => [log, `\\x${tag}`, block, byteaText(packIndexes(indexes))],
+  text: 'INSERT INTO log_stream_blocks ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    tag: ['bytea', ({ tag }) => `\\x${tag}`],
+    block: ['bigint', ({ block }) => block],
+    indexes: ['bytea', ({ indexes }) => byteaText(packIndexes(indexes))],
+  },
 })
 
 /**

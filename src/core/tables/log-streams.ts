@@ -17,10 +17,15 @@ export interface StreamRow extends StreamHead {
 export const upsertStreams = overRows<StreamRow>({
   name: 'log_streams_upsert',
   text: `
-    INSERT INTO log_streams (log, tag, n, last_index, recent) VALUES $rows
+    INSERT INTO log_streams ($columns) VALUES $rows
     ON CONFLICT (log, tag) DO UPDATE SET n = excluded.n, last_index = excluded.last_index, recent = excluded.recent`,
-  types: ['integer', 'bytea', 'bigint', 'bigint', 'bytea'],
-  values: ({ log, tag, n, lastIndex, recent }) => [log, `\\x${tag}`, n, lastIndex, byteaText(recent)],
+  columns: {
+    log: ['integer', ({ log }) => log],
+    tag: ['bytea', ({ tag }) => `\\x${tag}`],
+    n: ['bigint', ({ n }) => n],
+    last_index: ['bigint', ({ lastIndex }) => lastIndex],
+    recent: ['bytea', ({ recent }) => byteaText(recent)],
+  },
 })
 
 /** All streams of a log. */

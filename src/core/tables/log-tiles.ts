@@ -19,9 +19,14 @@ export interface TileRow {
 
 export const insertTiles = overRows<TileRow>({
   name: 'log_tiles_insert',
-  text: 'INSERT INTO log_tiles (log, level, n, root, hashes) VALUES $rows',
-  types: ['integer', 'smallint', 'bigint', 'bytea', 'bytea'],
-  values: ({ log, level, n, root, hashes }) => [log, level, n, byteaText(root), byteaText(hashes)],
+  text: 'INSERT INTO log_tiles ($columns) VALUES $rows',
+  columns: {
+    log: ['integer', ({ log }) => log],
+    level: ['smallint', ({ level }) => level],
+    n: ['bigint', ({ n }) => n],
+    root: ['bytea', ({ root }) => byteaText(root)],
+    hashes: ['bytea', ({ hashes }) => byteaText(hashes)],
+  },
 })
 
 /** Full tiles of a level from `n` on, in order; tiles that are not stored are left out. */

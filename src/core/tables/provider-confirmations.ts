@@ -1,6 +1,6 @@
 // provider_confirmations: what payment providers say of executions, each signed (docs/handbook/operating.md "What a provider says").
 import { signedText, type Sealed, type WholeRecord } from '../sealed.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -23,21 +23,19 @@ export const insertConfirmations = overRows<ProviderConfirmationRow & LogPositio
   name: 'provider_confirmations_insert',
   text: `
     INSERT INTO provider_confirmations
-      (confirmation_id, business_transaction_id, provider, event_key, rules_hash, at, body, seal, log_batch, log_ordinal)
+      ($columns)
     VALUES $rows`,
-  types: ['uuid', 'uuid', 'text', 'uuid', 'text', 'timestamptz', 'text', 'text', 'uuid', 'smallint'],
-  values: (row) => [
-    row.confirmationId,
-    row.businessTransactionId,
-    row.provider,
-    row.eventKey,
-    row.rulesHash,
-    row.at,
-    row.body,
-    row.seal,
-    row.logBatch,
-    row.logOrdinal,
-  ],
+  columns: {
+    confirmation_id: ['uuid', (row) => row.confirmationId],
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    provider: ['text', (row) => row.provider],
+    event_key: ['uuid', (row) => row.eventKey],
+    rules_hash: ['text', (row) => row.rulesHash],
+    at: ['timestamptz', (row) => row.at],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
 })
 
 /**

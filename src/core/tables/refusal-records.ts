@@ -1,6 +1,6 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -9,18 +9,16 @@ import type { Sql } from '../postgres/sql.ts'
 export const insertRefusals = overRows<SealedRow & LogPosition>({
   name: 'refusal_records_insert',
   text: `
-    INSERT INTO refusal_records (business_transaction_id, caller_id, created_at, body, seal, log_batch, log_ordinal)
+    INSERT INTO refusal_records ($columns)
     VALUES $rows`,
-  types: ['uuid', 'text', 'timestamptz', 'text', 'text', 'uuid', 'smallint'],
-  values: (row) => [
-    row.businessTransactionId,
-    row.callerId,
-    row.createdAt,
-    row.body,
-    row.seal,
-    row.logBatch,
-    row.logOrdinal,
-  ],
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    created_at: ['timestamptz', (row) => row.createdAt],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
 })
 
 /** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */

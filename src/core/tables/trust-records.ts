@@ -1,8 +1,8 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
-import type { LogPosition } from './log-queue.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
+import { asText, type Statement } from '../postgres/statement-batch.ts'
 import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
 import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -18,25 +18,37 @@ export interface AppendedRow {
 
 const insertRecords = overRows<SealedRow>({
   name: 'trust_records_insert',
-  text: `INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal) VALUES $rows`,
-  types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
-  values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
+  text: `INSERT INTO trust_records ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    created_at: ['timestamptz', (row) => row.createdAt],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+  },
 })
 
 export const appendVerifications = overRows<AppendedRow>({
   name: 'verifications_insert',
-  text: `INSERT INTO verifications (business_transaction_id, ordinal, body) VALUES $rows`,
-  types: ['uuid', 'integer', 'text'],
-  values: (row) => [row.businessTransactionId, row.ordinal, row.body],
+  text: `INSERT INTO verifications ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    ordinal: ['integer', (row) => row.ordinal],
+    body: ['text', (row) => row.body],
+  },
 })
 
 type ReceiptRow = AppendedRow & LogPosition
 
 const insertReceipts = overRows<ReceiptRow>({
   name: 'receipts_insert',
-  text: `INSERT INTO receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal) VALUES $rows`,
-  types: ['uuid', 'integer', 'text', 'uuid', 'smallint'],
-  values: (row) => [row.businessTransactionId, row.ordinal, row.body, row.logBatch, row.logOrdinal],
+  text: `INSERT INTO receipts ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    ordinal: ['integer', (row) => row.ordinal],
+    body: ['text', (row) => row.body],
+    ...positionColumns,
+  },
 })
 
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
@@ -249,6 +261,7 @@ export async function lockRecords(transaction: Transaction, ids: readonly string
       name: 'trust_records_lock',
       text: `SELECT 1 FROM trust_records WHERE business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
       rows: [[id]],
+      returns: { one: asText },
     })),
   )
 }

@@ -1,7 +1,7 @@
 // Artifacts can be stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed them.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
-import type { Statement, Texts } from '../postgres/statement-batch.ts'
+import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
 export type Unlogged = 'lost' | 'all'
@@ -25,11 +25,18 @@ export interface UnloggedTable {
    * Lock a row where nobody else has it locked and it still names `batch`: then each statement returns one row, the last what `artifacts` reads.
    * Nobody is waited for: whoever closes intents or resolves changes takes several rows in an order of its own.
    */
-  readonly lock: (key: ArtifactKey) => Statement[]
+  readonly lock: (key: ArtifactKey) => Statement<LockedRow>[]
   /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */
-  readonly artifacts: (row: Texts) => Artifact[]
-  readonly place: (key: ArtifactKey, place: { readonly batch: string; readonly ordinal: number }) => Statement
+  readonly artifacts: (row: LockedRow) => Artifact[]
+  /** Returns one row. */
+  readonly place: (
+    key: ArtifactKey,
+    place: { readonly batch: string; readonly ordinal: number },
+  ) => Statement<{ one: string }>
 }
+
+/** Named by the SQL of the columns, and in their order. */
+type LockedRow = Readonly<Record<string, string | null>>
 
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
 
@@ -41,6 +48,7 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
   const ordinal = numbered === true ? 'c.ordinal' : '0'
   const isRow = `
     c.${column} = $1::${cast} AND ${ordinal} = $2::integer AND c.log_batch IS NOT DISTINCT FROM $3::uuid`
+  const returns = Object.fromEntries(columns.map((sql) => [sql, asTextOrNull]))
   return {
     table,
     keys: (which) => `
@@ -51,22 +59,29 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
     lock: ({ key, ordinal: nth, batch }) => {
       const read = `SELECT ${columns.join(', ')} FROM ${table} AS c ${join} WHERE ${isRow}`
       // On Citus no statement locks a row of the coordinator that it joins with a distributed table.
-      const texts =
+      const steps: Pick<Statement<LockedRow>, 'text' | 'returns'>[] =
         joined === true
-          ? [`SELECT 1 FROM ${table} AS c WHERE ${isRow} FOR UPDATE SKIP LOCKED`, read]
-          : [`${read} FOR UPDATE SKIP LOCKED`]
-      return texts.map((text, i) => ({
+          ? [
+              {
+                text: `SELECT 1 FROM ${table} AS c WHERE ${isRow} FOR UPDATE SKIP LOCKED`,
+                returns: { one: asText },
+              },
+              { text: read, returns },
+            ]
+          : [{ text: `${read} FOR UPDATE SKIP LOCKED`, returns }]
+      return steps.map((step, i) => ({
         name: `unlogged_lock_${table}_${i}`,
-        text,
         rows: [[key, nth, batch]],
+        ...step,
       }))
     },
-    artifacts: (row) => artifactsOf(artifactTable, row),
+    artifacts: (row) => artifactsOf(artifactTable, Object.values(row)),
     place: (key, place) => ({
       name: `unlogged_place_${table}`,
       text: `
         UPDATE ${table} AS c SET log_batch = $4::uuid, log_ordinal = $5::smallint WHERE ${isRow} RETURNING 1`,
       rows: [[key.key, key.ordinal, key.batch, place.batch, place.ordinal]],
+      returns: { one: asText },
     }),
   }
 })

@@ -1,10 +1,10 @@
 // webhook_events: deliveries as they were received, each once (decisions §10); and the state of their jobs.
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, upperEnd, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { idsIn, overRows } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, isoTime, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { asText, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { deliveriesIn } from '../webhooks/queue.ts'
 
@@ -21,24 +21,23 @@ export interface WebhookEventRow {
   readonly receivedAt: string
 }
 
-const insert = overRows<WebhookEventRow & LogPosition>({
+const insert = overRows<WebhookEventRow & LogPosition, { eventKey: string }>({
   name: 'webhook_events_insert',
   text: `
     INSERT INTO webhook_events
-      (event_key, provider, event_id, body_sha256, body, received_at, headers, log_batch, log_ordinal)
+      ($columns)
     VALUES $rows ON CONFLICT DO NOTHING RETURNING event_key`,
-  types: ['uuid', 'text', 'text', 'text', 'bytea', 'timestamptz', 'text', 'uuid', 'smallint'],
-  values: (row) => [
-    row.eventKey,
-    row.provider,
-    row.eventId,
-    row.bodySha256,
-    byteaText(row.body),
-    row.receivedAt,
-    row.headers,
-    row.logBatch,
-    row.logOrdinal,
-  ],
+  columns: {
+    event_key: ['uuid', (row) => row.eventKey],
+    provider: ['text', (row) => row.provider],
+    event_id: ['text', (row) => row.eventId],
+    body_sha256: ['text', (row) => row.bodySha256],
+    body: ['bytea', (row) => byteaText(row.body)],
+    received_at: ['timestamptz', (row) => row.receivedAt],
+    headers: ['text', (row) => row.headers],
+    ...positionColumns,
+  },
+  returns: { eventKey: asText },
 })
 
 /**
@@ -51,7 +50,8 @@ export async function insertWebhookEvents(
   transaction: Transaction,
   rows: readonly (WebhookEventRow & LogPosition)[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(insert(rows)))
+  const stored = await transaction.run(insert(rows))
+  return new Set(stored.flat().map(({ eventKey }) => eventKey))
 }
 
 /** Gives deliveries that were just stored another place in the log's queue. */

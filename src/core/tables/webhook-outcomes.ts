@@ -50,17 +50,16 @@ const end = overRows<StoredEnd>({
   text: `
     UPDATE webhook_events AS w
     SET processed_at = e.processed_at, outcome = e.outcome, rule_id = e.rule_id, business_transaction_id = e.transaction, detail = e.detail
-    FROM (VALUES $rows) AS e (event_key, processed_at, outcome, rule_id, transaction, detail)
+    FROM (VALUES $rows) AS e ($columns)
     WHERE w.event_key = e.event_key`,
-  types: ['uuid', 'timestamptz', 'text', 'text', 'uuid', 'text'],
-  values: (row) => [
-    row.eventKey,
-    row.processedAt,
-    row.outcome,
-    row.ruleId,
-    row.businessTransactionId,
-    row.detail,
-  ],
+  columns: {
+    event_key: ['uuid', (row) => row.eventKey],
+    processed_at: ['timestamptz', (row) => row.processedAt],
+    outcome: ['text', (row) => row.outcome],
+    rule_id: ['text', (row) => row.ruleId],
+    transaction: ['uuid', (row) => row.businessTransactionId],
+    detail: ['text', (row) => row.detail],
+  },
 })
 
 /** @param at ISO 8601 */
