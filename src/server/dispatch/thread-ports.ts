@@ -27,8 +27,6 @@ export function openThreadPorts(
   let asked = 0
   let heard: ((report: ThreadReport) => void) | undefined
 
-  const send = (port: MessagePort, message: ToThread) => port.postMessage(message)
-
   return {
     add(port) {
       ports.add(port)
@@ -64,4 +62,9 @@ export function openThreadPorts(
       for (const port of ports) port.close()
     },
   }
+}
+
+function send(port: MessagePort, message: ToThread): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
+  port.postMessage(message)
 }
