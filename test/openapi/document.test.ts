@@ -93,6 +93,11 @@ describe('within v1 nothing disappears: the comparison names', () => {
       ['paths', '/transactions', 'get', 'parameters', '0'],
       'GET /transactions parameter query page',
     ],
+    [
+      'a parameter that several operations share',
+      ['components', 'parameters', 'pageSize'],
+      'GET /transactions parameter query pageSize',
+    ],
     ['a property', ['components', 'schemas', 'Receipt', 'properties', 'keyId'], 'Receipt property keyId'],
     [
       'an enum value',

@@ -15,25 +15,28 @@ type Members = Readonly<Record<string, unknown>>
 /** Everything that a document promises, a line each. */
 function promises(document: unknown): string[] {
   const { paths, components } = members(document)
-  const { schemas, responses } = members(components)
+  const { schemas } = members(components)
   return [
     ...entries(paths).flatMap(([path, item]) => [
       `path ${path}`,
       ...entries(item).flatMap(([method, operation]) =>
-        operationPromises(`${method.toUpperCase()} ${path}`, members(operation), members(responses)),
+        operationPromises(`${method.toUpperCase()} ${path}`, members(operation), members(components)),
       ),
     ]),
     ...entries(schemas).flatMap(([name, schema]) => [`schema ${name}`, ...schemaPromises(name, schema)]),
   ]
 }
 
-/** @param shared responses that an operation may refer to: what it promises is the same wherever it stands */
+/** @param shared components that an operation may refer to: what it promises is the same wherever it stands */
 function operationPromises(at: string, operation: Members, shared: Members): string[] {
-  const parameters = list(operation['parameters']).map(members)
+  const parameters = list(operation['parameters']).map((stated) => referred(members(stated), shared))
   return [
     `method ${at}`,
     ...parameters.flatMap((parameter) => {
-      const name = `${at} parameter ${String(parameter['in'])} ${String(parameter['name'])}`
+      const { in: place, name: own } = parameter
+      // A reference to a component that is not there promises nothing.
+      if (typeof own !== 'string') return []
+      const name = `${at} parameter ${String(place)} ${own}`
       return [name, ...schemaPromises(name, parameter['schema'])]
     }),
     ...contentPromises(`${at} body`, operation['requestBody']),
@@ -50,7 +53,9 @@ function operationPromises(at: string, operation: Members, shared: Members): str
 
 function referred(stated: Members, shared: Members): Members {
   const { $ref } = stated
-  return typeof $ref === 'string' ? members(shared[$ref.slice('#/components/responses/'.length)]) : stated
+  if (typeof $ref !== 'string') return stated
+  const [kind = '', name = ''] = $ref.slice('#/components/'.length).split('/')
+  return members(members(shared[kind])[name])
 }
 
 function contentPromises(at: string, holder: unknown): string[] {

@@ -4,8 +4,9 @@ import type { OpenApiTexts, Route } from '../routes/route.ts'
 import { componentSchemas, schemaOf } from './components.ts'
 import { headers } from './headers.ts'
 import { tags } from './operation.ts'
-import { componentName, isCached, responsesOf } from './responses.ts'
-import { sharedResponses, type SharedResponses } from './shared-responses.ts'
+import { parametersOf } from './operation-parameters.ts'
+import { componentName, responsesOf } from './responses.ts'
+import { sharedParameters, sharedResponses, type Shared } from './shared.ts'
 
 /** @returns the document in both notations, each rendered when it is first read */
 export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
@@ -29,8 +30,9 @@ export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
 
 /** The document is the same for every deployment; GET /version names the build. */
 export function openapiDocument(routes: readonly Route[]) {
-  const responses = sharedResponses(routes)
-  const operations = paths(routes, responses)
+  const shared = { parameters: sharedParameters(routes), responses: sharedResponses(routes) }
+  const { parameters, responses } = shared
+  const operations = paths(routes, shared)
   return {
     openapi: '3.1.0',
     info: {
@@ -54,6 +56,7 @@ export function openapiDocument(routes: readonly Route[]) {
         },
       },
       headers: headerComponents(JSON.stringify([operations, responses])),
+      parameters,
       responses,
       schemas: componentSchemas(),
     },
@@ -74,7 +77,10 @@ connector, and seals what happened in a signed Execution Trust Record with a ver
   once. With another key put your own \`callerId\` for \`authority.principalId\`.
 `
 
-function paths(routes: readonly Route[], shared: SharedResponses): Record<string, Record<string, unknown>> {
+function paths(
+  routes: readonly Route[],
+  shared: Readonly<Record<'parameters' | 'responses', Shared>>,
+): Record<string, Record<string, unknown>> {
   const byPath = Map.groupBy(routes, ({ path }) => path)
   return Object.fromEntries(
     [...byPath].map(([path, ofPath]) => [
@@ -84,9 +90,14 @@ function paths(routes: readonly Route[], shared: SharedResponses): Record<string
   )
 }
 
-function operationObject(route: Route, shared: SharedResponses): Record<string, unknown> {
+function operationObject(
+  route: Route,
+  shared: Readonly<Record<'parameters' | 'responses', Shared>>,
+): Record<string, unknown> {
   const { operationId, tag, summary, description, body } = route
-  const parameters = parametersOf(route)
+  const parameters = parametersOf(route).map((parameter) =>
+    parameter.name in shared.parameters ? { $ref: `#/components/parameters/${parameter.name}` } : parameter,
+  )
   return {
     operationId,
     tags: [tag],
@@ -105,38 +116,12 @@ function operationObject(route: Route, shared: SharedResponses): Record<string, 
     responses: Object.fromEntries(
       responsesOf(route).map(({ status, name, response }) => [
         status,
-        name !== undefined && name in shared ? { $ref: `#/components/responses/${name}` } : response,
+        name !== undefined && name in shared.responses
+          ? { $ref: `#/components/responses/${name}` }
+          : response,
       ]),
     ),
   }
-}
-
-function parametersOf({ params = {}, query = {}, answers }: Route) {
-  const inPath = Object.entries(params).map(([name, { schema, description, example }]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description,
-    schema: schemaOf(schema),
-    example,
-  }))
-  const inQuery = Object.entries(query).map(([name, { schema, description, required, example }]) => ({
-    name,
-    in: 'query',
-    ...(required && { required }),
-    description,
-    schema: schemaOf(schema),
-    ...(example === undefined ? {} : { example }),
-  }))
-  const conditional = Object.values(answers).some(isCached)
-  return [...inPath, ...inQuery, ...(conditional ? [IF_NONE_MATCH] : [])]
-}
-
-const IF_NONE_MATCH = {
-  name: 'If-None-Match',
-  in: 'header',
-  description: 'An ETag of this resource: where it is still that one, the answer is 304 without a body.',
-  schema: { type: 'string' },
 }
 
 /** The header components that a response refers to. */
