@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { aDealId, openReceiver, type Receiver } from '../crash/points/receiver.ts'
 import { readStored, type Stored } from '../evidence.ts'
@@ -81,7 +81,10 @@ export async function startLoaded(as: {
       await delay(PAUSE_MS)
     }
   }
-  const all = [...Array.from({ length: LANES }, lane), watchReady()]
+  const all = Promise.all([...Array.from({ length: LANES }, lane), watchReady()])
+  // A test that fails before it finishes says why by itself; what its load met when the service was ended would fail the whole run.
+  all.catch(() => undefined)
+  onTestFinished(() => stopping.abort())
 
   async function answered(answer: string, count = 1): Promise<number> {
     const fromMs = performance.now()
@@ -110,7 +113,7 @@ export async function startLoaded(as: {
     },
     async finish(pool) {
       stopping.abort()
-      await Promise.all(all)
+      await all
       await expectAgreement(seen, receiver, pool)
       await until(() => logIsAtRest(pool), 'everything that was stored to be under a checkpoint of the log')
       expect(await service.stop()).toBe(0)
