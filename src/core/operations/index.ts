@@ -1,5 +1,5 @@
-// What the worker threads do, a row each: which of them, how much of it at once, and who pays. Executions share their threads with nothing else,
-// so that no other work can delay one of their steps; what humans decide shares none with anybody's bulk work. A new operation is a row
+// The work of the worker threads, a row each: which of them does it, how much of it at once, and who pays. Executions share their
+// threads with nothing else, so that no other work can delay one of their steps; what humans decide shares none with anybody's bulk work. A new operation is a row
 // here, with a file of its own where the service gives it to its threads, and its handler in workers/handlers.ts.
 import {
   ALONE,
@@ -69,10 +69,10 @@ export type Operation = OwnOperation | keyof typeof ofClients
 export const operations: Readonly<Record<Operation, OperationRow>> = { ...own, ...ofClients }
 
 type RowOf<Name extends OwnOperation> = (typeof own)[Name]
-/** What an operation of the service's own is given. */
+/** The request of an operation of the service's own. */
 export type GivenOf<Name extends OwnOperation> =
   RowOf<Name> extends OwnWorkRow<infer Given, infer _> ? Given : never
-/** The answer of such an operation. */
+/** The result of such an operation. */
 export type ResultOf<Name extends OwnOperation> =
   RowOf<Name> extends OwnWorkRow<infer _, infer Result> ? Result : never
 

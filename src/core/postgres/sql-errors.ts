@@ -1,4 +1,4 @@
-// What an error says of the database, and of the statement that met it.
+// An error is judged once: by the trouble of the database, or of the statement, that it tells of.
 import { DatabaseError } from 'pg'
 
 /** The texts of pg when a connection is not to be had or is lost; it has no class or code for that. */

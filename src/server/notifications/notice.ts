@@ -152,7 +152,7 @@ export const CAUTION =
  * have nobody told.
  */
 const VALUE_MAX = 500
-/** Of each text where a message tells of many requests: the ten that a chat shows stay below its limit. */
+/** The length of each text where a message tells of many requests: the ten that a chat shows stay below its limit. */
 const VALUE_MIN = 80
 
 /** Text of the requester without links, cut to a length. */

@@ -1,4 +1,4 @@
-// What several operations say alike: each response and parameter stands once in the document, and the operations refer to it.
+// A response or parameter that several operations have alike stands once in the document, and the operations refer to it.
 import type { Route } from '../routes/route.ts'
 import { parametersOf } from './operation-parameters.ts'
 import { responsesOf } from './responses.ts'
