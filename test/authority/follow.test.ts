@@ -1,18 +1,7 @@
 // A thread works by what was in effect when its batch was sent, and never by less.
 import { expect, test } from 'vitest'
-import type { AuthorityState } from '../../src/core/authority-state.ts'
-import { joinPersons } from '../../src/core/persons.ts'
 import { followAuthority } from '../../workers/authority/follow.ts'
-
-const stateOf = (epoch: string): AuthorityState => ({
-  epoch,
-  policies: [],
-  approvers: [],
-  externalConnectors: [],
-  webhookRules: [],
-  callerKeys: [],
-  persons: joinPersons([]),
-})
+import { stateOf } from './state-of.ts'
 
 test('a batch that overtakes a change waits until it is in effect', async () => {
   const taken: string[] = []

@@ -1,21 +1,10 @@
 // Each thread is handed what is in effect, and asked how it fares: one that does not answer holds nobody up.
 import { MessageChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AuthorityState } from '../../src/core/authority-state.ts'
-import { joinPersons } from '../../src/core/persons.ts'
 import type { ThreadReport, ToThread } from '../../src/core/thread-messages.ts'
 import { openThreadPorts } from '../../src/server/dispatch/thread-ports.ts'
 import { until } from '../service.ts'
-
-const stateOf = (epoch: string): AuthorityState => ({
-  epoch,
-  policies: [],
-  approvers: [],
-  externalConnectors: [],
-  webhookRules: [],
-  callerKeys: [],
-  persons: joinPersons([]),
-})
+import { stateOf } from '../authority/state-of.ts'
 
 const aReport = (asked: number, thread: string): ThreadReport => ({
   asked,
