@@ -135,6 +135,38 @@ describe('how often the database is queried', () => {
   })
 })
 
+describe('a statement spends ahead for a key that asks again', () => {
+  test('a 64th of the budget, which its next requests take without one', async () => {
+    const { take, statements } = anInstance()
+    const limit = aLimit(6_400)
+    const remaining: number[] = []
+    for (let i = 0; i < 102; i++) remaining.push((await take(limit, 'often')).remaining)
+    expect(statements()).toBe(2)
+    // Each verdict says what is left after it, whatever is spent already; a permit comes back every 9 ms.
+    for (const [i, left] of remaining.slice(1).entries()) expect(left).toBeLessThanOrEqual(remaining[i]! + 1)
+    expect(remaining.at(-1)).toBeLessThan(6_400)
+  })
+
+  test('nothing where the budget is small or half used up', async () => {
+    const { take, allowed, statements } = anInstance()
+    for (let i = 0; i < 5; i++) await take(aLimit(63), 'small')
+    expect(statements()).toBe(5)
+    const large = aLimit(6_400, 'large')
+    expect(await allowed(large, 'half', 3_300)).toBe(3_300)
+    for (let i = 0; i < 5; i++) await take(large, 'half')
+    expect(statements()).toBe(11)
+  })
+
+  test('and what is back in the budget is not used twice', async () => {
+    const { take, limits, statements } = anInstance()
+    const limit = aLimit(6_400)
+    for (let i = 0; i < 3; i++) await take(limit, 'late')
+    expect(statements()).toBe(2)
+    await limits.take(limit, 'late', performance.now() + 2_000)
+    expect(statements()).toBe(3)
+  })
+})
+
 describe('three instances allow what one would', () => {
   test.each([1, 2, 7, 31, 20_000])('%i a minute, all at once', async (perMinute) => {
     const instances = [anInstance(), anInstance(), anInstance()]

@@ -101,19 +101,24 @@ export function openTats(keysMax: number = KEYS_MAX): Tats {
     set({ name }, key, tatMs) {
       const tats = tatsOf.get(name) ?? new Map<string, number>()
       tatsOf.set(name, tats)
-      // Deleted first so that the map stays in the order of last use.
-      tats.delete(key)
-      tats.set(key, tatMs)
-      if (tats.size > keysMax) forgetOldest(tats)
+      setLastUsed(tats, { key, value: tatMs, keysMax })
     },
   }
 }
 
-/** A hundredth at once: a Map whose first entries were deleted is slow to find its first one, 60 µs at this size. */
-function forgetOldest(byUse: Map<string, number>): void {
+/** Sets the value of a key, and forgets keys that were not set for longest where there are more than `keysMax`. */
+export function setLastUsed<T>(
+  byUse: Map<string, T>,
+  { key, value, keysMax }: { readonly key: string; readonly value: T; readonly keysMax: number },
+): void {
+  // Deleted first so that the map stays in the order of last use.
+  byUse.delete(key)
+  byUse.set(key, value)
+  if (byUse.size <= keysMax) return
+  // A hundredth at once: a Map whose first entries were deleted is slow to find its first one, 60 µs at 100,000.
   let toForget = Math.ceil(byUse.size / 100)
-  for (const key of byUse.keys()) {
-    byUse.delete(key)
+  for (const oldest of byUse.keys()) {
+    byUse.delete(oldest)
     if (--toForget === 0) return
   }
 }

@@ -1,5 +1,5 @@
 // Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for all requests that come in one
-// turn of the event loop (docs/design-notes.md "Shared limits").
+// turn of the event loop, and for some that are likely to follow (docs/design-notes.md "Shared limits").
 import { forgetWhole, spendRequests } from '../../../core/tables/rate-buckets.ts'
 import type { Sql } from '../../../core/postgres/sql.ts'
 import { within } from '../../../core/within.ts'
@@ -9,6 +9,7 @@ import {
   openMemoryLimits,
   openTats,
   permitsLeft,
+  setLastUsed,
   verdictAt,
   type Limit,
   type Limits,
@@ -20,6 +21,11 @@ import {
 const WAIT_MS = 250
 /** How often a database that is away is tried again. */
 const RETRY_MS = 500
+/** The part of a budget that a statement spends ahead, so that what other instances miss for it is little. */
+const AHEAD_SHARE = 64
+/** A key whose last statement was longer ago is not likely to send more than one request. */
+const AHEAD_WITHIN_MS = 1_000
+const AHEAD_KEYS_MAX = 10_000
 /** Keys of one statement; requests of further ones are counted in memory. */
 const KEYS_PER_STATEMENT_MAX = 1_000
 const FORGET_EVERY_MS = 60_000
@@ -67,6 +73,13 @@ async function forget(sql: Sql): Promise<void> {
 
 type Limiter = (key: string, nowMs: number) => Promise<LimitVerdict>
 
+/** What the last statement spent for a key ahead of its requests. Spent first and used later, it never exceeds the budget. */
+interface Ahead {
+  readonly left: number
+  /** When the statement was sent, milliseconds of `performance.now()`. */
+  readonly sentMs: number
+}
+
 type Resolve = (verdict: LimitVerdict) => void
 /** The requests of each key that wait for a verdict, in the order in which they came. */
 type Batch = Map<string, Resolve[]>
@@ -80,18 +93,41 @@ function openLimiter({
   waitMs,
 }: Required<SharedLimitsWith> & { limit: Limit; tats: Tats }): Limiter {
   const memory = openMemoryLimits(tats)
+  const aheads = new Map<string, Ahead>()
   let next: Batch = new Map()
   let isSending = false
   let isAway = false
   let retryAtMs = 0
 
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
+    const spent = takeSpent(key, nowMs)
+    if (spent !== undefined) return Promise.resolve(spent)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
     // A TAT never goes back, so a refusal here is one there: a caller that keeps trying costs no statement.
     if (verdict.allowed && hasRoom && !isAway) return new Promise((resolve) => join(key).push(resolve))
     if (isAway && !isSending && nowMs >= retryAtMs) join(key)
     return Promise.resolve(memory.take(limit, key, nowMs))
+  }
+
+  /** @returns undefined where nothing of the key is spent ahead */
+  function takeSpent(key: string, nowMs: number): LimitVerdict | undefined {
+    const ahead = aheads.get(key)
+    if (ahead === undefined || ahead.left === 0) return undefined
+    const aheadMs = tats.get(limit, key) - nowMs
+    // The database has forgotten the others by now: they are in the budget again.
+    const left = Math.min(ahead.left, Math.floor(aheadMs / intervalMs(limit))) - 1
+    if (left < 0) return undefined
+    aheads.set(key, { ...ahead, left })
+    return verdictAt(limit, { allowed: true, aheadMs: aheadMs - left * intervalMs(limit) })
+  }
+
+  /** @returns how many requests to spend for beyond those that wait; nothing of the second half, which goes to whoever needs it first */
+  function toSpendAhead(key: string, left: number, nowMs: number): number {
+    const ahead = aheads.get(key)
+    if (ahead === undefined || nowMs - ahead.sentMs > AHEAD_WITHIN_MS) return 0
+    const { perMinute } = limit
+    return Math.max(0, Math.floor(Math.min(perMinute / AHEAD_SHARE, left - perMinute / 2)))
   }
 
   /** Puts a key into the next statement. */
@@ -120,7 +156,9 @@ function openLimiter({
     const sentMs = performance.now()
     const wanted = [...batch].map(([key, { length }]) => {
       const aheadMs = Math.max(0, tats.get(limit, key) - sentMs)
-      return { key, requests: Math.min(length, permitsLeft(limit, aheadMs)), aheadMs }
+      const permits = permitsLeft(limit, aheadMs)
+      const waiting = Math.min(length, permits)
+      return { key, requests: waiting + toSpendAhead(key, permits - waiting, sentMs), aheadMs }
     })
     const spending = spendRequests(sql, { limit, wanted })
     try {
@@ -129,7 +167,10 @@ function openLimiter({
       if (isAway) log.info({ limit: limit.name }, 'rate limits are shared again')
       isAway = false
       for (const { key, allowed, aheadMs } of answers) {
-        answerEach(limit, batch.get(key) ?? [], { allowed, aheadMs })
+        const waiting = batch.get(key) ?? []
+        const left = Math.max(0, allowed - waiting.length)
+        setLastUsed(aheads, { key, value: { left, sentMs }, keysMax: AHEAD_KEYS_MAX })
+        answerEach(limit, waiting, { allowed: allowed - left, aheadMs: aheadMs - left * intervalMs(limit) })
         // By the time before the statement: what is known here must not be ahead of the database.
         tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }
