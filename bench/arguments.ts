@@ -1,6 +1,6 @@
 // Values of the command line: each parser says of a wrong one what it must be, and commander names the option.
 import { InvalidArgumentError } from 'commander'
-import { errorText } from '../src/core/error-text.ts'
+import { errorText } from '../src/formats/text/error-text.ts'
 import type { Stage } from './pace.ts'
 import { readTransactions } from './transaction.ts'
 

@@ -1,10 +1,10 @@
 // The humans who put policies and external connectors into effect the way an operator's do (decisions §7): one proposes, the other
 // resolves with a signature.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { makeRawKey } from '../src/core/callers.ts'
-import { canonicalize } from '../src/core/json/canonical.ts'
+import { makeRawKey } from '../src/core/callers/callers.ts'
+import { canonicalize } from '../src/formats/json/canonical.ts'
 import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { sha256Hex } from '../src/store/sha256.ts'
 import { signEd25519 } from '../src/core/signing/signature.ts'
 import type { Call, CallRoute } from './calls.ts'
 

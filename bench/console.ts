@@ -2,8 +2,8 @@
 // there, in Chromium. It stands beside the suite, because it needs a browser and says nothing of executions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium, type BrowserContext } from 'playwright-core'
-import { makeRawKey } from '../src/core/callers.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { makeRawKey } from '../src/core/callers/callers.ts'
+import { sha256Hex } from '../src/store/sha256.ts'
 import { cpuTimes, disturbance } from './cpu.ts'
 import { figureOf } from './figures.ts'
 import { describeMachine } from './machine.ts'

@@ -1,7 +1,7 @@
 // These must be true before a figure is printed: every answer is stored, and a sample of it verifies offline, with the published
-// keys and the code that any reader uses (src/core/verifier, an implementation other than the service's).
+// keys and the code that any reader uses (src/formats/verifier, an implementation other than the service's).
 import type { Client } from 'pg'
-import { verifyEvidence } from '../src/core/verifier/index.ts'
+import { verifyEvidence } from '../src/formats/verifier/index.ts'
 import { call, type Target } from './calls.ts'
 import { sum } from './figures.ts'
 import type { Replies } from './load.ts'

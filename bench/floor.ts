@@ -16,8 +16,8 @@
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
-import { sendStatements } from '../src/core/postgres/statement-batch.ts'
-import { overRows } from '../src/core/postgres/rows.ts'
+import { sendStatements } from '../src/store/postgres/statement-batch.ts'
+import { overRows } from '../src/store/postgres/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string

@@ -2,7 +2,7 @@
 import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
-import { errorText } from '../src/core/error-text.ts'
+import { errorText } from '../src/formats/text/error-text.ts'
 import { keysOf, number, whole } from './arguments.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportRecords } from './export.ts'

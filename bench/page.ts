@@ -1,5 +1,5 @@
 // A report as one page: its Markdown with plots, no script, nothing loaded from elsewhere.
-import { escapeHtml } from '../src/core/text.ts'
+import { escapeHtml } from '../src/formats/text/text.ts'
 import { Marked, type Tokens } from 'marked'
 import type { Comparison } from './compare.ts'
 import type { Figures } from './figures.ts'

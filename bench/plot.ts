@@ -1,5 +1,5 @@
 // Plots as inline SVG: lines over a number, and bars in parts (docs/design-notes.md "The bench" says why no library draws them).
-import { escapeHtml } from '../src/core/text.ts'
+import { escapeHtml } from '../src/formats/text/text.ts'
 import { sum, text } from './figures.ts'
 
 interface Line {

@@ -2,7 +2,7 @@
 // executions beside, and compares what an execution leaves in PostgreSQL with a service that keeps no log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { verifyEvidence } from '../src/core/verifier/index.ts'
+import { verifyEvidence } from '../src/formats/verifier/index.ts'
 import { call } from './calls.ts'
 import { figuresOf, openTimes, sum, type Round } from './figures.ts'
 import { FRESH, startReport, type Measurement, type Report } from './report.ts'

@@ -1,6 +1,6 @@
 // The bench executes a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
 import { readFileSync } from 'node:fs'
-import { errorText } from '../src/core/error-text.ts'
+import { errorText } from '../src/formats/text/error-text.ts'
 
 /** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
 export interface TransactionOptions {

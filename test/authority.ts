@@ -2,10 +2,10 @@
 // node:crypto, which nothing in src does: what it accepts of them it would accept of anyone's tools.
 import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
 import { expect } from 'vitest'
-import { canonicalize, type Json } from '../src/core/json/canonical.ts'
-import type { ApprovalRequest } from '../src/core/schemas/approval-request.ts'
+import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
+import type { ApprovalRequest } from '../src/formats/schemas/approval-request.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { sha256Hex } from '../src/store/sha256.ts'
 import { aCaller, type Called, type TestService } from './service.ts'
 
 export interface KeyPair {

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import oracle from 'canonicalize'
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { Canonical, canonicalize, NotCanonical, type Json } from '../src/core/json/canonical.ts'
+import { Canonical, canonicalize, NotCanonical, type Json } from '../src/formats/json/canonical.ts'
 
 /** The test data of RFC 8785's authors (test/vectors/README.md). */
 const vectors = join(import.meta.dirname, 'vectors', 'jcs')
@@ -112,7 +112,7 @@ test('an object without a prototype is as good as any', () => {
 test('names are kept for the next time, but not those as long as a body, which a caller can make up without end', async () => {
   vi.resetModules()
   // The module is imported anew: what other tests have made it keep leaves room for no more.
-  const fresh = await import('../src/core/json/canonical.ts')
+  const fresh = await import('../src/formats/json/canonical.ts')
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const heapUsed = () => {

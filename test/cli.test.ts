@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { parseCallers } from '../src/core/callers.ts'
+import { parseCallers } from '../src/core/callers/callers.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { baseEnvironment } from './run/environment.ts'

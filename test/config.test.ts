@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { makeRawKey, parseCallers } from '../src/core/callers.ts'
-import { ConfigError } from '../src/core/config-schema.ts'
-import { Environment, misspeltVariables, readConfig } from '../src/core/config.ts'
+import { makeRawKey, parseCallers } from '../src/core/callers/callers.ts'
+import { ConfigError } from '../src/core/errors/config-error.ts'
+import { Environment, misspeltVariables, readConfig } from '../src/core/config/config.ts'
 import { secretWarnings } from '../src/core/webhooks/providers.ts'
 
 const keyHash = 'a'.repeat(64)

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client, DatabaseError, Pool } from 'pg'
 import { inject } from 'vitest'
-import { sessionOf } from '../src/core/postgres/session.ts'
+import { sessionOf } from '../src/store/postgres/session.ts'
 import { until } from './service.ts'
 
 export interface TestDatabase {

@@ -1,9 +1,9 @@
-// src/core/errors.ts and the HTTP tests are the same list: a describe's title names the row whose failure its tests see over HTTP, as in
+// src/core/errors/errors.ts and the HTTP tests are the same list: a describe's title names the row whose failure its tests see over HTTP, as in
 // `describe('POST /execute 409 duplicateTransaction', …)`. Interface §7's last row, 503 NOT_READY, is an answer and not a failure.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { failures, type Failure } from '../src/core/errors.ts'
+import { failures, type Failure } from '../src/core/errors/errors.ts'
 import { routes } from '../src/server/routes/index.ts'
 
 const HTTP_TESTS = join(import.meta.dirname, 'http')
@@ -31,7 +31,9 @@ describe('over HTTP', () => {
   test.each(rows)('%s is seen', (row) => expect(seen).toContain(row))
 
   // proves §4.2 POST /execute: Errors are in section
-  test.each([...new Set(seen)])('%s is a row of src/core/errors.ts', (title) => expect(rows).toContain(title))
+  test.each([...new Set(seen)])('%s is a row of src/core/errors/errors.ts', (title) =>
+    expect(rows).toContain(title),
+  )
 
   test.each(routes.map(({ method, path }) => `${method} ${path}`))('%s is seen to succeed', (route) => {
     expect(titles).toEqual(

@@ -1,12 +1,12 @@
 // An execution must leave these behind, checked from the text of its record and the public halves of the signing keys alone.
 import { expect } from 'vitest'
 import type { Pool } from 'pg'
-import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { sha256Hex } from '../src/store/sha256.ts'
 import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
-import type { Crypto } from '../src/core/verifier/evidence.ts'
-import { checkTrustRecord } from '../src/core/verifier/trust-record.ts'
+import type { Crypto } from '../src/formats/verifier/evidence.ts'
+import { checkTrustRecord } from '../src/formats/verifier/trust-record.ts'
 
 export type Members = { readonly [name: string]: Json }
 

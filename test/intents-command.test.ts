@@ -1,9 +1,9 @@
 // countersign intents: what an operator sees of an execution, from its release to its end.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTransaction } from '../src/core/postgres/transaction.ts'
-import { insertConfirmations } from '../src/core/tables/provider-confirmations.ts'
-import { unlogged } from '../src/core/tables/log-queue.ts'
+import { inTransaction } from '../src/store/postgres/transaction.ts'
+import { insertConfirmations } from '../src/store/tables/provider-confirmations.ts'
+import { unlogged } from '../src/store/tables/log-queue.ts'
 import { runCommand } from './command.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { notedInDoubt, putInDoubt } from './intents.ts'

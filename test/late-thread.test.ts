@@ -1,8 +1,8 @@
 // Which part a 503 names: the database, or this process where it was itself too late to hear it.
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { failures } from '../src/core/errors.ts'
-import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
+import { failures } from '../src/core/errors/errors.ts'
+import { LATE_MS, watchLateness } from '../src/core/threads/lateness.ts'
 import { blameLateThread } from '../workers/late-thread.ts'
 import { Finished } from '../workers/in-flight.ts'
 import { createDatabase } from './database.ts'

@@ -1,6 +1,6 @@
 // Names that look like another one: refused where nothing can be seen of the difference, warned of where a reader has to look closely.
 import { describe, expect, test } from 'vitest'
-import { isClearName, lookalikeWarnings, unclearNames } from '../src/core/names.ts'
+import { isClearName, lookalikeWarnings, unclearNames } from '../src/formats/people/names.ts'
 
 const BLANK = 'begins or ends with white space'
 const UNSEEN = 'has a character that is not visible'

@@ -1,7 +1,7 @@
 // The pages of a human with a passkey send these: enrolments and approvals by the passkeys of the published vectors.
 import { createPublicKey, randomUUID } from 'node:crypto'
 import { anApprover, aSignedApproval } from './authority.ts'
-import { canonicalize } from '../src/core/json/canonical.ts'
+import { canonicalize } from '../src/formats/json/canonical.ts'
 import type { Members } from './vectors/edit.ts'
 import {
   asserted,

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { openPool } from '../src/core/postgres/sql.ts'
+import { openPool } from '../src/store/postgres/sql.ts'
 
 /**
  * Connections for what works within a test's own process, which also computes what is expected: on a busy machine it comes back to a

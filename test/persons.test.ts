@@ -9,7 +9,7 @@ import {
   namingOfCaller,
   otherHolder,
   type Naming,
-} from '../src/core/persons.ts'
+} from '../src/formats/people/persons.ts'
 import { aKeyPair } from './authority.ts'
 
 const KEY = aKeyPair().publicKeyPem

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
-import { migrate } from '../src/core/postgres/migrate.ts'
+import { migrate } from '../src/store/postgres/migrate.ts'
 import { distribute, nodesOf } from './citus/cluster.ts'
 import { databaseUrl, onServer } from './database.ts'
 

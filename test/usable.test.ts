@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openPool } from '../src/core/postgres/sql.ts'
-import { inTransaction } from '../src/core/postgres/transaction.ts'
+import { openPool } from '../src/store/postgres/sql.ts'
+import { inTransaction } from '../src/store/postgres/transaction.ts'
 import { openUsable, whyUnusable } from '../src/server/usable.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from './database.ts'
 

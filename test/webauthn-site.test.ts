@@ -1,6 +1,6 @@
 // Where a passkey can be enrolled for: what browsers allow, and nothing that they never would.
 import { describe, expect, test } from 'vitest'
-import { siteProblem } from '../src/core/webauthn/site.ts'
+import { siteProblem } from '../src/core/config/webauthn-site.ts'
 
 const said = (rpId: string, ...origins: string[]) => siteProblem({ rpId, origins }, 'passkey')
 

@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openJobQueue } from '../src/core/job-queue.ts'
+import { openJobQueue } from '../src/store/queues/job-queue.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, until, type TestService } from './service.ts'
 import { aDelivery, auditedDetails, deliver, env, poisoned, storedEvents } from './webhooks.ts'

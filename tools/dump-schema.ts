@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { sessionOf } from '../src/core/postgres/session.ts'
+import { sessionOf } from '../src/store/postgres/session.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
-import { migrate } from '../src/core/postgres/migrate.ts'
+import { migrate } from '../src/store/postgres/migrate.ts'
 
 export const SCHEMA_FILE = join(import.meta.dirname, '..', 'migrations', 'schema.sql')
 

@@ -1,7 +1,7 @@
 // A transaction that a refusal undoes.
 import type { Pool } from 'pg'
-import { Failure } from '../src/core/errors.ts'
-import { inTransaction, type Transaction } from '../src/core/postgres/transaction.ts'
+import { Failure } from '../src/core/errors/errors.ts'
+import { inTransaction, type Transaction } from '../src/store/postgres/transaction.ts'
 
 /** As `inTransaction`, and rolled back also where `work` returns a failure: what is refused consumes nothing. */
 export async function allOrNothing<T>(

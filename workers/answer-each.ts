@@ -1,7 +1,7 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
-import type { Failure } from '../src/core/errors.ts'
-import { failureOf } from '../src/core/failure-of.ts'
+import type { Failure } from '../src/core/errors/errors.ts'
+import { failureOf } from '../src/core/errors/failure-of.ts'
 import { Finished, type InFlight, type Success, type WorkerRequest } from './in-flight.ts'
 
 /** However many come at once: the connections are there for executions. */

@@ -1,6 +1,6 @@
 // The approvers' keys of this thread, the revoked ones included: what they approved before still verifies.
 import { approverKeyId, approverKeys, type ApproverKey } from '../src/core/signing/approver-keys.ts'
-import type { ApproverRow } from '../src/core/tables/approvers.ts'
+import type { ApproverRow } from '../src/store/tables/approvers.ts'
 
 export interface Approvers {
   /** `keyId` as published, `{approverId}:{keyId}`. */

@@ -1,6 +1,6 @@
 // How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
 import { CLAIMS_AT_ONCE } from './execute/prove/prove-and-claim.ts'
-import { EXECUTION_BATCHES } from '../src/core/thread-messages.ts'
+import { EXECUTION_BATCHES } from '../src/core/threads/thread-messages.ts'
 import type { LaneName } from '../src/core/operations/index.ts'
 
 const { batchesPerThread, fullBatchesPerThread } = EXECUTION_BATCHES

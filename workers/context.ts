@@ -1,9 +1,9 @@
 // The context of the stages of every operation, opened once per worker thread.
 import type { Pool } from 'pg'
 import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
-import type { LogBatch } from '../src/core/tables/log-queue.ts'
-import type { StoreFault } from '../src/core/store-fault.ts'
-import type { Crypto } from '../src/core/verifier/evidence.ts'
+import type { LogBatch } from '../src/store/tables/log-queue.ts'
+import type { StoreFault } from '../src/core/threads/store-fault.ts'
+import type { Crypto } from '../src/formats/verifier/evidence.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
 import type { Fresh } from './fresh.ts'

@@ -1,7 +1,7 @@
 // Which names exist here: policies, capabilities and approvers. The evidence log counts an entry in a stream only where the name of the
 // stream exists: a refusal may name any capability, and each stream is a row and a place in the sequencer's memory for good.
-import type { StreamName } from '../src/core/log/entry.ts'
-import type { QueuedEntry } from '../src/core/tables/log-queue.ts'
+import type { StreamName } from '../src/formats/log/entry.ts'
+import type { QueuedEntry } from '../src/store/tables/log-queue.ts'
 import type { Approvers } from './approvers.ts'
 import type { OpenConnectors } from './connectors/index.ts'
 import type { OpenPolicies } from './policies.ts'

@@ -1,16 +1,16 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes these checks, once (decisions §8). The pipeline's
 // stage `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for whoever calls a connector without the pipeline.
 import type { Pool } from 'pg'
-import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
-import type { BatchPosition } from '../src/core/merkle/batch-head.ts'
+import type { BatchPosition } from '../src/formats/merkle/batch-head.ts'
 import { verifySignature, type Signature, type SignatureMemo } from '../src/core/signing/signature.ts'
-import { releaseIntents } from '../src/core/tables/execution-intents.ts'
-import { unlogged } from '../src/core/tables/log-queue.ts'
-import { classify } from '../src/core/postgres/sql-errors.ts'
-import { inTransaction } from '../src/core/postgres/transaction.ts'
-import { instantMs } from '../src/core/verifier/instant.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { releaseIntents } from '../src/store/tables/execution-intents.ts'
+import { unlogged } from '../src/store/tables/log-queue.ts'
+import { classify } from '../src/store/postgres/sql-errors.ts'
+import { inTransaction } from '../src/store/postgres/transaction.ts'
+import { instantMs } from '../src/formats/verifier/instant.ts'
+import { sha256Hex } from '../src/store/sha256.ts'
 
 const LIFETIME_MAX_MS = 300_000
 

@@ -1,8 +1,8 @@
 // These move through the stages of an operation: requests in flight, and the answers of those that have ended.
-import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
-import type { Gate } from '../src/core/gates.ts'
-import type { StepUpPasskey } from '../src/core/callers.ts'
-import type { BatchReport, PathParams, ThreadReplies } from '../src/core/thread-messages.ts'
+import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors/errors.ts'
+import type { Gate } from '../src/core/errors/gates.ts'
+import type { StepUpPasskey } from '../src/formats/people/caller.ts'
+import type { BatchReport, PathParams, ThreadReplies } from '../src/core/threads/thread-messages.ts'
 
 /** The caller of a request, with the scope that its key carries (interface §5.5). */
 export interface ScopedCaller {

@@ -1,6 +1,6 @@
 // A 503 names the part that failed: where this thread itself was late, its time-outs ran out although the database had answered.
-import { failures } from '../src/core/errors.ts'
-import type { Lateness } from '../src/core/lateness.ts'
+import { failures } from '../src/core/errors/errors.ts'
+import type { Lateness } from '../src/core/threads/lateness.ts'
 import { Finished } from './in-flight.ts'
 
 /** Answers OVERLOADED in place of DATABASE_UNAVAILABLE where the thread was late while it had the request. */

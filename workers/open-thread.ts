@@ -2,9 +2,9 @@
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
-import { openStoreFault } from '../src/core/store-fault.ts'
-import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
-import { openPool } from '../src/core/postgres/sql.ts'
+import { openStoreFault } from '../src/core/threads/store-fault.ts'
+import { notLogged, startLogBatch } from '../src/store/tables/log-queue.ts'
+import { openPool } from '../src/store/postgres/sql.ts'
 import { openApprovers } from './approvers.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
@@ -17,7 +17,7 @@ import { openPersons } from './persons.ts'
 import { openPolicies } from './policies.ts'
 import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
 import { openPolicyOutcomes } from './policy-outcomes.ts'
-import { newestOrigin, type Boot } from '../src/core/thread-messages.ts'
+import { newestOrigin, type Boot } from '../src/core/threads/thread-messages.ts'
 
 export type Thread = ReturnType<typeof openThread>
 

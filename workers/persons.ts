@@ -1,5 +1,5 @@
 // The persons of this thread, as human authority says now.
-import type { Persons } from '../src/core/persons.ts'
+import type { Persons } from '../src/formats/people/persons.ts'
 
 export interface PersonsInEffect {
   readonly current: () => Persons

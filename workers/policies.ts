@@ -2,8 +2,9 @@
 import type { CompiledPolicy } from '../src/core/policy/check.ts'
 import type { Grouping } from '../src/core/policy/counting.ts'
 import { compileStored } from '../src/core/policy/stored.ts'
-import { standingOf, successorOf, type PolicyStanding } from '../src/core/policy/standing.ts'
-import type { StoredPolicyVersion } from '../src/core/tables/policy-versions.ts'
+import { standingOf, successorOf } from '../src/core/policy/standing.ts'
+import type { PolicyStanding } from '../src/formats/schemas/policy-version.ts'
+import type { StoredPolicyVersion } from '../src/store/tables/policy-versions.ts'
 
 export interface LoadedPolicy {
   readonly policy: CompiledPolicy

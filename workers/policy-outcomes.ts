@@ -1,5 +1,5 @@
 // Counts what the policies said of the executions that were claimed, until the next replies take the counts to the front end.
-import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/thread-messages.ts'
+import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/threads/thread-messages.ts'
 import { Finished, type InFlight } from './in-flight.ts'
 
 export interface PolicyOutcomes {

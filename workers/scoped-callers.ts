@@ -1,8 +1,8 @@
 // The callers whose keys are in effect, as the stages of an operation need them.
-import { callerKeys } from '../src/core/caller-keys.ts'
-import { readableOwner, type Caller } from '../src/core/callers.ts'
+import { callerKeys } from '../src/core/callers/caller-keys.ts'
+import { readableOwner, type Caller } from '../src/formats/people/caller.ts'
 import type { ScopedCaller } from './in-flight.ts'
-import type { Boot } from '../src/core/thread-messages.ts'
+import type { Boot } from '../src/core/threads/thread-messages.ts'
 
 export const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
 /** Stands for a caller whose key was revoked while its request waited. The request is answered 401; if a handler saw it, it could do nothing. */

@@ -1,5 +1,5 @@
 // How long a batch spent in each stage of the pipeline: one look at the clock per stage and batch, whether anyone asks or not.
-import { stageNames, type StageName, type StageTimes } from '../src/core/thread-messages.ts'
+import { stageNames, type StageName, type StageTimes } from '../src/core/threads/thread-messages.ts'
 
 const NOT_COME_TO = -1
 

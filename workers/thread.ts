@@ -3,9 +3,9 @@
 import { setPriority } from 'node:os'
 import { MessageChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
-import { failures, type Failure } from '../src/core/errors.ts'
-import { failureOf } from '../src/core/failure-of.ts'
-import { watchLateness } from '../src/core/lateness.ts'
+import { failures, type Failure } from '../src/core/errors/errors.ts'
+import { failureOf } from '../src/core/errors/failure-of.ts'
+import { watchLateness } from '../src/core/threads/lateness.ts'
 import { blameLateThread } from './late-thread.ts'
 import { finish } from './execute/index.ts'
 import { openDeferred } from './execute/deferred.ts'
@@ -20,7 +20,7 @@ import {
   type ThreadReplies,
   type ToThread,
   NOBODY,
-} from '../src/core/thread-messages.ts'
+} from '../src/core/threads/thread-messages.ts'
 import type { Operation } from '../src/core/operations/index.ts'
 import { openReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'

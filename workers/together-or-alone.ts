@@ -1,5 +1,5 @@
 // One transaction for a batch; where it fails, one for each item, so that an item which the database refuses fails alone.
-import { classify, isUnavailable } from '../src/core/postgres/sql-errors.ts'
+import { classify, isUnavailable } from '../src/store/postgres/sql-errors.ts'
 
 /** A node of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
 const ALONE_MS_MAX = 2_000

@@ -1,7 +1,8 @@
 // Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
 // for good, so those are few and the soak says how many.
-import { keyIdOf, makeRawKey } from '../../src/core/callers.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
+import { keyIdOf } from '../../src/formats/people/caller.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aConnector, anEndpoint, aPolicy, aSigningKey, AREAS, checker } from '../authority.ts'
 import { propose, putIntoEffect, resolve, type Area } from '../authority.ts'
 import type { Call, CallRoute } from '../calls.ts'

@@ -1,6 +1,6 @@
 // Tells the stories: as many as go at once, to find saturation, or so many a second, whatever has become of those before.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errorText } from '../../src/core/error-text.ts'
+import { errorText } from '../../src/formats/text/error-text.ts'
 import { weighted } from '../pick.ts'
 import type { Story, World } from './story.ts'
 

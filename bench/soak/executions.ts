@@ -1,7 +1,7 @@
 // Stories of executions: approved, refused, failed, in doubt (interface §4.2, decisions §3, §8).
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { maker } from '../authority.ts'
 import type { TransactionOptions } from '../transaction.ts'
 import { APPROVED_BY_A_HUMAN, aSignedApproval, aTransaction, EXTERNAL, EXTERNAL_CAPABILITY } from './story.ts'

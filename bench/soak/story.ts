@@ -1,7 +1,7 @@
 // A story of the soak: a few calls that belong together.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { anyOf } from '../pick.ts'

@@ -1,7 +1,7 @@
 // A release, or a question what became of one, verified: signed by the service, for this receiver, for a capability it has, and still in time.
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { parseJsonText } from '../../src/core/json/text.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { parseJsonText } from '../../src/formats/json/text.ts'
 
 export interface Release {
   readonly version: 1

@@ -12,8 +12,8 @@ import { aConnector, aPolicy, checker, maker, putIntoEffect } from '../../bench/
 import { call, type Call } from '../../bench/calls.ts'
 import { createCountersign, type CountersignEvent } from '../../clients/typescript/src/index.ts'
 import { startOwnService, type OwnService } from '../../demo/own-service.ts'
-import { makeRawKey } from '../../src/core/callers.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CAPABILITY = 'razorpay:payout'

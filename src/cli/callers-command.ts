@@ -1,8 +1,9 @@
 // countersign callers issue: a raw key and its entry, for SERVICE_API_KEYS (decisions §2) or for governance.
 import { readFileSync } from 'node:fs'
-import { keyIdOf, makeRawKey, parseCallers } from '../core/callers.ts'
-import { ConfigError } from '../core/config-schema.ts'
-import { sha256Hex } from '../core/signing/sha256.ts'
+import { makeRawKey, parseCallers } from '../core/callers/callers.ts'
+import { keyIdOf } from '../formats/people/caller.ts'
+import { ConfigError } from '../core/errors/config-error.ts'
+import { sha256Hex } from '../store/sha256.ts'
 
 export interface CallerRequest {
   readonly capability?: string[]

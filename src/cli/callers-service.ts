@@ -1,9 +1,9 @@
 // countersign callers list, propose and revoke: keys of callers by governance, on a running service (docs/handbook/callers.md). A raw key never
 // comes here: `issue` makes it where its holder is, and what is proposed is the entry that it prints.
 import { readFileSync } from 'node:fs'
-import { isObject } from '../core/json/fields.ts'
-import { printable } from '../core/printable.ts'
-import type { CallerKey } from '../core/schemas/caller-key.ts'
+import { isObject } from '../formats/json/fields.ts'
+import { printable } from '../formats/text/printable.ts'
+import type { CallerKey } from '../formats/schemas/caller-key.ts'
 import { get, jsonOf, post, type ServiceAt } from './service.ts'
 
 /**

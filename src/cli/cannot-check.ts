@@ -1,7 +1,7 @@
 // A check that is impossible differs from one that fails: a command exits 2 for the first, and 1 for the second.
-import { errorText } from '../core/error-text.ts'
-import { printable } from '../core/printable.ts'
-import { LogKeyNotGiven } from '../core/verifier/log-trust.ts'
+import { errorText } from '../formats/text/error-text.ts'
+import { printable } from '../formats/text/printable.ts'
+import { LogKeyNotGiven } from '../formats/verifier/log-trust.ts'
 
 export class CannotCheck extends Error {
   constructor(message: string) {

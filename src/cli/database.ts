@@ -1,9 +1,9 @@
 // The database of a command that works beside services: that of DATABASE_URL, or the embedded one of a service that runs.
 import type { Pool } from 'pg'
-import { dataDir } from '../core/folders.ts'
-import { errorText } from '../core/error-text.ts'
-import { COMMAND_PATIENCE, openPool } from '../core/postgres/sql.ts'
-import { isUnavailable } from '../core/postgres/sql-errors.ts'
+import { dataDir } from '../core/config/folders.ts'
+import { errorText } from '../formats/text/error-text.ts'
+import { COMMAND_PATIENCE, openPool } from '../store/postgres/sql.ts'
+import { isUnavailable } from '../store/postgres/sql-errors.ts'
 import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { requireSchema } from './fsck/schema.ts'

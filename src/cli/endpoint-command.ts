@@ -1,7 +1,7 @@
 // `countersign approver sign-endpoint`: the step-up of a human for an event endpoint (docs/handbook/events.md).
 import { readFileSync } from 'node:fs'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
-import { endpointStepUpPayload, STEP_UP_MS } from '../core/step-up-payload.ts'
+import { endpointStepUpPayload, STEP_UP_MS } from '../formats/step-up-payload.ts'
 import { newNonce, show, signedStepUp } from './approver-command.ts'
 
 export interface EndpointToSign {

@@ -1,6 +1,6 @@
 // countersign fsck: says whether what is stored is what was signed, beside running services or without any. Exits 0 where it is, 1 where
 // something is not, 2 where that could not be found out of everything: what could not be read is named, and the rest is checked.
-import { signingKeyDir } from '../core/folders.ts'
+import { signingKeyDir } from '../core/config/folders.ts'
 import { readPublicKeys, type PublicKey } from '../core/signing/keys.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { checkDatabase } from './fsck/check-database.ts'

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The countersign command: starts the service, migrates its database, makes its keys and its callers' keys (decisions §1, §2).
 import { Command, Option } from 'commander'
-import { errorText } from '../core/error-text.ts'
+import { errorText } from '../formats/text/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { defineApprover } from './approver-program.ts'
 import { defineCallers } from './callers-program.ts'
@@ -39,7 +39,7 @@ program
     const url = process.env['DATABASE_URL']
     if (!url)
       throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
-    const { migrate } = await import('../core/postgres/migrate.ts')
+    const { migrate } = await import('../store/postgres/migrate.ts')
     const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
     console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
   })

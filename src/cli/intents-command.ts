@@ -1,12 +1,12 @@
 // countersign intents: what an operator sees of executions that have not ended, and the story of one (decisions §8). Works on the database,
 // beside running services.
 import { readIntentText } from '../core/intents/shown.ts'
-import { printable } from '../core/printable.ts'
-import type { ExecutionIntent } from '../core/schemas/execution-intent.ts'
-import { isUuid } from '../core/schemas/primitives.ts'
-import type { ProviderConfirmation } from '../core/schemas/provider-confirmation.ts'
-import { listInDoubt } from '../core/tables/execution-intents.ts'
-import { listConfirmations } from '../core/tables/provider-confirmations.ts'
+import { printable } from '../formats/text/printable.ts'
+import type { ExecutionIntent } from '../formats/schemas/execution-intent.ts'
+import { isUuid } from '../formats/schemas/primitives.ts'
+import type { ProviderConfirmation } from '../formats/schemas/provider-confirmation.ts'
+import { listInDoubt } from '../store/tables/execution-intents.ts'
+import { listConfirmations } from '../store/tables/provider-confirmations.ts'
 import { onDatabase, type Env } from './database.ts'
 
 /** Prints a line for each execution in doubt, what was noticed last first: id, since when, caller, action, target. */

@@ -1,15 +1,9 @@
 // `countersign keys`: makes, rotates and lists the signing keys, those of the evidence log and those of a witness.
 import { resolve } from 'node:path'
 import { Option, type Command } from 'commander'
-import { signingKeyDir } from '../core/folders.ts'
-import {
-  algorithms,
-  generateKeys,
-  generateMissingKeys,
-  keyIds,
-  readPublicKeys,
-  type Algorithm,
-} from '../core/signing/keys.ts'
+import { signingKeyDir } from '../core/config/folders.ts'
+import { generateKeys, generateMissingKeys, keyIds, readPublicKeys } from '../core/signing/keys.ts'
+import { algorithms, type Algorithm } from '../formats/schemas/signature.ts'
 import { revocationFile, revokeKey } from '../core/signing/revocation.ts'
 import {
   generateLogKeys,

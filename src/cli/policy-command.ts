@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DocumentError, lineOf, placed } from '../core/cel/mistakes.ts'
-import { isObject, type Fields } from '../core/json/fields.ts'
-import { parseJsonText } from '../core/json/text.ts'
+import { isObject, type Fields } from '../formats/json/fields.ts'
+import { parseJsonText } from '../formats/json/text.ts'
 import { runCases } from '../core/policy/cases.ts'
 import type { CompiledPolicy } from '../core/policy/check.ts'
 import {
@@ -17,9 +17,9 @@ import {
 import { displayOf, valueText } from '../core/policy/display.ts'
 import { policyFilesAt, readPolicyFile, type PolicySource } from '../core/policy/load.ts'
 import { traceRules, type TracedRule } from '../core/policy/trace.ts'
-import { printable } from '../core/printable.ts'
-import { isTimestamp } from '../core/schemas/primitives.ts'
-import { counted } from '../core/text.ts'
+import { printable } from '../formats/text/printable.ts'
+import { isTimestamp } from '../formats/schemas/primitives.ts'
+import { counted } from '../formats/text/text.ts'
 
 /** @returns the exit code: 1 where a policy has a mistake */
 export function checkPolicies(path: string): 0 | 1 {

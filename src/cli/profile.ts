@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Type } from 'typebox'
 import { shapeOf } from '../core/json/shape.ts'
-import { ApproverName } from '../core/schemas/approval.ts'
-import { closed, NonEmptyText } from '../core/schemas/primitives.ts'
+import { ApproverName } from '../formats/schemas/approval.ts'
+import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
 import { jsonIn } from './json.ts'
 
 const Profile = closed({

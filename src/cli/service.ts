@@ -1,9 +1,9 @@
 // Requests of commands to a running service.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
-import { errorText } from '../core/error-text.ts'
-import { printable } from '../core/printable.ts'
-import { ErrorBody } from '../core/schemas/error.ts'
+import { errorText } from '../formats/text/error-text.ts'
+import { printable } from '../formats/text/printable.ts'
+import { ErrorBody } from '../formats/schemas/error.ts'
 import { jsonIn } from './json.ts'
 
 export interface ServiceAt {

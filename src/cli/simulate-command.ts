@@ -10,13 +10,13 @@ import {
   simulationOf,
   type Found,
   type ProposedPolicy,
-} from '../core/impact-report.ts'
-import { canonicalize } from '../core/json/canonical.ts'
+} from '../formats/impact-report.ts'
+import { canonicalize } from '../formats/json/canonical.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { compilePolicy } from '../core/policy/check.ts'
-import { printable } from '../core/printable.ts'
-import { PolicySimulation } from '../core/schemas/sandbox.ts'
-import { sha256Hex } from '../core/signing/sha256.ts'
+import { printable } from '../formats/text/printable.ts'
+import { PolicySimulation } from '../formats/schemas/sandbox.ts'
+import { sha256Hex } from '../store/sha256.ts'
 import { readChange, type ShownChange } from './approver-command.ts'
 import { post, shapedAnswer, type ServiceAt } from './service.ts'
 

@@ -1,16 +1,16 @@
-// countersign verify: reads evidence and key sets from files and prints what src/core/verifier finds. It needs no service, no
+// countersign verify: reads evidence and key sets from files and prints what src/formats/verifier finds. It needs no service, no
 // database and no network.
 import { resolve } from 'node:path'
-import { errorText } from '../core/error-text.ts'
-import { printable, printableJson } from '../core/printable.ts'
-import { isOpen, noEvidence, Unusable, type Report, type Verdict } from '../core/verifier/index.ts'
+import { errorText } from '../formats/text/error-text.ts'
+import { printable, printableJson } from '../formats/text/printable.ts'
+import { isOpen, noEvidence, Unusable, type Report, type Verdict } from '../formats/verifier/index.ts'
 import {
   exitCodeOf,
   openSummary,
   summaryLines,
   type Summary,
   type Summing,
-} from '../core/verifier/summary.ts'
+} from '../formats/verifier/summary.ts'
 import { findFiles, nameOf, readBatches, readKeySetText, readText, type Batch } from './verify/inputs.ts'
 import { openReport, type ReportFile } from './verify/report.ts'
 import { trustedBy, type Done, type Task, type TrustTexts } from './verify/task.ts'

@@ -1,10 +1,10 @@
 // countersign webhooks check: the rules of a provider, and their cases, before anybody proposes them. Works without a service.
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { printable } from '../core/printable.ts'
+import { printable } from '../formats/text/printable.ts'
 import { CASES_SUFFIX, runCases } from '../core/webhook-rules/cases.ts'
 import { fileNameOf, readWebhookRules } from '../core/webhook-rules/load.ts'
-import { counted } from '../core/text.ts'
+import { counted } from '../formats/text/text.ts'
 
 /**
  * Compiles a file of rules and runs the cases beside it, `<provider>.cases.yaml`.

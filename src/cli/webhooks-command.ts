@@ -2,11 +2,11 @@
 // (decisions §10). Works on the database, beside running services or without any.
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
-import { joinJobQueue } from '../core/job-queue.ts'
-import { printable } from '../core/printable.ts'
+import { joinJobQueue } from '../store/queues/job-queue.ts'
+import { printable } from '../formats/text/printable.ts'
 import { onDatabase, type Env } from './database.ts'
-import type { Page } from '../core/tables/page.ts'
-import { cursorText, readCursor, type Position } from '../core/tables/position.ts'
+import type { Page } from '../store/tables/page.ts'
+import { cursorText, readCursor, type Position } from '../store/tables/position.ts'
 import {
   findWebhookEvent,
   listWaitingWebhooks,
@@ -15,9 +15,14 @@ import {
   type ListedDelivery,
   type WaitingWebhook,
   type WebhookStatus,
-} from '../core/tables/webhook-events.ts'
-import { DEAD_WEBHOOK_QUEUE, jobsOf, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
-import type { DeliveryOutcome } from '../core/webhooks/outcomes.ts'
+} from '../store/tables/webhook-events.ts'
+import {
+  DEAD_WEBHOOK_QUEUE,
+  jobsOf,
+  WEBHOOK_BATCH_QUEUE,
+  WEBHOOK_QUEUE,
+} from '../store/queues/webhook-queue.ts'
+import type { DeliveryOutcome } from '../formats/schemas/webhook-outcomes.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
 

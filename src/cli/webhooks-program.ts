@@ -1,6 +1,6 @@
 // `countersign webhooks`: the deliveries of providers, and rules for them.
 import { Option, type Command } from 'commander'
-import { deliveryOutcomes, type DeliveryOutcome } from '../core/webhooks/outcomes.ts'
+import { deliveryOutcomes, type DeliveryOutcome } from '../formats/schemas/webhook-outcomes.ts'
 import { limitOption } from './options.ts'
 
 /** Adds the commands of `countersign webhooks`. */

@@ -2,13 +2,13 @@
 // nothing that could be signed ever comes from the service.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
-import { approvalPayload } from '../core/approval-requests/approval-payload.ts'
-import { canonicalize, type Json } from '../core/json/canonical.ts'
-import type { ApprovalRequest } from '../core/schemas/approval-request.ts'
-import { stepUpPayload } from '../core/step-up-payload.ts'
-import { base64url, toBase64 } from '../core/verifier/base64.ts'
-import { preAuthEncoding } from '../core/verifier/pre-auth-encoding.ts'
-import type { PasskeyAlgorithm } from '../core/webauthn/assertion.ts'
+import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
+import { canonicalize, type Json } from '../formats/json/canonical.ts'
+import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
+import { stepUpPayload } from '../formats/step-up-payload.ts'
+import { base64url, toBase64 } from '../formats/base64.ts'
+import { preAuthEncoding } from '../formats/verifier/pre-auth-encoding.ts'
+import type { PasskeyAlgorithm } from '../formats/webauthn/assertion.ts'
 import { sha256Hex } from './hashing.ts'
 
 /** COSE algorithms (RFC 9053) and the names under which they sign here. */

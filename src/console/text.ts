@@ -1,5 +1,5 @@
 // Text of strangers is shown so that every character can be seen, and none changes how those beside it are read.
-import { printable, printableJson } from '../core/printable.ts'
+import { printable, printableJson } from '../formats/text/printable.ts'
 
 /** One line, for headings and cells. What cannot be seen is a replacement character. */
 export function oneLine(text: string): string {

@@ -1,6 +1,6 @@
 // The answer of a handler, whether it worked itself or a thread did. The socket gets a `Reply` (http/listen) of it.
-import type { Audited, RefusalKind } from '../core/errors.ts'
-import type { Gate } from '../core/gates.ts'
+import type { Audited, RefusalKind } from '../core/errors/errors.ts'
+import type { Gate } from '../core/errors/gates.ts'
 import type { RequestTimes } from './metrics/times.ts'
 
 export interface Answer {

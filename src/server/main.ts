@@ -1,8 +1,8 @@
 // Starts in order (config → database → migrate → policies → threads → jobs → listen) and stops in reverse (docs/design-notes.md
 // "Start and stop"). The steps are in start/.
 import { once } from 'node:events'
-import { ConfigError } from '../core/config-schema.ts'
-import { misspeltVariables, readConfig, type Config } from '../core/config.ts'
+import { ConfigError } from '../core/errors/config-error.ts'
+import { misspeltVariables, readConfig, type Config } from '../core/config/config.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
 import { hasLocalConsole } from './console/gate.ts'
 import { openLog } from './log.ts'

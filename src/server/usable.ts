@@ -1,10 +1,10 @@
 // Whether executions can be stored, and if not, why: what GET /ready asks of the database (interface §4.1).
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { checkIntentsUsable } from '../core/tables/execution-intents.ts'
-import { classify } from '../core/postgres/sql-errors.ts'
-import type { Sql } from '../core/postgres/sql.ts'
-import { inTransaction } from '../core/postgres/transaction.ts'
+import { checkIntentsUsable } from '../store/tables/execution-intents.ts'
+import { classify } from '../store/postgres/sql-errors.ts'
+import type { Sql } from '../store/postgres/sql.ts'
+import { inTransaction } from '../store/postgres/transaction.ts'
 
 /** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
 const SPILLED_ROWS = 5_000

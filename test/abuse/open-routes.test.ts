@@ -8,7 +8,7 @@ import type { ConsoleManifest } from '../../src/server/console/documents.ts'
 import { consoleRoutes } from '../../src/server/console/routes.ts'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
-import type { Route } from '../../src/server/routes/route.ts'
+import type { Route } from '../../src/server/route.ts'
 import { readPage } from '../../tools/pages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { servers } from '../front-end/listen-front-end.ts'

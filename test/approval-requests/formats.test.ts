@@ -1,13 +1,13 @@
 // The formats of an approval request: its hash and its action code by vectors made with Python's json and hashlib, and the comparison of
 // an execution with it.
 import { describe, expect, test } from 'vitest'
-import { actionCode } from '../../src/core/approval-requests/action-code.ts'
-import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
-import { requestProblem, type RequestedAction } from '../../src/core/approval-requests/request-problem.ts'
+import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
+import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
+import { requestProblem, type RequestedAction } from '../../src/formats/verifier/request-problem.ts'
 import { shapeOf } from '../../src/core/json/shape.ts'
-import { SignedApproval } from '../../src/core/schemas/approval.ts'
-import { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { SignedApproval } from '../../src/formats/schemas/approval.ts'
+import { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 
 const content: ApprovalRequestContent = {
   requestId: '3f2b8a53-0c1e-4d8e-9a55-6a7c1e0b7d11',

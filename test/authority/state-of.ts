@@ -1,6 +1,6 @@
 // An authority of which only the epoch matters.
-import type { AuthorityState } from '../../src/core/authority-state.ts'
-import { joinPersons } from '../../src/core/persons.ts'
+import type { AuthorityState } from '../../src/core/callers/authority-state.ts'
+import { joinPersons } from '../../src/formats/people/persons.ts'
 
 export const stateOf = (epoch: string): AuthorityState => ({
   epoch,

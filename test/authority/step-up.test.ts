@@ -1,10 +1,10 @@
 // The step-up authorization at the edges of its times (decisions §7); what else it must not be: test/http/governance.test.ts.
 import { sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { Failure } from '../../src/core/errors.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { Failure } from '../../src/core/errors/errors.ts'
 import { preAuthEncoding } from '../../src/core/signing/dsse.ts'
-import { isStepUpAuthorization } from '../../src/core/schemas/governance.ts'
+import { isStepUpAuthorization } from '../../src/formats/schemas/governance.ts'
 import { checkStepUp, mismatchOfChange } from '../../workers/authority/step-up.ts'
 import { aKeyPair, aStepUp } from '../authority.ts'
 

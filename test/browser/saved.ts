@@ -1,5 +1,5 @@
 // An auditor has saved these of an execution, as files: its record and its service's keys.
-import type { Algorithm } from '../../src/core/signing/keys.ts'
+import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { openSteps } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
 import { aRecord, keySetOf } from '../verifier/saved.ts'

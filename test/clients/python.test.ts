@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import {
   aHuman,
   anApprovalOf,

@@ -10,7 +10,7 @@ import {
   deterministicId,
   type ExecutionRequest,
 } from '../../clients/typescript/src/index.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprovalOf, anApprover, enrolled } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -8,10 +8,10 @@ import {
   type Countersign,
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
-import { actionCode } from '../../src/core/approval-requests/action-code.ts'
-import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
+import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import {
   aHuman,
   anApprovalOf,

@@ -9,7 +9,7 @@ import {
   type Contradiction,
 } from '../../clients/typescript/src/index.ts'
 import { openLogWitness, type LogWitnessOptions } from '../../clients/typescript/src/log-witness.ts'
-import { parseNote, formatNote } from '../../src/core/log/note.ts'
+import { parseNote, formatNote } from '../../src/formats/log/note.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

@@ -18,7 +18,7 @@ import {
   type Options,
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'

@@ -1,7 +1,7 @@
 // How a presented key is compared (interface §5 "compares in constant time"): a time cannot be measured here, the calls can.
 import * as crypto from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { parseCallers } from '../../src/core/callers.ts'
+import { parseCallers } from '../../src/core/callers/callers.ts'
 import { openCallers } from '../../src/server/http/authenticate.ts'
 
 const compare = vi.hoisted(() => vi.fn<typeof crypto.timingSafeEqual>())

@@ -1,6 +1,6 @@
 // An external connector: which executions reach it, the signed release that it is sent, and what of its answer is believed (decisions §8).
 import { describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { Lookup } from '../../src/core/outbound/address.ts'
 import { verifySignature, type Signature } from '../../src/core/signing/signature.ts'
 import type { Order } from '../../workers/connectors/connector.ts'

@@ -1,7 +1,7 @@
 // A service whose console has something to show on every page: what a company would have there, and what an attacker would write there.
 import { rmSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import {
   aHuman,
   anApprovalOf,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { aCaller, startService, until } from '../service.ts'

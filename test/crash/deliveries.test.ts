@@ -7,10 +7,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { openJoinedQueue } from '../../src/core/job-queue.ts'
-import { queuedEntries, startLogBatch } from '../../src/core/tables/log-queue.ts'
-import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { openJoinedQueue } from '../../src/store/queues/job-queue.ts'
+import { queuedEntries, startLogBatch } from '../../src/store/tables/log-queue.ts'
+import { deliveriesIn, openWebhookJobs } from '../../src/store/queues/webhook-queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
 import { asTemplate, createDatabase, withoutServices, type TestDatabase } from '../database.ts'
@@ -31,7 +31,7 @@ const CHILD = join(import.meta.dirname, 'deliveries', 'child.ts')
 const MARKED_FOLDER = join(CACHE, 'marked-deliveries')
 const WORK = ['workers/webhooks/process.ts', 'workers/webhooks/confirm.ts', 'workers/intents/transition.ts']
 const TABLES = ['confirmed-transactions', 'webhook-outcomes', 'transaction']
-const MARKED = new Set([...WORK, ...TABLES.map((name) => `src/core/tables/${name}.ts`)])
+const MARKED = new Set([...WORK, ...TABLES.map((name) => `src/store/tables/${name}.ts`)])
 /** Threads that are started and killed at the same time. */
 const LANES = 2
 const BATCH = 'a batch of deliveries'

@@ -30,7 +30,7 @@ const WORK = [
   'src/server/jobs/repeat.ts',
   'src/server/dispatch/own-work.ts',
   'workers/events/sign.ts',
-  'src/core/tables/event-deliveries.ts',
+  'src/store/tables/event-deliveries.ts',
   'src/core/outbound/call.ts',
 ]
 const EVENTS = 3
@@ -41,10 +41,10 @@ type Answers = 'taken' | 'gone'
 /** Awaits that no delivery here comes to. */
 const NEVER: Readonly<Record<string, readonly string[]>> = {
   'What a human asks for or reads, by routes of its own.': [
-    'src/core/tables/event-deliveries.ts:lockEndpoint:1',
-    'src/core/tables/event-deliveries.ts:redeliver:1',
-    'src/core/tables/event-deliveries.ts:replaceSecret:1',
-    'src/core/tables/event-deliveries.ts:readEventEndpoints:1',
+    'src/store/tables/event-deliveries.ts:lockEndpoint:1',
+    'src/store/tables/event-deliveries.ts:redeliver:1',
+    'src/store/tables/event-deliveries.ts:replaceSecret:1',
+    'src/store/tables/event-deliveries.ts:readEventEndpoints:1',
   ],
   'Attempts that take seconds, or are given up at a stop: what is stored is what is stored behind the last one.':
     [

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { aCluster, processesOf } from '../embedded/drive.ts'
 import { look } from '../embedded/look.ts'

@@ -1,7 +1,7 @@
 // kill -9 of the service under deliveries: what was acknowledged is stored and processed exactly once, whatever moment it died at.
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { startService, until } from '../service.ts'

@@ -1,8 +1,8 @@
 // Every setting that a role or a database can change for a session is pinned, looked at, or harmless for a reason that stands here.
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COMPARED_SETTINGS, PINNED_SETTINGS } from '../../src/core/postgres/session.ts'
-import { openPool } from '../../src/core/postgres/sql.ts'
+import { COMPARED_SETTINGS, PINNED_SETTINGS } from '../../src/store/postgres/session.ts'
+import { openPool } from '../../src/store/postgres/sql.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 /** Names and categories of pg_settings, by their beginning, and why no value of these changes a result. */

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { Environment, readConfig } from '../../src/core/config.ts'
+import { Environment, readConfig } from '../../src/core/config/config.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { blocks } from '../handbook.ts'

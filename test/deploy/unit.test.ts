@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { npmStart } from '../../bench/npm-start.ts'
-import { Environment, readConfig } from '../../src/core/config.ts'
+import { Environment, readConfig } from '../../src/core/config/config.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { ROOT } from './dockerfile.ts'
 

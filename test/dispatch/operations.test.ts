@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { operations } from '../../src/core/operations/index.ts'
 import { routes } from '../../src/server/routes/index.ts'
-import { post, type Route } from '../../src/server/routes/route.ts'
+import { post, type Route } from '../../src/server/route.ts'
 
 const { price: _price, ...withoutPrice } = operations.evaluate
 // @ts-expect-error -- an operation without a price

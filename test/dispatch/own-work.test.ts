@@ -1,6 +1,6 @@
 // A job learns why work was not done, and then blames nothing that did not fail.
 import { expect, test } from 'vitest'
-import { answerOf, Failure, failures } from '../../src/core/errors.ts'
+import { answerOf, Failure, failures } from '../../src/core/errors/errors.ts'
 import type { Answer } from '../../src/server/answer.ts'
 import { doOwnWork, tryOwnWork, type NotDone } from '../../src/server/dispatch/own-work.ts'
 import { startSequencing } from '../../src/server/jobs/sequence-log.ts'

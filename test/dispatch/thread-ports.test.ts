@@ -1,7 +1,7 @@
 // Each thread is handed what is in effect, and asked how it fares: one that does not answer holds nobody up.
 import { MessageChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ThreadReport, ToThread } from '../../src/core/thread-messages.ts'
+import type { ThreadReport, ToThread } from '../../src/core/threads/thread-messages.ts'
 import { openThreadPorts } from '../../src/server/dispatch/thread-ports.ts'
 import { until } from '../service.ts'
 import { stateOf } from '../authority/state-of.ts'

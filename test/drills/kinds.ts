@@ -1,6 +1,6 @@
 // One of each kind is executed before a backup, and each of them must stand so after it was restored.
 import { expect } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { aHuman, anApprover, aSignedApproval, enrolled } from '../authority.ts'
 import type { Sent } from '../load.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readConfig } from '../../src/core/config.ts'
+import { readConfig } from '../../src/core/config/config.ts'
 import { provision } from '../../src/server/embedded/provision.ts'
 import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { readLogKeys } from '../../src/core/signing/log-keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 
 let dataDir: string
 beforeEach(() => {

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { aDealId, openReceiver, type Receiver } from '../crash/points/receiver.ts'
 import { databaseUrl } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

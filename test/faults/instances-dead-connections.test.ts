@@ -1,13 +1,13 @@
-// A pool whose network swallows packets: connections stay open and carry nothing (src/core/postgres/dead-connections.ts).
+// A pool whose network swallows packets: connections stay open and carry nothing (src/store/postgres/dead-connections.ts).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { migrate } from '../../src/core/postgres/migrate.ts'
-import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
-import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { migrate } from '../../src/store/postgres/migrate.ts'
+import { isUnavailable } from '../../src/store/postgres/sql-errors.ts'
+import { openPool, type Sql } from '../../src/store/postgres/sql.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { createDatabase } from '../database.ts'
 import { openDatabaseProxy } from '../proxy.ts'
 import { until } from '../service.ts'

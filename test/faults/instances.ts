@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { aHuman, putInEffect } from '../authority.ts'
 import { json, serve } from '../connectors/loopback.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'

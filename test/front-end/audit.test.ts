@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openAudit, type Audit, type AuditContext } from '../../src/server/http/audit.ts'
 import { openMemoryLimits } from '../../src/server/http/gates/limit.ts'
-import { failures, type Audited } from '../../src/core/errors.ts'
+import { failures, type Audited } from '../../src/core/errors/errors.ts'
 import { until } from '../service.ts'
 
 type Event = Record<string, unknown> & { eventId: string; type: string; detail?: Record<string, unknown> }

@@ -1,7 +1,7 @@
 // The connections that routes read by, shared out between clients.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openPool } from '../../src/core/postgres/sql.ts'
-import { inSnapshot } from '../../src/core/postgres/transaction.ts'
+import { openPool } from '../../src/store/postgres/sql.ts'
+import { inSnapshot } from '../../src/store/postgres/transaction.ts'
 import { openReads, TooManyReads } from '../../src/server/http/gates/reads.ts'
 import { watchEvents } from '../../src/server/watch/events.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'

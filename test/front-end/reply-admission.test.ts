@@ -1,7 +1,7 @@
 // Several things cut a reply that streams; one client has only so many of them at once.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { Failure } from '../../src/core/errors.ts'
+import { Failure } from '../../src/core/errors/errors.ts'
 import type { Answer } from '../../src/server/answer.ts'
 import type { Exchange } from '../../src/server/http/exchange.ts'
 import { openBook } from '../../src/server/http/gates/book.ts'

@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 import { connect } from '../../src/cli/fsck/check-database.ts'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { keyIdOf } from '../../src/core/callers.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { readLogStatus } from '../../src/core/tables/log-state.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import {
   aHuman,
   anApprovalOf,

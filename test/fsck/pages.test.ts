@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { connect } from '../../src/cli/fsck/check-database.ts'
 import { openProgress } from '../../src/cli/fsck/progress.ts'
 import { fsck, PAGE_ROWS } from '../../src/cli/fsck/run.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import { createDatabase } from '../database.ts'
 
 const ROWS = 20_000

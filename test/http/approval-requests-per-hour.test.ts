@@ -1,7 +1,7 @@
 // APPROVAL_REQUESTS_PER_HOUR: how many approval requests a caller may open, on all instances together and whatever became of them.
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprover, enrolled } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import {
   aHuman,
   anApprovalOf,
@@ -13,7 +13,7 @@ import {
   putInEffect,
   type Approver,
 } from '../authority.ts'
-import { verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
+import { verifyEvidence, verifyFile } from '../../src/formats/verifier/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'

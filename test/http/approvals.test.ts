@@ -1,8 +1,8 @@
 // Signed approvals (decisions §7): delivered once, and used up by the one execution that they cover.
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, anApprover, aSignedApproval, enrolled, putInEffect, type Approver } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

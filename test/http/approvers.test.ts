@@ -3,9 +3,9 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json } from '../../src/core/json/canonical.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
 import { keyIds } from '../../src/core/signing/keys.ts'
-import { readKeySet } from '../../src/core/verifier/keys.ts'
+import { readKeySet } from '../../src/formats/verifier/keys.ts'
 import {
   aHuman,
   aKeyPair,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { auditTypes, type AuditType } from '../../src/core/schemas/audit-event.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { auditTypes, type AuditType } from '../../src/formats/schemas/audit-event.ts'
 import {
   aHuman,
   anApprovalOf,

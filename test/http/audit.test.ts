@@ -2,8 +2,8 @@
 // shows it, POST /audit/verify and the offline verifier confirm it; and no flood and no absent database keeps a caller waiting.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeRawKey } from '../../src/core/callers.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { forEach } from '../load.ts'
 import { openDatabaseProxy } from '../proxy.ts'

@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
-import type { Route } from '../../src/server/routes/route.ts'
+import type { Route } from '../../src/server/route.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { answers, open } from '../front-end/listen-client.ts'
 import { servers } from '../front-end/listen-front-end.ts'

@@ -6,9 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listWaitingWebhooks } from '../../src/core/tables/webhook-events.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import { DEAD_WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
+import { listWaitingWebhooks } from '../../src/store/tables/webhook-events.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
+import {
+  DEAD_WEBHOOK_QUEUE,
+  WEBHOOK_BATCH_QUEUE,
+  WEBHOOK_QUEUE,
+} from '../../src/store/queues/webhook-queue.ts'
 import {
   aBankDelivery,
   bankEnv,

@@ -1,8 +1,8 @@
 // The feed of events over HTTP: what a caller, an auditor and a human follow on two instances of one database.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, aKeyPair, proposed, resolved } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'

@@ -1,11 +1,11 @@
-// The evidence log takes everything that is signed, in the commit that stores it (src/core/tables/log-queue.ts).
+// The evidence log takes everything that is signed, in the commit that stores it (src/store/tables/log-queue.ts).
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import {
   aHuman,
   anApprover,
@@ -19,8 +19,8 @@ import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import { runCommand } from '../command.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
-import { proofKinds } from '../../src/core/log/ids.ts'
-import { queuedEntries } from '../../src/core/tables/log-queue.ts'
+import { proofKinds } from '../../src/formats/log/ids.ts'
+import { queuedEntries } from '../../src/store/tables/log-queue.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'

@@ -1,8 +1,8 @@
 // GET /trust-records, the bulk export (decisions §5): pages that the Link header chains, each at the cost of one page.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { Position } from '../../src/core/tables/position.ts'
-import { listTrustRecords } from '../../src/core/tables/trust-records.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { Position } from '../../src/store/tables/position.ts'
+import { listTrustRecords } from '../../src/store/tables/trust-records.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

@@ -1,10 +1,10 @@
 // Maker/checker changes (decisions §7), on changes of policies: what resolves one, and everything that must not.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { checkGovernanceChange } from '../../src/core/verifier/governance-change.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { checkGovernanceChange } from '../../src/formats/verifier/governance-change.ts'
 import {
   aHuman,
   anApprover,

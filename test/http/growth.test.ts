@@ -5,9 +5,9 @@ import type { QueryConfig } from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import change from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/core/tables/trust-records.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/store/tables/trust-records.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

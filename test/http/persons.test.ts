@@ -2,13 +2,14 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { keyIdOf, makeRawKey } from '../../src/core/callers.ts'
+import { makeRawKey } from '../../src/core/callers/callers.ts'
+import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { readYaml } from '../../src/core/cel/yaml.ts'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
-import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import {
   aHuman,
   aKeyPair,

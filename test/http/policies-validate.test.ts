@@ -1,6 +1,6 @@
 // POST /policies/validate (interface §4.4): whether a policy version can be loaded, always as `{valid, errors}` but for a 401.
 import { describe, expect, test } from 'vitest'
-import { advanceEpoch } from '../../src/core/tables/authority-epoch.ts'
+import { advanceEpoch } from '../../src/store/tables/authority-epoch.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 import { withService } from '../with-service.ts'

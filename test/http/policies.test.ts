@@ -1,8 +1,8 @@
 // Policies, their changes and how they take effect (decisions §6, §7); how a change is resolved at all: governance.test.ts.
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, aStepUp, proposed, putInEffect, resolved, type Change } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

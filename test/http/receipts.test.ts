@@ -2,8 +2,8 @@
 // VERIFIED, and still true. What fails to verify gets none: test/http/verify.test.ts.
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { withSharedSignatures } from '../../src/core/tables/batch-signatures.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { withSharedSignatures } from '../../src/store/tables/batch-signatures.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

@@ -2,8 +2,8 @@
 // stored now. What an intruder with the database in hand could change is changed here, one thing at a time.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

@@ -1,7 +1,7 @@
 // The rules for the deliveries of providers, and the changes of them that two humans make.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, proposed, putInEffect, resolved, type Change } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'

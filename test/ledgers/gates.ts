@@ -1,5 +1,5 @@
 // The two tables of the handbook that are made from the gates of the HTTP front end: who may use how much, and what a 503 means.
-import { gates } from '../../src/core/gates.ts'
+import { gates } from '../../src/core/errors/gates.ts'
 import { limitNames, throttles } from '../../src/server/http/gates/index.ts'
 
 /** @param chapter the text of docs/handbook/operating.md */

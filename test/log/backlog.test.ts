@@ -1,7 +1,7 @@
 // A queue that has grown while nobody took from it: it is worked off a bounded piece at a time, and executions go on.
 import { expect, test } from 'vitest'
-import { parseEntry } from '../../src/core/log/entry.ts'
-import { readLogStatus } from '../../src/core/tables/log-state.ts'
+import { parseEntry } from '../../src/formats/log/entry.ts'
+import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { createDatabase } from '../database.ts'
 import { startLoad } from '../load.ts'
 import { startService, until } from '../service.ts'

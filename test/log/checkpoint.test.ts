@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { checkpointText, openCheckpoint, parseCheckpoint, signersOf } from '../../src/core/log/checkpoint.ts'
-import { formatNote, parseNote } from '../../src/core/log/note.ts'
+import {
+  checkpointText,
+  openCheckpoint,
+  parseCheckpoint,
+  signersOf,
+} from '../../src/formats/log/checkpoint.ts'
+import { formatNote, parseNote } from '../../src/formats/log/note.ts'
 import { aSigner, cryptos, publishedNote, sha256, signed } from './signers.ts'
 
 const origin = 'countersign.example/log/1'

@@ -1,12 +1,12 @@
 // Copies of logs in files, made for tests without a database: each entry and signature is what the test says.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { formatEntry, type LogEntry } from '../../src/core/log/entry.ts'
-import { rootOf } from '../../src/core/log/frontier.ts'
-import { Heads } from '../../src/core/log/heads.ts'
-import { encodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../src/core/log/tiles.ts'
-import { leafHash } from '../../src/core/merkle/tree.ts'
-import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
+import { formatEntry, type LogEntry } from '../../src/formats/log/entry.ts'
+import { rootOf } from '../../src/formats/log/frontier.ts'
+import { Heads } from '../../src/formats/log/heads.ts'
+import { encodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../src/formats/log/tiles.ts'
+import { leafHash } from '../../src/formats/merkle/tree.ts'
+import { sha256, sha256Hex } from '../../src/store/sha256.ts'
 import { signed, type TestSigner } from './signers.ts'
 import { Grown } from './tree.ts'
 

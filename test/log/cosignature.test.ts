@@ -4,7 +4,7 @@ import {
   ed25519CosignedMessage,
   readTimestampedSignature,
   timestampedSignature,
-} from '../../src/core/log/cosignature.ts'
+} from '../../src/formats/log/cosignature.ts'
 
 const tree = {
   cosigner: 'witness.example/w1',

@@ -1,10 +1,10 @@
 // Entries of the log as text, and the tree over the heads of its streams.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatEntry, parseEntry, streamTag } from '../../src/core/log/entry.ts'
-import { headData, Heads, type StreamHead } from '../../src/core/log/heads.ts'
-import { leafHash } from '../../src/core/merkle/tree.ts'
-import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
+import { formatEntry, parseEntry, streamTag } from '../../src/formats/log/entry.ts'
+import { headData, Heads, type StreamHead } from '../../src/formats/log/heads.ts'
+import { leafHash } from '../../src/formats/merkle/tree.ts'
+import { sha256, sha256Hex } from '../../src/store/sha256.ts'
 import { rootOfLeaves } from './tree.ts'
 
 const HASH = 'ab'.repeat(32)

@@ -10,7 +10,7 @@ import {
   type NoteCrypto,
   type SignatureLine,
   type VerifierKey,
-} from '../../src/core/log/note.ts'
+} from '../../src/formats/log/note.ts'
 import { aSigner, cryptos, publishedNote, sha256 } from './signers.ts'
 
 const text = 'one\n\ntwo\n'

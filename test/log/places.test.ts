@@ -1,11 +1,11 @@
 // Where entries are, with what a proof of them needs: by one statement, of the rows of these entries alone.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tileReader } from '../../src/core/tables/log-tiles.ts'
-import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { openBundles, placeEntries } from '../../src/core/tables/log-places.ts'
-import { unlogged } from '../../src/core/tables/log-queue.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import { tileReader } from '../../src/store/tables/log-tiles.ts'
+import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
+import { openBundles, placeEntries } from '../../src/store/tables/log-places.ts'
+import { unlogged } from '../../src/store/tables/log-queue.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import { aLog, anEntry, queue, settle, type TestLog } from './log.ts'
 
 let log: TestLog

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { formatVkey, verifierKey } from '../../src/core/log/note.ts'
+import { formatVkey, verifierKey } from '../../src/formats/log/note.ts'
 import {
   meetsQuorum,
   openByPolicy,
   parsePolicy,
   policyOfKeys,
   type LogPolicy,
-} from '../../src/core/log/policy.ts'
+} from '../../src/formats/log/policy.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
 import { aSigner, publishedNote, sha256, signed } from './signers.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { parsePolicy, policyOfKeys } from '../../src/core/log/policy.ts'
-import { formatVkey } from '../../src/core/log/note.ts'
-import { formatProof, parseProof, type LogProof } from '../../src/core/log/proof.ts'
-import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
+import { parsePolicy, policyOfKeys } from '../../src/formats/log/policy.ts'
+import { formatVkey } from '../../src/formats/log/note.ts'
+import { formatProof, parseProof, type LogProof } from '../../src/formats/log/proof.ts'
+import { buildTree, leafHash } from '../../src/formats/merkle/tree.ts'
 import { aSigner, cryptos, random, sha256, signed } from './signers.ts'
 import { verifyProof } from './verify-proof.ts'
 

@@ -2,11 +2,11 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { parseTilePath } from '../../src/core/log/tiles.ts'
+import { parseTilePath } from '../../src/formats/log/tiles.ts'
 import { logVkeys } from '../../src/core/signing/log-keys.ts'
-import { readEntryBundle } from '../../src/core/tables/log-bundles.ts'
-import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { readTiles } from '../../src/core/tables/log-tiles.ts'
+import { readEntryBundle } from '../../src/store/tables/log-bundles.ts'
+import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
+import { readTiles } from '../../src/store/tables/log-tiles.ts'
 import { ORIGIN, type TestLog } from './log.ts'
 
 export interface ServedLog {

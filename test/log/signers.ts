@@ -2,12 +2,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkpointText, treeOf, type Checkpoint } from '../../src/core/log/checkpoint.ts'
+import { checkpointText, treeOf, type Checkpoint } from '../../src/formats/log/checkpoint.ts'
 import {
   cosignedMessage,
   ed25519CosignedMessage,
   timestampedSignature,
-} from '../../src/core/log/cosignature.ts'
+} from '../../src/formats/log/cosignature.ts'
 import {
   formatNote,
   parseVkey,
@@ -15,9 +15,9 @@ import {
   verifierKey,
   type SignatureType,
   type VerifierKey,
-} from '../../src/core/log/note.ts'
+} from '../../src/formats/log/note.ts'
 import { noteCrypto as native } from '../../src/core/signing/log-keys.ts'
-import { noteCrypto as noble } from '../../src/core/verifier/note-crypto.ts'
+import { noteCrypto as noble } from '../../src/formats/verifier/note-crypto.ts'
 
 export const sha256 = native.sha256
 

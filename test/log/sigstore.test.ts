@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
+import { buildTree, leafHash } from '../../src/formats/merkle/tree.ts'
 import { generateKeys } from '../../src/core/signing/keys.ts'
 import {
   generateMissingLogKeys,
@@ -12,7 +12,7 @@ import {
   signCheckpoint,
   type LogKeys,
 } from '../../src/core/signing/log-keys.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { verifyBySigstore } from './sigstore.ts'
 
 const origin = 'countersign.example/log/1'

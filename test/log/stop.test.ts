@@ -1,7 +1,7 @@
 // A stop keeps what receipts promise: what was committed is under a checkpoint before the process ends, and what waited while nobody ran is no
 // sign of trouble.
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readLogStatus } from '../../src/core/tables/log-state.ts'
+import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, until } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'

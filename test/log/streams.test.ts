@@ -1,20 +1,20 @@
 // Lists of a stream's entries that are proven to be complete: the reader finds them whatever was appended meanwhile, and the verifier takes
 // nothing else.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { verifyCompleteness, type NamedStream } from '../../src/core/log/completeness.ts'
-import { streamTag, type StreamName } from '../../src/core/log/entry.ts'
-import { policyOfKeys, type LogPolicy } from '../../src/core/log/policy.ts'
+import { verifyCompleteness, type NamedStream } from '../../src/formats/log/completeness.ts'
+import { streamTag, type StreamName } from '../../src/formats/log/entry.ts'
+import { policyOfKeys, type LogPolicy } from '../../src/formats/log/policy.ts'
 import { logVerifierKey } from '../../src/core/signing/log-keys.ts'
 import {
   cutBlocks,
   joinIndexes,
   packIndexes,
   unpackIndexes,
-} from '../../src/core/tables/log-stream-blocks.ts'
-import { readLogStatus } from '../../src/core/tables/log-state.ts'
-import { readCheckpoint } from '../../src/core/log/checkpoint.ts'
-import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
-import { addCosignatures, cosignerOf, keepToCosign } from '../../src/core/tables/log-cosigned.ts'
+} from '../../src/store/tables/log-stream-blocks.ts'
+import { readLogStatus } from '../../src/store/tables/log-state.ts'
+import { readCheckpoint } from '../../src/formats/log/checkpoint.ts'
+import { latestCheckpoint, type CheckpointRow } from '../../src/store/tables/log-checkpoints.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../src/store/tables/log-cosigned.ts'
 import { answerEach } from '../../workers/answer-each.ts'
 import { openStreamHeads, proveComplete, type StreamHeads } from '../../workers/log/completeness.ts'
 import { openGuard } from '../../workers/log/guard.ts'

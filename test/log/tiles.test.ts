@@ -1,6 +1,6 @@
 // The tree of the log by its right edge and by its tiles, against the trees and definitions of RFC 9162.
 import { describe, expect, test } from 'vitest'
-import { appendLeaves, EMPTY, joinHashes, rootOf, splitHashes } from '../../src/core/log/frontier.ts'
+import { appendLeaves, EMPTY, joinHashes, rootOf, splitHashes } from '../../src/formats/log/frontier.ts'
 import {
   consistencyProof,
   decodeBundle,
@@ -12,11 +12,11 @@ import {
   tilePath,
   widthOf,
   type ReadTiles,
-} from '../../src/core/log/tiles.ts'
-import { openLogTiles } from '../../src/core/log/tile-memo.ts'
-import { assertConsistent } from '../../src/core/merkle/consistency.ts'
-import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+} from '../../src/formats/log/tiles.ts'
+import { openLogTiles } from '../../src/formats/log/tile-memo.ts'
+import { assertConsistent } from '../../src/formats/merkle/consistency.ts'
+import { buildTree, leafHash, rootOfInclusion } from '../../src/formats/merkle/tree.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { bytes, consistencyPath, path, SIZES, vectors } from '../merkle/trees.ts'
 import { Grown, leafHashes, rootOfLeaves } from './tree.ts'
 import { KNOWN_LEAVES } from '../merkle/known-leaves.ts'

@@ -1,8 +1,8 @@
 // A log's tree in memory, stored as tiles: what the tiles of a real log are held against.
-import { appendLeaves, EMPTY, joinHashes, type Frontier } from '../../src/core/log/frontier.ts'
-import { TILE_WIDTH, widthOf, type ReadTiles, type Tile } from '../../src/core/log/tiles.ts'
-import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { appendLeaves, EMPTY, joinHashes, type Frontier } from '../../src/formats/log/frontier.ts'
+import { TILE_WIDTH, widthOf, type ReadTiles, type Tile } from '../../src/formats/log/tiles.ts'
+import { buildTree, leafHash } from '../../src/formats/merkle/tree.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 
 export const leafHashes = (count: number): Uint8Array[] =>
   Array.from({ length: count }, (_, i) => leafHash(Buffer.from(`leaf ${i}`), sha256))

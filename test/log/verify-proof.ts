@@ -1,8 +1,8 @@
 // A whole check of a `.tlog-proof` file, as an auditor with a policy makes it.
-import type { NoteCrypto } from '../../src/core/log/note.ts'
-import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from '../../src/core/log/policy.ts'
-import { parseProof, type LogProof } from '../../src/core/log/proof.ts'
-import { leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
+import type { NoteCrypto } from '../../src/formats/log/note.ts'
+import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from '../../src/formats/log/policy.ts'
+import { parseProof, type LogProof } from '../../src/formats/log/proof.ts'
+import { leafHash, rootOfInclusion } from '../../src/formats/merkle/tree.ts'
 
 interface ProvenEntry extends TrustedCheckpoint {
   readonly index: number

@@ -3,28 +3,28 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseAddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
-import { openCheckpoint, readCheckpoint, type OpenedCheckpoint } from '../../src/core/log/checkpoint.ts'
-import { formatVkey, parseVkey, type VerifierKey } from '../../src/core/log/note.ts'
-import { assertConsistent } from '../../src/core/merkle/consistency.ts'
+import { parseAddCheckpoint } from '../../src/formats/log/add-checkpoint.ts'
+import { openCheckpoint, readCheckpoint, type OpenedCheckpoint } from '../../src/formats/log/checkpoint.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../src/formats/log/note.ts'
+import { assertConsistent } from '../../src/formats/merkle/consistency.ts'
 import { askWitness } from '../../src/core/outbound/witness.ts'
 import { logVerifierKey, noteCrypto, readLogKeys } from '../../src/core/signing/log-keys.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { readWitnessKeys, witnessVkeys } from '../../src/core/signing/witness-keys.ts'
-import { latestCheckpoint, servedCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
+import { latestCheckpoint, servedCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
 import {
   addCosignatures,
   cosignerOf,
   keepToCosign,
   readCosigned,
-} from '../../src/core/tables/log-cosigned.ts'
+} from '../../src/store/tables/log-cosigned.ts'
 import {
   noteCosigned,
   noteNotCosigned,
   readWitnesses,
   setWitnesses,
   takeDueWitnesses,
-} from '../../src/core/tables/log-witnesses.ts'
+} from '../../src/store/tables/log-witnesses.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'

@@ -5,8 +5,8 @@ import {
   assertSubtree,
   consistencyRanges,
   type LeafRange,
-} from '../../src/core/merkle/consistency.ts'
-import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
+} from '../../src/formats/merkle/consistency.ts'
+import { buildTree, leafHash, rootOfInclusion } from '../../src/formats/merkle/tree.ts'
 import { bytes, consistencyPath, flipped, leaves, path, sha256, SIZES, subproof, vectors } from './trees.ts'
 
 const MAX = SIZES.length

@@ -7,7 +7,7 @@ import {
   nodeHash,
   nodeHasher,
   rootOfInclusion,
-} from '../../src/core/merkle/tree.ts'
+} from '../../src/formats/merkle/tree.ts'
 import { bytes, flipped, inclusionPath, leaves, mth, path, sha256, SIZES, vectors } from './trees.ts'
 import { KNOWN_LEAVES } from './known-leaves.ts'
 

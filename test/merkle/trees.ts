@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { consistencyRanges, type LeafRange } from '../../src/core/merkle/consistency.ts'
-import { buildTree } from '../../src/core/merkle/tree.ts'
+import { consistencyRanges, type LeafRange } from '../../src/formats/merkle/consistency.ts'
+import { buildTree } from '../../src/formats/merkle/tree.ts'
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 

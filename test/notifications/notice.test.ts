@@ -1,6 +1,6 @@
 // Text of strangers in messages: whatever a mail or chat program would make a link of is broken, and what is none stays readable.
 import { expect, test } from 'vitest'
-import type { StandingRequest } from '../../src/core/tables/approval-requests.ts'
+import type { StandingRequest } from '../../src/store/tables/approval-requests.ts'
 import { mailOf, slackMessage, teamsMessage } from '../../src/server/notifications/messages.ts'
 import { noticesOf } from '../../src/server/notifications/notice.ts'
 

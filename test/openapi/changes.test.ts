@@ -1,7 +1,7 @@
 // The other kinds are looked into as test/http/governance.test.ts does for changes of policies: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, type TestService } from '../service.ts'

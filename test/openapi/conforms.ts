@@ -8,7 +8,7 @@ import { openMatching } from '../../src/server/http/match.ts'
 import { openapiDocument } from '../../src/server/openapi/document.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
-import type { Route } from '../../src/server/routes/route.ts'
+import type { Route } from '../../src/server/route.ts'
 import { rowOf } from './failure-row.ts'
 
 // A CommonJS module whose class is its `default`: an import would give one thing to the compiler and another to the test runner.
@@ -84,7 +84,7 @@ function headerProblem(name: string, reference: string, value: string | null): s
   return fits ? [] : [`header ${name} is ${value}`]
 }
 
-/** The row of src/core/errors.ts that a failure is of; undefined for answers. */
+/** The row of src/core/errors/errors.ts that a failure is of; undefined for answers. */
 function rowSeen(route: Route, { status, body }: Replied): string | undefined {
   if (status < 400 || isAnswer(route, status)) return undefined
   const { error, code, errors } = body as { error?: string; code?: string; errors?: string[] }

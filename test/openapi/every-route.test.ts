@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { isCached } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
-import type { Route } from '../../src/server/routes/route.ts'
+import type { Route } from '../../src/server/route.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { examplePath } from './example-path.ts'

@@ -1,5 +1,5 @@
 // The path of a route with the example of each parameter that it needs.
-import type { Route } from '../../src/server/routes/route.ts'
+import type { Route } from '../../src/server/route.ts'
 
 export function examplePath({ path, params, query = {} }: Route): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')

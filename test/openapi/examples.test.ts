@@ -16,16 +16,16 @@ import refusalRecord from '../../src/server/openapi/examples/refusal-record.json
 import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
 import webhookRulesChange from '../../src/server/openapi/examples/webhook-rules-change.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { exampleEndpointId } from '../../src/server/routes/event-endpoints.ts'
 import { inDoubtExamples } from '../../src/server/routes/execution-intents.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import { deliveryExamples } from '../../src/server/routes/webhook-events.ts'
 import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
-import { insertApprovalRequest } from '../../src/core/tables/approval-requests.ts'
-import { registerExternalConnector } from '../../src/core/tables/external-connectors.ts'
-import { unlogged } from '../../src/core/tables/log-queue.ts'
+import { insertApprovalRequest } from '../../src/store/tables/approval-requests.ts'
+import { registerExternalConnector } from '../../src/store/tables/external-connectors.ts'
+import { unlogged } from '../../src/store/tables/log-queue.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'
 import { examplePath } from './example-path.ts'

@@ -1,4 +1,4 @@
-// The row of src/core/errors.ts that a reply was made by, found by what the reply shows.
+// The row of src/core/errors/errors.ts that a reply was made by, found by what the reply shows.
 import { shownFailures, type FailureRow } from '../../src/server/openapi/failure-rows.ts'
 
 /** Rows whose message says what exactly is wrong: the message in the document is one of many. */

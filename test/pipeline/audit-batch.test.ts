@@ -1,9 +1,9 @@
 // A batch of audit events (decisions §9): one that cannot be signed keeps no other from being stored.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { queuedEntries } from '../../src/core/tables/log-queue.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { queuedEntries } from '../../src/store/tables/log-queue.ts'
 import { recordAuditEvents } from '../../workers/evidence/audit.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'

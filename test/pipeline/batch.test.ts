@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { describe, expect, inject, test } from 'vitest'
-import { openPool } from '../../src/core/postgres/sql.ts'
+import { openPool } from '../../src/store/postgres/sql.ts'
 import type { Connector } from '../../workers/connectors/connector.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'

@@ -1,8 +1,8 @@
 // Deciding and gating: what is signed for an approved transaction, and what is refused before anything is stored.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { Failure } from '../../src/core/errors.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { Failure } from '../../src/core/errors/errors.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { authorizeAlone, type Authorized, type Claimable } from '../../workers/execute/decide/authorize.ts'
 import { decide, type Concluded, type Refused } from '../../workers/execute/decide/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'

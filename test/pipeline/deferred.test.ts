@@ -1,6 +1,6 @@
 // Deferred executions: those that become ready while a batch is finished share the next one, and each is delivered once, whatever happens.
 import { expect, test } from 'vitest'
-import { failures } from '../../src/core/errors.ts'
+import { failures } from '../../src/core/errors/errors.ts'
 import { openDeferred } from '../../workers/execute/deferred.ts'
 import type { Performed } from '../../workers/execute/perform.ts'
 import { Finished, type InFlight } from '../../workers/in-flight.ts'

@@ -1,6 +1,6 @@
 // A connection that breaks at COMMIT, in pairs: failed and did nothing, failed but did it anyway.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { queuedEntries } from '../../src/core/tables/log-queue.ts'
+import { queuedEntries } from '../../src/store/tables/log-queue.ts'
 import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'

@@ -1,9 +1,9 @@
 // Another process that consumes a nonce. Takes the database's URL, the id and the nonce; prints the ids released.
 import { Pool } from 'pg'
-import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
-import { unlogged } from '../../src/core/tables/log-queue.ts'
-import { classify } from '../../src/core/postgres/sql-errors.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { releaseIntents } from '../../src/store/tables/execution-intents.ts'
+import { unlogged } from '../../src/store/tables/log-queue.ts'
+import { classify } from '../../src/store/postgres/sql-errors.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })

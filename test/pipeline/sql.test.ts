@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { classify, isUnavailable } from '../../src/core/postgres/sql-errors.ts'
-import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { classify, isUnavailable } from '../../src/store/postgres/sql-errors.ts'
+import { openPool, type Sql } from '../../src/store/postgres/sql.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { aDocument } from './builders.ts'
 
 let dir: string

@@ -1,7 +1,7 @@
 // Signatures by batch: what the service's libraries and the verifier's accept, and what both refuse.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { BatchPosition } from '../../src/core/merkle/batch-head.ts'
+import type { BatchPosition } from '../../src/formats/merkle/batch-head.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import {
@@ -10,9 +10,9 @@ import {
   verifySignature,
   type Signature,
 } from '../../src/core/signing/signature.ts'
-import { cryptoOf } from '../../src/core/verifier/crypto.ts'
-import type { SignedArtifact } from '../../src/core/verifier/evidence.ts'
-import { readKeySet } from '../../src/core/verifier/keys.ts'
+import { cryptoOf } from '../../src/formats/verifier/crypto.ts'
+import type { SignedArtifact } from '../../src/formats/verifier/evidence.ts'
+import { readKeySet } from '../../src/formats/verifier/keys.ts'
 import { openSteps } from '../pipeline/thread.ts'
 
 const { receiptKeys } = openSteps(['ed25519', 'ml-dsa-65'])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateKeys, privateKeyAccess, readSigningKeys } from '../../src/core/signing/keys.ts'
-import { shellWord } from '../../src/core/text.ts'
+import { shellWord } from '../../src/formats/text/text.ts'
 import { generateMissingLogKeys, logKeyDir, readLogKeys } from '../../src/core/signing/log-keys.ts'
 import {
   generateMissingWitnessKeys,

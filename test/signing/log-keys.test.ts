@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openCheckpoint } from '../../src/core/log/checkpoint.ts'
-import { parseNote, parseVkey } from '../../src/core/log/note.ts'
+import { openCheckpoint } from '../../src/formats/log/checkpoint.ts'
+import { parseNote, parseVkey } from '../../src/formats/log/note.ts'
 import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import {
   defaultLogOrigin,
@@ -16,8 +16,8 @@ import {
   readLogKeys,
   signCheckpoint,
 } from '../../src/core/signing/log-keys.ts'
-import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
-import { openTrusted, readLogTrust } from '../../src/core/verifier/log-trust.ts'
+import { sha256, sha256Hex } from '../../src/store/sha256.ts'
+import { openTrusted, readLogTrust } from '../../src/formats/verifier/log-trust.ts'
 
 const now = new Date('2026-11-21T01:00:00.999Z')
 const edId = '20261121T010000Z-ed25519'

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readSession, signSession, type SessionPayload } from '../../src/core/console-session.ts'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { readSession, signSession, type SessionPayload } from '../../src/core/callers/console-session.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { openCrypto } from '../../src/core/signing/crypto.ts'
 import {
   generateKeys,

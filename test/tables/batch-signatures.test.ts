@@ -5,8 +5,8 @@ import {
   listTrustRecords,
   readEvidence,
   readTrustRecord,
-} from '../../src/core/tables/trust-records.ts'
-import { trustRecordText } from '../../src/core/sealed.ts'
+} from '../../src/store/tables/trust-records.ts'
+import { trustRecordText } from '../../src/store/tables/sealed.ts'
 import { verifyRecords } from '../../workers/evidence/verify-records.ts'
 import { issueReceipts } from '../../workers/evidence/issue-receipts.ts'
 import { whyNotStorable } from '../../workers/execute/store/commit.ts'

@@ -6,8 +6,8 @@ import {
   readQueued,
   startLogBatch,
   type QueuedEntry,
-} from '../../src/core/tables/log-queue.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+} from '../../src/store/tables/log-queue.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 
 const anEntry = (i: number, id: string = randomUUID()): QueuedEntry => ({
   kind: i % 2 === 0 ? 'authorization' : 'receipt',

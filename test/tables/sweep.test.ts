@@ -5,11 +5,11 @@ import {
   registerExternalConnector,
   revokeExternalConnector,
   type ExternalConnectorRow,
-} from '../../src/core/tables/external-connectors.ts'
-import { findInDoubt } from '../../src/core/tables/execution-intents.ts'
-import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
-import { LEAST_UUID } from '../../src/core/tables/position.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+} from '../../src/store/tables/external-connectors.ts'
+import { findInDoubt } from '../../src/store/tables/execution-intents.ts'
+import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
+import { LEAST_UUID } from '../../src/store/tables/position.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { OpenConnectors } from '../../workers/connectors/index.ts'
 import { concludeReadBack } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
@@ -19,7 +19,7 @@ import { notedInDoubt, putInDoubt } from '../intents.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
 
-/** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/claim.ts. */
+/** The longest time-out of a connector (src/formats/schemas/external-connector.ts) and the margin of workers/execute/claim.ts. */
 const LONGEST_SECONDS = 32
 
 let database: TestDatabase

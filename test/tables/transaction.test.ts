@@ -10,11 +10,11 @@ import {
   sendStatements,
   type Returns,
   type Statement,
-} from '../../src/core/postgres/statement-batch.ts'
-import { WireMessages, type Parameter } from '../../src/core/postgres/wire-messages.ts'
-import { overRows } from '../../src/core/postgres/rows.ts'
-import { classify } from '../../src/core/postgres/sql-errors.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+} from '../../src/store/postgres/statement-batch.ts'
+import { WireMessages, type Parameter } from '../../src/store/postgres/wire-messages.ts'
+import { overRows } from '../../src/store/postgres/rows.ts'
+import { classify } from '../../src/store/postgres/sql-errors.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { patientPool } from '../patient-pool.ts'
 

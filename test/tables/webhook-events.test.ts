@@ -3,14 +3,14 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openJobQueue, openJoinedQueue } from '../../src/core/job-queue.ts'
-import { queuedEntries, startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { openJobQueue, openJoinedQueue } from '../../src/store/queues/job-queue.ts'
+import { queuedEntries, startLogBatch, unlogged } from '../../src/store/tables/log-queue.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import {
   insertWebhookEvents,
   listWaitingWebhooks,
   type WebhookEventRow,
-} from '../../src/core/tables/webhook-events.ts'
+} from '../../src/store/tables/webhook-events.ts'
 import {
   DEAD_WEBHOOK_QUEUE,
   openWebhookJobs,
@@ -18,7 +18,7 @@ import {
   WEBHOOK_QUEUE,
   webhookQueues,
   type WebhookJobs,
-} from '../../src/core/webhooks/queue.ts'
+} from '../../src/store/queues/webhook-queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { patientPool } from '../patient-pool.ts'

@@ -6,19 +6,19 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { verifiers } from '../../src/core/verifier/crypto.ts'
-import { parseEvidence } from '../../src/core/verifier/parse.ts'
+import { verifiers } from '../../src/formats/verifier/crypto.ts'
+import { parseEvidence } from '../../src/formats/verifier/parse.ts'
 import {
   Unusable,
   verifyFileBy,
   type LogTrust,
   type Report,
   type Trusted,
-} from '../../src/core/verifier/index.ts'
-import { readKeySet, type KeySet } from '../../src/core/verifier/keys.ts'
-import { readLogTrust } from '../../src/core/verifier/log-trust.ts'
-import { noteCrypto } from '../../src/core/verifier/note-crypto.ts'
-import { exitCodeOf, openSummary } from '../../src/core/verifier/summary.ts'
+} from '../../src/formats/verifier/index.ts'
+import { readKeySet, type KeySet } from '../../src/formats/verifier/keys.ts'
+import { readLogTrust } from '../../src/formats/verifier/log-trust.ts'
+import { noteCrypto } from '../../src/formats/verifier/note-crypto.ts'
+import { exitCodeOf, openSummary } from '../../src/formats/verifier/summary.ts'
 
 /** Texts of key files, by which the texts after them are verified; or the text of a file, and that of a log description where there is one. */
 export type Asked =

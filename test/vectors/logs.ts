@@ -1,12 +1,12 @@
 // Evidence logs of the published vectors: small trees whose checkpoints are signed by keys that are always the same.
 import { createHash } from 'node:crypto'
 import { ml_dsa44 as mlDsa44 } from '@noble/post-quantum/ml-dsa.js'
-import { checkpointText, treeOf, type Checkpoint } from '../../src/core/log/checkpoint.ts'
+import { checkpointText, treeOf, type Checkpoint } from '../../src/formats/log/checkpoint.ts'
 import {
   cosignedMessage,
   ed25519CosignedMessage,
   timestampedSignature,
-} from '../../src/core/log/cosignature.ts'
+} from '../../src/formats/log/cosignature.ts'
 import {
   formatNote,
   formatVkey,
@@ -14,9 +14,9 @@ import {
   verifierKey,
   type SignatureType,
   type VerifierKey,
-} from '../../src/core/log/note.ts'
-import { formatProof } from '../../src/core/log/proof.ts'
-import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
+} from '../../src/formats/log/note.ts'
+import { formatProof } from '../../src/formats/log/proof.ts'
+import { buildTree, leafHash } from '../../src/formats/merkle/tree.ts'
 import type { Members } from './edit.ts'
 import { rawEd25519 } from './keys.ts'
 

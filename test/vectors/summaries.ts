@@ -1,5 +1,5 @@
 // Several files at once, and the summary that every verifier gives of them: in members, and in lines for people.
-import type { Summary } from '../../src/core/verifier/summary.ts'
+import type { Summary } from '../../src/formats/verifier/summary.ts'
 import { approvedBy } from './approvals.ts'
 import { put, type Json } from './edit.ts'
 import { aReceipt, aRecord, aVerification, anEvent, receiptOf, signEvent, time } from './evidence.ts'

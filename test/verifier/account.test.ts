@@ -1,6 +1,6 @@
 // Evidence has an account in words, beside the verdict.
 import { expect, test } from 'vitest'
-import { accountsOf } from '../../src/core/verifier/account.ts'
+import { accountsOf } from '../../src/formats/verifier/account.ts'
 
 const approval = (approverId: string) => ({ payload: { approverId } })
 

@@ -1,8 +1,8 @@
 // Key sets as people save them: ours, a standard one, and those that must not be verified by.
 import { createPublicKey, generateKeyPairSync, hash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { Unusable, verifyEvidence } from '../../src/core/verifier/index.ts'
-import { readKeySet } from '../../src/core/verifier/keys.ts'
+import { Unusable, verifyEvidence } from '../../src/formats/verifier/index.ts'
+import { readKeySet } from '../../src/formats/verifier/keys.ts'
 import { saved, type Saved, type Tampered } from './saved.ts'
 
 let source: Saved

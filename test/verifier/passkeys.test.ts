@@ -3,9 +3,9 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { verifyAuthenticationResponse } from '@simplewebauthn/server'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { verifiers } from '../../src/core/verifier/crypto.ts'
-import { readKeySet } from '../../src/core/verifier/keys.ts'
-import { assertedBytes, readPasskey } from '../../src/core/webauthn/assertion.ts'
+import { verifiers } from '../../src/formats/verifier/crypto.ts'
+import { readKeySet } from '../../src/formats/verifier/keys.ts'
+import { assertedBytes, readPasskey } from '../../src/formats/webauthn/assertion.ts'
 import { preAuthEncoding } from '../vectors/keys.ts'
 import {
   asserted,

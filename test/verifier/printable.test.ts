@@ -1,7 +1,7 @@
 // Evidence that reaches a terminal has the same characters replaced in TypeScript and in Python.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { printable, printableJson } from '../../src/core/printable.ts'
+import { printable, printableJson } from '../../src/formats/text/printable.ts'
 import { noPython, pythonEnv } from '../vectors/answers.ts'
 
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i)

@@ -1,9 +1,10 @@
 // Evidence as a reader saves it, made by the server's own steps without HTTP or a database.
 import { released } from '../../workers/execute/claim.ts'
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sealedText, trustRecordText } from '../../src/core/sealed.ts'
-import type { Algorithm, SigningKeys } from '../../src/core/signing/keys.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sealedText, trustRecordText } from '../../src/store/tables/sealed.ts'
+import type { SigningKeys } from '../../src/core/signing/keys.ts'
+import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { publicKeyJson, type PublicKeyJson } from '../../src/core/signing/published.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { openSignatureMemo } from '../../src/core/signing/signature.ts'

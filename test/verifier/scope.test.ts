@@ -1,10 +1,10 @@
 // One function says what an approval covers (decisions §7), which the service and every verifier ask. The vectors have it from outside.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { instantMs } from '../../src/core/verifier/instant.ts'
-import { scopeCovers } from '../../src/core/verifier/scope.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { instantMs } from '../../src/formats/verifier/instant.ts'
+import { scopeCovers } from '../../src/formats/verifier/scope.ts'
 
 const covers = (scope: Json, parameters: Json) => scopeCovers(scope, parameters, sha256Hex)
 const parsed = (text: string) => JSON.parse(text) as Json

@@ -4,28 +4,28 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import type { Json } from '../../src/core/json/canonical.ts'
-import { ApprovalRequest, ApprovalRequestPage } from '../../src/core/schemas/approval-request.ts'
-import { AuditEventPage, AuditEventWithSignature } from '../../src/core/schemas/audit-event.ts'
-import { EvidenceBundle } from '../../src/core/schemas/evidence-bundle.ts'
-import { IntentTransitionWithSignature } from '../../src/core/schemas/execution-intent.ts'
-import { Change, ChangePage } from '../../src/core/schemas/governance.ts'
-import { Instant } from '../../src/core/schemas/primitives.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import { ApprovalRequest, ApprovalRequestPage } from '../../src/formats/schemas/approval-request.ts'
+import { AuditEventPage, AuditEventWithSignature } from '../../src/formats/schemas/audit-event.ts'
+import { EvidenceBundle } from '../../src/formats/schemas/evidence-bundle.ts'
+import { IntentTransitionWithSignature } from '../../src/formats/schemas/execution-intent.ts'
+import { Change, ChangePage } from '../../src/formats/schemas/governance.ts'
+import { Instant } from '../../src/formats/schemas/primitives.ts'
 import {
   ProviderConfirmationPage,
   ProviderConfirmationWithSignature,
-} from '../../src/core/schemas/provider-confirmation.ts'
-import { Receipt } from '../../src/core/schemas/receipt.ts'
-import { RefusalPage, RefusalRecord } from '../../src/core/schemas/refusal-record.ts'
-import { ExecutionTrustRecord } from '../../src/core/schemas/trust-record.ts'
-import { artifactOf } from '../../src/core/verifier/index.ts'
+} from '../../src/formats/schemas/provider-confirmation.ts'
+import { Receipt } from '../../src/formats/schemas/receipt.ts'
+import { RefusalPage, RefusalRecord } from '../../src/formats/schemas/refusal-record.ts'
+import { ExecutionTrustRecord } from '../../src/formats/schemas/trust-record.ts'
+import { artifactOf } from '../../src/formats/verifier/index.ts'
 import {
   checkMembers,
   pageList,
   problemOfPage,
   VERIFIED_MESSAGE,
-} from '../../src/core/verifier/known-members.ts'
-import type { EvidenceKind } from '../../src/core/verifier/not-proven.ts'
+} from '../../src/formats/verifier/known-members.ts'
+import type { EvidenceKind } from '../../src/formats/verifier/not-proven.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
 import { folder } from '../vectors/published.ts'

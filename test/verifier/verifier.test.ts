@@ -1,9 +1,9 @@
 // The offline verifier on evidence of the real pipeline, in all three modes: every check is seen to fail.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { sign, signEd25519 } from '../../src/core/signing/signature.ts'
-import { Unusable, verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
+import { Unusable, verifyEvidence, verifyFile } from '../../src/formats/verifier/index.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
 import { ADVICE } from '../vectors/bundles/plan.ts'
 import { bundle, description, governed } from '../vectors/bundles/plan.ts'

@@ -1,17 +1,17 @@
 // The offline signer reads and makes these: no page, no network, no storage.
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
-import { approvalPayload } from '../../src/core/approval-requests/approval-payload.ts'
-import { actionCode } from '../../src/core/approval-requests/action-code.ts'
-import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
+import { approvalPayload } from '../../src/formats/approval-requests/approval-payload.ts'
+import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
+import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
 import { sha256Hex } from '../../src/console/hashing.ts'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { parseJsonText } from '../../src/core/json/text.ts'
-import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
-import { isWhole } from '../../src/core/verifier/approval-request.ts'
-import { base64, toBase64 } from '../../src/core/verifier/base64.ts'
-import { isMembers } from '../../src/core/verifier/evidence.ts'
-import { preAuthEncoding } from '../../src/core/verifier/pre-auth-encoding.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { parseJsonText } from '../../src/formats/json/text.ts'
+import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
+import { isWhole } from '../../src/formats/verifier/approval-request.ts'
+import { base64, toBase64 } from '../../src/formats/base64.ts'
+import { isMembers } from '../../src/formats/json/members.ts'
+import { preAuthEncoding } from '../../src/formats/verifier/pre-auth-encoding.ts'
 
 /** Deeper than any transaction that the service takes. */
 const DEPTH_MAX = 80

@@ -1,10 +1,10 @@
 // The script of the offline verifier page (decisions §5): what was dropped, chosen or pasted goes to `verifyFile`, and its
 // answer to the screen. It opens no connection, keeps nothing, and starts without any key.
 import { showResults, type Outcome } from './result.ts'
-import { printable } from '../../src/core/printable.ts'
-import { noEvidence, readTrusted, Unusable, type Trusted } from '../../src/core/verifier/index.ts'
-import { reportsIn } from '../../src/core/verifier/many.ts'
-import { openSummary, type Summing } from '../../src/core/verifier/summary.ts'
+import { printable } from '../../src/formats/text/printable.ts'
+import { noEvidence, readTrusted, Unusable, type Trusted } from '../../src/formats/verifier/index.ts'
+import { reportsIn } from '../../src/formats/verifier/many.ts'
+import { openSummary, type Summing } from '../../src/formats/verifier/summary.ts'
 
 /** A zone was given these; `text` is undefined for bytes that are no UTF-8 text. */
 interface Source {

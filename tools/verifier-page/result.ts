@@ -1,7 +1,7 @@
 // The offline verifier page shows an outcome so. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
-import { printable } from '../../src/core/printable.ts'
-import { isOpen, type Report } from '../../src/core/verifier/index.ts'
-import { summaryLines, type Summary } from '../../src/core/verifier/summary.ts'
+import { printable } from '../../src/formats/text/printable.ts'
+import { isOpen, type Report } from '../../src/formats/verifier/index.ts'
+import { summaryLines, type Summary } from '../../src/formats/verifier/summary.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =

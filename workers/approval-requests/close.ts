@@ -1,16 +1,19 @@
 // POST /approval-requests/{id}/decline and /withdraw: an approver says no, or the caller takes the question back. Both are final.
 import { randomUUID } from 'node:crypto'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import { isBehind, type Persons } from '../../src/core/persons.ts'
-import type { ApprovalRequestClose, ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
-import { ApprovalRequestDecline } from '../../src/core/schemas/approval-request-body.ts'
-import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
-import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
+import type {
+  ApprovalRequestClose,
+  ApprovalRequestContent,
+} from '../../src/formats/schemas/approval-request.ts'
+import { ApprovalRequestDecline } from '../../src/formats/schemas/approval-request-body.ts'
+import { NoMembers } from '../../src/formats/schemas/execution-intent.ts'
+import { isUuid } from '../../src/formats/schemas/primitives.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import {
   closeApprovalRequest,
@@ -18,9 +21,9 @@ import {
   lockForClosing,
   readApprovalRequest,
   type StandingRequest,
-} from '../../src/core/tables/approval-requests.ts'
-import { readApproversInEffect } from '../../src/core/tables/approvers.ts'
-import type { Transaction } from '../../src/core/postgres/transaction.ts'
+} from '../../src/store/tables/approval-requests.ts'
+import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
+import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'

@@ -1,8 +1,8 @@
 // Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { expireApprovalRequests, type ExpiredRequest } from '../../src/core/tables/approval-requests.ts'
-import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { expireApprovalRequests, type ExpiredRequest } from '../../src/store/tables/approval-requests.ts'
+import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'
 

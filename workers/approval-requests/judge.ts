@@ -1,6 +1,6 @@
 // Whether approvals would let an execution through: judged as POST /sandbox/evaluate does, its approvals taken as given.
-import { failures, type Failure } from '../../src/core/errors.ts'
-import type { BusinessTransactionInput } from '../../src/core/schemas/business-transaction.ts'
+import { failures, type Failure } from '../../src/core/errors/errors.ts'
+import type { BusinessTransactionInput } from '../../src/formats/schemas/business-transaction.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import type { ThreadContext } from '../context.ts'
 import { evaluateVersion } from '../execute/decide/decide.ts'

@@ -2,22 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
-import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import { addNotifications, type NotificationWay } from '../../src/core/notification-queue.ts'
-import { countedApprovers, type Persons } from '../../src/core/persons.ts'
-import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { addNotifications, type NotificationWay } from '../../src/store/queues/notification-queue.ts'
+import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
+import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
 import {
   ApprovalRequestRead,
   EXPIRES_IN_SECONDS_DEFAULT,
-} from '../../src/core/schemas/approval-request-body.ts'
-import type { RefusalRecord } from '../../src/core/schemas/refusal-record.ts'
-import type { Sealed } from '../../src/core/sealed.ts'
+} from '../../src/formats/schemas/approval-request-body.ts'
+import type { RefusalRecord } from '../../src/formats/schemas/refusal-record.ts'
+import type { Sealed } from '../../src/store/tables/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import {
   countOpenRequests,
@@ -27,12 +27,12 @@ import {
   nextNotice,
   readApprovalRequest,
   secondsToNextOpening,
-} from '../../src/core/tables/approval-requests.ts'
-import { readApproversInEffect } from '../../src/core/tables/approvers.ts'
-import { requestStreams } from '../../src/core/tables/artifacts.ts'
-import { readRefusedTransaction } from '../../src/core/tables/refusal-records.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { Transaction } from '../../src/core/postgres/transaction.ts'
+} from '../../src/store/tables/approval-requests.ts'
+import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
+import { requestStreams } from '../../src/store/tables/artifacts.ts'
+import { readRefusedTransaction } from '../../src/store/tables/refusal-records.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, auditAndLog } from '../evidence/audit.ts'

@@ -1,12 +1,12 @@
 // Changes of approvers' keys (decisions §7): one human proposes to add or to revoke a key, another approves it.
 import { createPublicKey, hash } from 'node:crypto'
-import { readNamings } from '../../src/core/authority-state.ts'
-import type { Caller } from '../../src/core/callers.ts'
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { readNamings } from '../../src/core/callers/authority-state.ts'
+import type { Caller } from '../../src/formats/people/caller.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
 import type { Static } from 'typebox'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { namingOfApprover, otherHolder } from '../../src/core/persons.ts'
-import { ApproverProposal, type ProposedPasskey } from '../../src/core/schemas/approver.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { namingOfApprover, otherHolder } from '../../src/formats/people/persons.ts'
+import { ApproverProposal, type ProposedPasskey } from '../../src/formats/schemas/approver.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
 import { humanKeyJson, humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
@@ -16,10 +16,10 @@ import {
   readEnrolled,
   revokeApprover,
   type EnrolledPasskey,
-} from '../../src/core/tables/approvers.ts'
-import { NAMING } from '../../src/core/tables/caller-keys.ts'
-import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
-import { siteProblem } from '../../src/core/webauthn/site.ts'
+} from '../../src/store/tables/approvers.ts'
+import { NAMING } from '../../src/store/tables/caller-keys.ts'
+import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
+import { siteProblem } from '../../src/core/config/webauthn-site.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Add {

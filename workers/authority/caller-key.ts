@@ -1,25 +1,30 @@
 // Changes of callers' keys (docs/handbook/callers.md): one human proposes to issue or to revoke a key, another approves it. Only the hash of a
 // key is ever here.
 import type { Static } from 'typebox'
-import { readNamings } from '../../src/core/authority-state.ts'
-import { callerKeys } from '../../src/core/caller-keys.ts'
+import { readNamings } from '../../src/core/callers/authority-state.ts'
+import { callerKeys } from '../../src/core/callers/caller-keys.ts'
+import { ed25519Pem, readStepUpPasskey } from '../../src/core/callers/callers.ts'
 import {
   canApproveChanges,
   clashesOf,
-  ed25519Pem,
   fullCaller,
   keyIdOf,
-  readStepUpPasskey,
   type Caller,
   type StepUpPasskey,
-} from '../../src/core/callers.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { canonicalize } from '../../src/core/json/canonical.ts'
+} from '../../src/formats/people/caller.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { lookalikeWarnings, quoted, unclearNames } from '../../src/core/names.ts'
-import { joinPersons, namingOfCaller, otherHolder, personOf, type Naming } from '../../src/core/persons.ts'
-import { CallerKeyProposal } from '../../src/core/schemas/caller-key.ts'
-import { storedInstant } from '../../src/core/schemas/primitives.ts'
+import { lookalikeWarnings, quoted, unclearNames } from '../../src/formats/people/names.ts'
+import {
+  joinPersons,
+  namingOfCaller,
+  otherHolder,
+  personOf,
+  type Naming,
+} from '../../src/formats/people/persons.ts'
+import { CallerKeyProposal } from '../../src/formats/schemas/caller-key.ts'
+import { storedInstant } from '../../src/formats/schemas/primitives.ts'
 import {
   countOpenChangesOf,
   issueCallerKey,
@@ -28,9 +33,9 @@ import {
   readCallerKeysLike,
   revokeCallerKey,
   type StoredCallerKey,
-} from '../../src/core/tables/caller-keys.ts'
-import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
-import { siteProblem } from '../../src/core/webauthn/site.ts'
+} from '../../src/store/tables/caller-keys.ts'
+import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
+import { siteProblem } from '../../src/core/config/webauthn-site.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** With every default filled in: a checker is shown all that the key will allow. A type, because an interface is no JSON to the compiler. */

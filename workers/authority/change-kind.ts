@@ -1,8 +1,8 @@
 // The differences between the kinds of maker/checker changes (decisions §7); everything else is the same code for all of them.
-import type { Json } from '../../src/core/json/canonical.ts'
-import type { Failure } from '../../src/core/errors.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { PathParams } from '../../src/core/thread-messages.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import type { Failure } from '../../src/core/errors/errors.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { PathParams } from '../../src/core/threads/thread-messages.ts'
 
 /** A proposal of somebody who wants something changed. */
 export interface Proposal<P = Json> {

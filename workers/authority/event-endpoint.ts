@@ -1,17 +1,17 @@
 // Changes of event endpoints (docs/handbook/events.md): one human proposes where events are to be pushed, another approves it.
 import type { Static } from 'typebox'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { newestCursor } from '../../src/core/events/read.ts'
-import type { EventType } from '../../src/core/events/types.ts'
+import type { EventType } from '../../src/formats/schemas/event-types.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { reachOf, unreachableEndpoint } from '../../src/core/outbound/address.ts'
-import { EventEndpointProposal } from '../../src/core/schemas/event-endpoint.ts'
+import { EventEndpointProposal } from '../../src/formats/schemas/event-endpoint.ts'
 import {
   countEventEndpoints,
   registerEventEndpoint,
   revokeEventEndpoint,
-} from '../../src/core/tables/event-endpoints.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+} from '../../src/store/tables/event-endpoints.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Register {

@@ -1,16 +1,19 @@
 // Changes of external connectors (decisions §7, §8): one human proposes an endpoint for a capability, another approves it.
 import type { Static } from 'typebox'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { reachOf, unreachableEndpoint, type Lookup } from '../../src/core/outbound/address.ts'
-import { ExternalConnectorProposal, TIMEOUT_DEFAULT_MS } from '../../src/core/schemas/external-connector.ts'
+import {
+  ExternalConnectorProposal,
+  TIMEOUT_DEFAULT_MS,
+} from '../../src/formats/schemas/external-connector.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import {
   readRegistered,
   registerExternalConnector,
   revokeExternalConnector,
-} from '../../src/core/tables/external-connectors.ts'
-import { readPolicyVersions } from '../../src/core/tables/policy-versions.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+} from '../../src/store/tables/external-connectors.ts'
+import { readPolicyVersions } from '../../src/store/tables/policy-versions.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Register {

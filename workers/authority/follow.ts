@@ -1,5 +1,5 @@
 // Decisions of human authority on any instance take effect on this thread.
-import type { AuthorityState } from '../../src/core/authority-state.ts'
+import type { AuthorityState } from '../../src/core/callers/authority-state.ts'
 
 interface Following {
   /** Puts a later state in effect. */

@@ -1,9 +1,9 @@
 // The impact report beside a step-up (design notes): the hash that the human signed is of this report, and this report is of this change.
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { IMPACT_REPORT_BYTES_MAX } from '../../src/core/impact-report.ts'
-import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
-import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { IMPACT_REPORT_BYTES_MAX } from '../../src/formats/impact-report.ts'
+import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
+import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 
 interface Impact {
   readonly change: {

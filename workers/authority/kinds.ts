@@ -1,7 +1,7 @@
 // THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
-import type { Json } from '../../src/core/json/canonical.ts'
-import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
-import type { Caller } from '../../src/core/callers.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
+import type { Caller } from '../../src/formats/people/caller.ts'
 import { approverChanges } from './approver.ts'
 import { callerKeyChanges } from './caller-key.ts'
 import type { ChangeKind } from './change-kind.ts'

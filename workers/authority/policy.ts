@@ -1,23 +1,23 @@
 // Changes of policies (decisions §6, §7, §12): a version that is proposed with its content, one that an upgrade has loaded, and the end of
 // versions that were approved.
-import { canonicalize } from '../../src/core/json/canonical.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { diffPolicies } from '../../src/core/policy/diff.ts'
 import { byApproval, byNameAndVersion } from '../../src/core/policy/order.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
 import { standingOf } from '../../src/core/policy/standing.ts'
 import { documentOf } from '../../src/core/policy/stored.ts'
-import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/core/schemas/policy.ts'
-import { PolicyProposalRead } from '../../src/core/schemas/policy-version.ts'
+import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/formats/schemas/policy.ts'
+import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import {
   approvePolicyVersion,
   readPolicyVersions,
   retirePolicyVersions,
   type StoredPolicyVersion,
-} from '../../src/core/tables/policy-versions.ts'
+} from '../../src/store/tables/policy-versions.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** Names of our own paths below /policies: a policy of such a name could not be told from them. */

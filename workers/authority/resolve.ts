@@ -1,23 +1,23 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
-import { Failure, failures } from '../../src/core/errors.ts'
-import { isSamePerson } from '../../src/core/persons.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { isSamePerson } from '../../src/formats/people/persons.ts'
 import {
   ChangeApprovalRead,
   ChangeRejectionRead,
   isStepUpAuthorization,
-} from '../../src/core/schemas/governance.ts'
-import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
-import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { changeText } from '../../src/core/sealed.ts'
+} from '../../src/formats/schemas/governance.ts'
+import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
+import { isUuid } from '../../src/formats/schemas/primitives.ts'
+import { changeText } from '../../src/store/tables/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
-import { advanceEpoch } from '../../src/core/tables/authority-epoch.ts'
+import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
+import { advanceEpoch } from '../../src/store/tables/authority-epoch.ts'
 import {
   consumeStepUpNonce,
   lockChange,
   readChange,
   storeResolution,
-} from '../../src/core/tables/pending-changes.ts'
+} from '../../src/store/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditAndLog } from '../evidence/audit.ts'

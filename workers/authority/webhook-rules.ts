@@ -2,18 +2,21 @@
 import type { Static } from 'typebox'
 import { mistakesAs400 } from '../../src/core/cel/mistakes.ts'
 import { diffDocuments } from '../../src/core/cel/diff.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { WebhookRulesProposalRead, type WebhookRulesDocument } from '../../src/core/schemas/webhook-rules.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import {
+  WebhookRulesProposalRead,
+  type WebhookRulesDocument,
+} from '../../src/formats/schemas/webhook-rules.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 import {
   approveWebhookRules,
   readWebhookRules,
   readWebhookRulesInEffect,
   type StoredWebhookRules,
-} from '../../src/core/tables/webhook-rules.ts'
+} from '../../src/store/tables/webhook-rules.ts'
 import { compileWebhookRules, type CompiledWebhookRules } from '../../src/core/webhook-rules/parse.ts'
 import type { ChangeKind } from './change-kind.ts'
 

@@ -1,6 +1,6 @@
 // The meaning of an HTTP exchange for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
-import type { Json } from '../../src/core/json/canonical.ts'
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/core/json/json.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { ConnectorOutcome } from './connector.ts'

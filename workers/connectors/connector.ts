@@ -1,5 +1,5 @@
 // The interface of a connector: its arguments, and the three ways a call can end (decisions §8).
-import type { Canonical, Json } from '../../src/core/json/canonical.ts'
+import type { Canonical, Json } from '../../src/formats/json/canonical.ts'
 
 export interface Connector {
   readonly connectorId: string

@@ -1,6 +1,6 @@
 // hubspot:deal-fetch and hubspot:deal-update: a deal of the CRM read or changed by the v3 objects API (decisions §8).
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import { call, type HttpCall } from '../../src/core/outbound/call.ts'
 import { jsonOf, outcomeOf, type HttpAnswer } from './answer.ts'
 import type { Connector, ConnectorOutcome, Order } from './connector.ts'

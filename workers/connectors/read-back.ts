@@ -1,8 +1,8 @@
 // Asking an external connector what became of a release, and what of its answer is believed (docs/handbook/executions.md).
-import { isObject } from '../../src/core/json/fields.ts'
+import { isObject } from '../../src/formats/json/fields.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
+import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
 import { jsonOf } from './answer.ts'
 import { connectorIdOf, namesSame, readAnswer, shortReason, type Registration } from './external.ts'
 import { signQuestion, type AskedAbout } from './release.ts'

@@ -1,7 +1,7 @@
 // Texts that an external connector receives, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
 // the question what became of one (docs/handbook/executions.md).
 import type { SignedKind } from '../../src/core/signing/dsse.ts'
-import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
+import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { Order } from './connector.ts'

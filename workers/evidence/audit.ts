@@ -1,17 +1,21 @@
 // Audit events (decisions §9), signed: of refusals, which the front end reports, and of what was done, in the commit that does it.
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import type { EventType } from '../../src/core/events/types.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import type { AuditType } from '../../src/core/schemas/audit-event.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import type { EventType } from '../../src/formats/schemas/event-types.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import type { AuditType } from '../../src/formats/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { findAuditEvents, insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import { classify } from '../../src/core/postgres/sql-errors.ts'
-import type { Statement } from '../../src/core/postgres/statement-batch.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import {
+  findAuditEvents,
+  insertAuditEvents,
+  type AuditEventRow,
+} from '../../src/store/tables/audit-events.ts'
+import type { LogBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import { classify } from '../../src/store/postgres/sql-errors.ts'
+import type { Statement } from '../../src/store/postgres/statement-batch.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 

@@ -1,11 +1,12 @@
 // POST /refusal/verify and POST /audit/verify (decisions §9): anyone may have evidence checked with the keys that are published.
 import { parseBody } from '../../src/core/json/body.ts'
-import { isObject } from '../../src/core/json/fields.ts'
-import type { Json } from '../../src/core/json/canonical.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import type { Check, Crypto, Members } from '../../src/core/verifier/evidence.ts'
-import { checkMembers } from '../../src/core/verifier/known-members.ts'
-import type { EvidenceKind } from '../../src/core/verifier/not-proven.ts'
+import { isObject } from '../../src/formats/json/fields.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import type { Check, Crypto } from '../../src/formats/verifier/evidence.ts'
+import type { Members } from '../../src/formats/json/members.ts'
+import { checkMembers } from '../../src/formats/verifier/known-members.ts'
+import type { EvidenceKind } from '../../src/formats/verifier/not-proven.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 

@@ -1,16 +1,16 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
-import { failures } from '../../src/core/errors.ts'
+import { failures } from '../../src/core/errors/errors.ts'
 import { openSignatureMemo } from '../../src/core/signing/signature.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import {
   appendReceipts,
   lockRecords,
   readLast,
   type AppendedRow,
-} from '../../src/core/tables/trust-records.ts'
+} from '../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Sealed } from '../../src/core/sealed.ts'
-import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import type { Sealed } from '../../src/store/tables/sealed.ts'
+import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import { receiptEntry } from '../execute/log-entries.ts'
 import { draftReceipt, signReceipts } from '../execute/receipt.ts'
 import {
@@ -22,7 +22,7 @@ import {
   type Finished,
   type InFlight,
 } from '../in-flight.ts'
-import { judgeStored, type Verification } from '../../src/core/verification.ts'
+import { judgeStored, type Verification } from '../../src/core/evidence/verification.ts'
 import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 

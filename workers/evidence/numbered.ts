@@ -1,6 +1,6 @@
 // A row that is appended to a record gets the next ordinal, however often one record stands in a batch; a record takes a bounded number.
-import { failures, type Failure } from '../../src/core/errors.ts'
-import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/core/tables/trust-records.ts'
+import { failures, type Failure } from '../../src/core/errors/errors.ts'
+import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/store/tables/trust-records.ts'
 
 /**
  * The stage that numbers what is appended.

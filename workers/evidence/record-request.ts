@@ -1,9 +1,9 @@
 // Which record a POST to /verify, /receipt or /replay is about, and that record as it is stored (interface §4.3).
 import type { Pool } from 'pg'
 import { parseBody, requiredField } from '../../src/core/json/body.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { isUuid } from '../../src/formats/schemas/primitives.ts'
+import { readEvidence, type StoredEvidence } from '../../src/store/tables/trust-records.ts'
 import { runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 interface RecordRequest extends InFlight {

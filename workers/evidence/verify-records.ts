@@ -1,10 +1,10 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
-import { failures } from '../../src/core/errors.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
-import { appendVerifications, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
+import { failures } from '../../src/core/errors/errors.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
+import { appendVerifications, lockRecords, readLast } from '../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
-import { verifyStored } from '../../src/core/verification.ts'
+import { verifyStored } from '../../src/core/evidence/verification.ts'
 import { findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
 

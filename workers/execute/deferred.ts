@@ -1,5 +1,5 @@
 // Deferred executions wait longer than their batch, for verified state or a slow connector, and finish with the next group that is ready.
-import { failures } from '../../src/core/errors.ts'
+import { failures } from '../../src/core/errors/errors.ts'
 import { Finished } from '../in-flight.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'

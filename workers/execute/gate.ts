@@ -1,5 +1,5 @@
 // Third stage: the gateway's checks of each authorization, before its nonce is consumed by `claim` (decisions §8).
-import { failures, type Failure } from '../../src/core/errors.ts'
+import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import { revokedSigner } from '../../src/core/signing/revocation.ts'
 import type { ThreadContext } from '../context.ts'
 import {

@@ -1,5 +1,5 @@
 // The pipeline of an execution, a batch at a time, in the order that interface §4.2 and decisions §3 fix.
-import { failures } from '../../src/core/errors.ts'
+import { failures } from '../../src/core/errors/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Finished, runStage, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'

@@ -1,7 +1,7 @@
 // The evidence log holds executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import type { ExistingStreams } from '../existing-streams.ts'
 import type { Authorized } from './decide/authorize.ts'
 import type { Refused } from './decide/decide.ts'

@@ -1,7 +1,7 @@
 // Fifth stage, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { errorText } from '../../src/core/error-text.ts'
-import { within } from '../../src/core/within.ts'
+import { errorText } from '../../src/formats/text/error-text.ts'
+import { within } from '../../src/core/threads/within.ts'
 import type { Fresh } from '../fresh.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
 import type { Released } from './claim.ts'

@@ -1,8 +1,8 @@
 // Sixth stage: the Execution Trust Record, canonical, hashed and signed (decisions §4). From here on it is text.
-import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
-import { failures, type Failure } from '../../src/core/errors.ts'
-import type { Sealed } from '../../src/core/sealed.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
+import { failures, type Failure } from '../../src/core/errors/errors.ts'
+import type { Sealed } from '../../src/store/tables/sealed.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Fresh } from '../fresh.ts'

@@ -1,7 +1,7 @@
 // Seventh stage: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
 import { openCrypto } from '../../src/core/signing/crypto.ts'
 import type { SignatureMemo } from '../../src/core/signing/signature.ts'
-import { verifySealed, type Verification } from '../../src/core/verification.ts'
+import { verifySealed, type Verification } from '../../src/core/evidence/verification.ts'
 import type { ThreadContext } from '../context.ts'
 import type { SealedExecution } from './seal.ts'
 

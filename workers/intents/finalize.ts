@@ -1,8 +1,8 @@
 // POST /execution-intents/{id}/finalize (decisions §8): closes an intent from the stored record that proves how it ended. The record
 // and the closed intent are one commit; one stands without the other after a restored backup, or a commit that only part of a
 // distributed database has.
-import { Failure, failures } from '../../src/core/errors.ts'
-import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { NoMembers } from '../../src/formats/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'

@@ -2,16 +2,16 @@
 // the front end sends them and waits (src/server/jobs/read-back.ts), so that an endpoint that hangs holds no thread.
 import { isReleaseOver, questionTo, readBackOf } from '../connectors/read-back.ts'
 import type { Registration } from '../connectors/external.ts'
-import type { IntentState, Resolution } from '../../src/core/intents/states.ts'
+import type { IntentState, Resolution } from '../../src/formats/schemas/intent-states.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
-import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { readIntent } from '../../src/core/tables/execution-intents.ts'
-import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
-import { readTransitions } from '../../src/core/tables/intent-transitions.ts'
-import type { LogBatch } from '../../src/core/tables/log-queue.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { readIntent } from '../../src/store/tables/execution-intents.ts'
+import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
+import { readTransitions } from '../../src/store/tables/intent-transitions.ts'
+import type { LogBatch } from '../../src/store/tables/log-queue.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import type {
   AnsweredQuestion,
   AskConnector,

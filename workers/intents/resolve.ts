@@ -1,10 +1,10 @@
 // POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of, or two
 // say the same (INTENT_CLOSE_QUORUM=2, or `closeQuorum: 2` of the policy that released it).
-import { Failure, failures } from '../../src/core/errors.ts'
-import { isSamePerson } from '../../src/core/persons.ts'
-import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { isSamePerson } from '../../src/formats/people/persons.ts'
+import { IntentResolution } from '../../src/formats/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { readFirstWord } from '../../src/core/tables/in-doubt-intents.ts'
+import { readFirstWord } from '../../src/store/tables/in-doubt-intents.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { closeIntent } from './close.ts'

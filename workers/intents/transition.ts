@@ -1,22 +1,22 @@
 // The signed transition of an execution intent: the proof of an end that no record and no authorization proves (decisions §8).
 import { randomUUID } from 'node:crypto'
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { canonicalize } from '../../src/formats/json/canonical.ts'
 import {
   mayFollow,
   type IntentEnd,
   type IntentState,
   type Resolution,
-} from '../../src/core/intents/states.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import type { Statement } from '../../src/core/postgres/statement-batch.ts'
-import type { Transaction } from '../../src/core/postgres/transaction.ts'
+} from '../../src/formats/schemas/intent-states.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import type { Statement } from '../../src/store/postgres/statement-batch.ts'
+import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { endIntents } from '../../src/core/tables/execution-intents.ts'
-import { forget } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransitions, type IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
-import type { LogBatch, LogPosition, QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { endIntents } from '../../src/store/tables/execution-intents.ts'
+import { forget } from '../../src/store/tables/in-doubt-intents.ts'
+import { insertTransitions, type IntentTransitionRow } from '../../src/store/tables/intent-transitions.ts'
+import type { LogBatch, LogPosition, QueuedEntry } from '../../src/store/tables/log-queue.ts'
 
 /** How an intent ends. */
 export interface End {

@@ -1,5 +1,5 @@
 // The entries of one append, as in a bundle and one behind the other, with their hashes.
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 
 const LENGTH_BYTES = 2
 const BUFFER_BYTES = 64 * 1024

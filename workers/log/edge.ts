@@ -1,28 +1,34 @@
 // The edge of the tree where it grows: what an append needs to know of the log, and the rows that it makes of new entries.
 import { constants, gzipSync } from 'node:zlib'
-import { DamagedLog } from '../../src/core/log/damaged.ts'
-import { entryStart, streamNames, streamStart, streamTag, type StreamName } from '../../src/core/log/entry.ts'
-import { appendLeaves, rootOf, type Frontier } from '../../src/core/log/frontier.ts'
-import { toHex } from '../../src/core/bytes.ts'
-import { idText } from '../../src/core/log/ids.ts'
-import { HASH_BYTES, TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
-import { sha256, sha256Joined } from '../../src/core/signing/sha256.ts'
-import { insertBatches, type LoggedBatch } from '../../src/core/tables/log-batches.ts'
-import { insertBundles, type BundleRow } from '../../src/core/tables/log-bundles.ts'
-import { insertIdTail, type IdTailRow } from '../../src/core/tables/log-id-tail.ts'
-import type { QueuedBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import type { LogState } from '../../src/core/tables/log-state.ts'
-import { insertStreamBlocks } from '../../src/core/tables/log-stream-blocks.ts'
+import { DamagedLog } from '../../src/formats/log/damaged.ts'
+import {
+  entryStart,
+  streamNames,
+  streamStart,
+  streamTag,
+  type StreamName,
+} from '../../src/formats/log/entry.ts'
+import { appendLeaves, rootOf, type Frontier } from '../../src/formats/log/frontier.ts'
+import { toHex } from '../../src/formats/bytes.ts'
+import { idText } from '../../src/formats/log/ids.ts'
+import { HASH_BYTES, TILE_WIDTH, widthOf } from '../../src/formats/log/tiles.ts'
+import { sha256, sha256Joined } from '../../src/store/sha256.ts'
+import { insertBatches, type LoggedBatch } from '../../src/store/tables/log-batches.ts'
+import { insertBundles, type BundleRow } from '../../src/store/tables/log-bundles.ts'
+import { insertIdTail, type IdTailRow } from '../../src/store/tables/log-id-tail.ts'
+import type { QueuedBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import type { LogState } from '../../src/store/tables/log-state.ts'
+import { insertStreamBlocks } from '../../src/store/tables/log-stream-blocks.ts'
 import {
   areStreamsStated,
   readStreams,
   upsertStreams,
   type StreamRow,
-} from '../../src/core/tables/log-streams.ts'
-import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/core/tables/log-tail.ts'
-import { insertTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { Statement } from '../../src/core/postgres/statement-batch.ts'
+} from '../../src/store/tables/log-streams.ts'
+import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/store/tables/log-tail.ts'
+import { insertTiles, tileReader, type TileRow } from '../../src/store/tables/log-tiles.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import { AppendedEntries } from './appended.ts'
 import { eventStatements } from './events.ts'
 import { numberIn, Streams, type GrowingStream } from './streams.ts'

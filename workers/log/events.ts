@@ -1,14 +1,14 @@
 // The rows by which the feed finds its events among the entries of an append (migrations/0016_event-feed.sql).
-import { bitOf, eventCodeOf } from '../../src/core/events/types.ts'
+import { bitOf, eventCodeOf } from '../../src/formats/schemas/event-types.ts'
 import {
   encodeEvent,
   insertEventRows,
   ownerTag,
   NO_OWNER,
   type LogEventRow,
-} from '../../src/core/tables/log-events.ts'
-import type { QueuedBatch } from '../../src/core/tables/log-queue.ts'
-import type { Statement } from '../../src/core/postgres/statement-batch.ts'
+} from '../../src/store/tables/log-events.ts'
+import type { QueuedBatch } from '../../src/store/tables/log-queue.ts'
+import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 
 /** A reader that wants one event of a row reads all of it: 8 KB. */
 const EVENTS_PER_ROW = 256

@@ -2,17 +2,17 @@
 // in its DATA_DIR too. A log that no longer holds it would sign a second history, so it is frozen before anything is signed.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorText } from '../../src/core/error-text.ts'
-import { readCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
-import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
-import { readOrigin } from '../../src/core/log/origin.ts'
-import { beginsWith } from '../../src/core/log/tiles.ts'
-import { readIfThere } from '../../src/core/read-if-there.ts'
-import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
-import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
-import { tileReader } from '../../src/core/tables/log-tiles.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import { errorText } from '../../src/formats/text/error-text.ts'
+import { readCheckpoint, type Checkpoint } from '../../src/formats/log/checkpoint.ts'
+import { DamagedLog, undamaged } from '../../src/formats/log/damaged.ts'
+import { readOrigin } from '../../src/formats/log/origin.ts'
+import { beginsWith } from '../../src/formats/log/tiles.ts'
+import { readIfThere } from '../../src/core/files/read-if-there.ts'
+import { replaceWholeFile } from '../../src/core/files/whole-file.ts'
+import { sha256 } from '../../src/store/sha256.ts'
+import type { CheckpointRow } from '../../src/store/tables/log-checkpoints.ts'
+import { tileReader } from '../../src/store/tables/log-tiles.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 
 export interface Guard {
   /**

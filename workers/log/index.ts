@@ -1,9 +1,9 @@
 // The work on the evidence log, a tick at a time: sequence what is queued, publish what is due, sort ids into runs (docs/design-notes.md "The evidence log").
 import type { Pool } from 'pg'
-import { DamagedLog } from '../../src/core/log/damaged.ts'
+import { DamagedLog } from '../../src/formats/log/damaged.ts'
 import type { LogKeys } from '../../src/core/signing/log-keys.ts'
-import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { freezeLog, readLogStatus, type LogStatus } from '../../src/core/tables/log-state.ts'
+import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
+import { freezeLog, readLogStatus, type LogStatus } from '../../src/store/tables/log-state.ts'
 import type { LogReport } from '../../src/core/operations/sequence-log.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'

@@ -1,12 +1,12 @@
 // Signs the checkpoints of the log: the tree that ends with the newest heads entry, after it was read again from the database and compared
 // with everything that was signed before.
 import type { Pool } from 'pg'
-import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
-import { DamagedLog } from '../../src/core/log/damaged.ts'
+import type { Checkpoint } from '../../src/formats/log/checkpoint.ts'
+import { DamagedLog } from '../../src/formats/log/damaged.ts'
 import { signCheckpoint, type LogKeys } from '../../src/core/signing/log-keys.ts'
-import { latestCheckpoint, publishCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { lockOpenLog } from '../../src/core/tables/log-state.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+import { latestCheckpoint, publishCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
+import { lockOpenLog } from '../../src/store/tables/log-state.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import { readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { assertStoredTree } from './stored-tree.ts'
 

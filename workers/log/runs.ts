@@ -1,25 +1,25 @@
-// The work on the runs of ids (src/core/log/ids.ts), in pieces of one transaction each: what a run has so far lies in the database, so that after
+// The work on the runs of ids (src/formats/log/ids.ts), in pieces of one transaction each: what a run has so far lies in the database, so that after
 // a crash any instance goes on.
-import { rootOf, EMPTY } from '../../src/core/log/frontier.ts'
-import { LEAF_BYTES, runHash } from '../../src/core/log/ids.ts'
-import { TILE_WIDTH } from '../../src/core/log/tiles.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
-import { leastServedSize } from '../../src/core/tables/log-checkpoints.ts'
+import { rootOf, EMPTY } from '../../src/formats/log/frontier.ts'
+import { LEAF_BYTES, runHash } from '../../src/formats/log/ids.ts'
+import { TILE_WIDTH } from '../../src/formats/log/tiles.ts'
+import { sha256 } from '../../src/store/sha256.ts'
+import { leastServedSize } from '../../src/store/tables/log-checkpoints.ts'
 import {
   deleteIdTailBefore,
   oldestInIdTail,
   readIdTail,
   wholeRowsOfIdTail,
-} from '../../src/core/tables/log-id-tail.ts'
+} from '../../src/store/tables/log-id-tail.ts'
 import {
   deleteRunTiles,
   insertRunTiles,
   readNextChunks,
   type LeafChunk,
-} from '../../src/core/tables/log-run-tiles.ts'
-import { moveToMerged, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import type { Statement } from '../../src/core/postgres/statement-batch.ts'
+} from '../../src/store/tables/log-run-tiles.ts'
+import { moveToMerged, readRuns, upsertRun, type RunRow } from '../../src/store/tables/log-runs.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './run-leaves.ts'
 
 export interface RunSizes {

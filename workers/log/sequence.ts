@@ -2,19 +2,19 @@
 // moment in one of the two. Any thread of any instance may run it: the lock of the log lets one in at a time.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { DamagedLog } from '../../src/core/log/damaged.ts'
-import type { Frontier } from '../../src/core/log/frontier.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { takeQueued, type QueuedBatch } from '../../src/core/tables/log-queue.ts'
+import { DamagedLog } from '../../src/formats/log/damaged.ts'
+import type { Frontier } from '../../src/formats/log/frontier.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
+import { takeQueued, type QueuedBatch } from '../../src/store/tables/log-queue.ts'
 import {
   lockOpenLog,
   updateLogState,
   type LogState,
   type LogStatus,
-} from '../../src/core/tables/log-state.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
-import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
+} from '../../src/store/tables/log-state.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
 import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'

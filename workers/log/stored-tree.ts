@@ -1,16 +1,28 @@
 // The tree of the log as the database has it, read again before a checkpoint of it is signed: its root is computed from what is stored, not
 // from what a sequencer had in memory when it wrote. A bit that changed in between ends a log for good (docs/design-notes.md "The evidence log").
-import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
-import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
-import { appendLeaves, joinHashes, rootOf, splitHashes, type Frontier } from '../../src/core/log/frontier.ts'
-import { decodeBundle, HASH_BYTES, peakRanges, subtreeRoots, TILE_WIDTH } from '../../src/core/log/tiles.ts'
-import { buildTree, leafHasher } from '../../src/core/merkle/tree.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
-import { readFullBundles } from '../../src/core/tables/log-bundles.ts'
-import type { LogState } from '../../src/core/tables/log-state.ts'
-import { readTail } from '../../src/core/tables/log-tail.ts'
-import { readFullTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
-import type { Sql } from '../../src/core/postgres/sql.ts'
+import type { Checkpoint } from '../../src/formats/log/checkpoint.ts'
+import { DamagedLog, undamaged } from '../../src/formats/log/damaged.ts'
+import {
+  appendLeaves,
+  joinHashes,
+  rootOf,
+  splitHashes,
+  type Frontier,
+} from '../../src/formats/log/frontier.ts'
+import {
+  decodeBundle,
+  HASH_BYTES,
+  peakRanges,
+  subtreeRoots,
+  TILE_WIDTH,
+} from '../../src/formats/log/tiles.ts'
+import { buildTree, leafHasher } from '../../src/formats/merkle/tree.ts'
+import { sha256 } from '../../src/store/sha256.ts'
+import { readFullBundles } from '../../src/store/tables/log-bundles.ts'
+import type { LogState } from '../../src/store/tables/log-state.ts'
+import { readTail } from '../../src/store/tables/log-tail.ts'
+import { readFullTiles, tileReader, type TileRow } from '../../src/store/tables/log-tiles.ts'
+import type { Sql } from '../../src/store/postgres/sql.ts'
 
 /** 16,384 entries, 3 MB: a tenth of a second between two statements. */
 const BUNDLES_AT_ONCE = 64

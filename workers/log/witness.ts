@@ -1,17 +1,23 @@
 // This service as a witness of other logs (C2SP tlog-witness): it cosigns a checkpoint that continues the last one that it cosigned of the
 // same log, so that a log which shows two histories needs its witnesses to show both.
 import type { Pool } from 'pg'
-import { errorText } from '../../src/core/error-text.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { failureOf } from '../../src/core/failure-of.ts'
-import { parseAddCheckpoint, type AddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
-import { parseCheckpoint, signersOf, type Checkpoint, type Signer } from '../../src/core/log/checkpoint.ts'
-import { formatNote, parseNote, signatureLine, type Note, type VerifierKey } from '../../src/core/log/note.ts'
-import { assertConsistent } from '../../src/core/merkle/consistency.ts'
+import { errorText } from '../../src/formats/text/error-text.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { failureOf } from '../../src/core/errors/failure-of.ts'
+import { parseAddCheckpoint, type AddCheckpoint } from '../../src/formats/log/add-checkpoint.ts'
+import { parseCheckpoint, signersOf, type Checkpoint, type Signer } from '../../src/formats/log/checkpoint.ts'
+import {
+  formatNote,
+  parseNote,
+  signatureLine,
+  type Note,
+  type VerifierKey,
+} from '../../src/formats/log/note.ts'
+import { assertConsistent } from '../../src/formats/merkle/consistency.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { cosign, type WitnessKeys } from '../../src/core/signing/witness-keys.ts'
-import { readWitnessed, replaceWitnessed } from '../../src/core/tables/witnessed-logs.ts'
+import { readWitnessed, replaceWitnessed } from '../../src/store/tables/witnessed-logs.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 
 export interface Witness {

@@ -1,9 +1,9 @@
 // POST /sandbox/evaluate (decisions §9, §12): the decision a transaction would get, why, and everything that is wrong with it; and what the
 // signals are now that the database verifies. Stores nothing, consumes nothing, calls nothing, signs nothing.
 import { parseBody } from '../../src/core/json/body.ts'
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
-import { failureOf } from '../../src/core/failure-of.ts'
+import { isObject, type Fields } from '../../src/formats/json/fields.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { failureOf } from '../../src/core/errors/failure-of.ts'
 import { traceRules } from '../../src/core/policy/trace.ts'
 import {
   capabilityProblem,

@@ -1,6 +1,6 @@
 // Findings of POST /sandbox/evaluate about a transaction beside its decision: problems, which keep it from being executed, and
 // warnings, which do not (decisions §9).
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
+import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import {
   bindingMismatches,
@@ -10,7 +10,7 @@ import {
   type Mismatch,
   type PolicySubject,
 } from '../../src/core/policy/evaluate.ts'
-import { BusinessTransaction } from '../../src/core/schemas/business-transaction.ts'
+import { BusinessTransaction } from '../../src/formats/schemas/business-transaction.ts'
 
 export interface Finding {
   /** A place in the transaction; empty for the last of more than there is room for. */

@@ -1,6 +1,6 @@
 // One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
-import { countedApprovers, type Persons } from '../../src/core/persons.ts'
+import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
 import {
   denied,
   evaluate,
@@ -8,8 +8,8 @@ import {
   type Mismatch,
   type PolicySubject,
 } from '../../src/core/policy/evaluate.ts'
-import type { PastDecision } from '../../src/core/tables/past-decisions.ts'
-import { cut } from '../../src/core/text.ts'
+import type { PastDecision } from '../../src/store/tables/past-decisions.ts'
+import { cut } from '../../src/formats/text/text.ts'
 
 export interface Flip {
   readonly businessTransactionId: string

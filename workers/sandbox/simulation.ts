@@ -1,11 +1,11 @@
 // The body of POST /sandbox/policies/simulate: a policy document, versions that end, a time range, and where an earlier chunk ended (decisions §9).
 import { otherMembers, parseBody, requiredField } from '../../src/core/json/body.ts'
-import { isObject, type Fields } from '../../src/core/json/fields.ts'
-import { Failure, failures } from '../../src/core/errors.ts'
+import { isObject, type Fields } from '../../src/formats/json/fields.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
-import { isPolicyName, isPolicyVersion } from '../../src/core/schemas/policy.ts'
-import { isTimestamp, storedInstant } from '../../src/core/schemas/primitives.ts'
-import { cursorText, readCursor, type Position } from '../../src/core/tables/position.ts'
+import { isPolicyName, isPolicyVersion } from '../../src/formats/schemas/policy.ts'
+import { isTimestamp, storedInstant } from '../../src/formats/schemas/primitives.ts'
+import { cursorText, readCursor, type Position } from '../../src/store/tables/position.ts'
 import type { InFlight } from '../in-flight.ts'
 import type { Simulated } from './redecide.ts'
 

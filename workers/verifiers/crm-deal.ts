@@ -1,8 +1,8 @@
 // `{ by: crm-deal, property }`: the property as the CRM holds it now, of the deal that `intent.target` names. It is read through the
 // connector, under an execution authorization of its own (decisions §6).
-import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
-import { failures } from '../../src/core/errors.ts'
-import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
+import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
+import { failures } from '../../src/core/errors/errors.ts'
+import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { draftAuthorization, signAuthorization } from '../execute/decide/authorization.ts'
 import { checkSigned } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'

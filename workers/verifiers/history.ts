@@ -1,7 +1,7 @@
 // `{ by: history, window, sum?, per?, where? }`: how many executions there were under this policy within the window before now, or the total
 // of a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
-import { sumOfExecutions, sumOfGroup } from '../../src/core/tables/history-entries.ts'
-import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
+import { sumOfExecutions, sumOfGroup } from '../../src/store/tables/history-entries.ts'
+import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { countable } from '../execute/decide/countable.ts'
 import type { StateVerifier } from './verifier.ts'
 

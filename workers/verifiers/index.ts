@@ -1,5 +1,5 @@
 // The state verifiers: one row each, by the name that a policy gives them (decisions §6).
-import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
+import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { approval } from './approval.ts'
 import { crmDeal } from './crm-deal.ts'
 import { history } from './history.ts'

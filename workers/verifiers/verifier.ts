@@ -1,9 +1,9 @@
 // The interface of a state verifier, which knows the value of a declared signal independently (decisions §6 "verify", §7).
-import type { Json } from '../../src/core/json/canonical.ts'
-import type { Failure } from '../../src/core/errors.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
+import type { Failure } from '../../src/core/errors/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/core/signing/keys.ts'
-import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
-import type { AdvisoryLock, Sql } from '../../src/core/postgres/sql.ts'
+import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
+import type { AdvisoryLock, Sql } from '../../src/store/postgres/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { PersonsInEffect } from '../persons.ts'

@@ -1,7 +1,7 @@
 // Consequences of a provider's word for an execution, or a connector's. Pure: the rows are read, and locked, by whoever asks.
-import type { Resolution } from '../../src/core/intents/states.ts'
-import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
-import type { NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
+import type { Resolution } from '../../src/formats/schemas/intent-states.ts'
+import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
+import type { NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'
 
 export interface Word {
   readonly says: Said

@@ -1,25 +1,25 @@
 // Confirmations by a batch of deliveries, and the intents that they close, of one commit.
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { printable } from '../../src/core/printable.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { printable } from '../../src/formats/text/printable.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { confirmationStreams } from '../../src/core/tables/artifacts.ts'
-import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import { lockNamed, findNamed, type NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
-import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { confirmationStreams } from '../../src/store/tables/artifacts.ts'
+import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
+import { lockNamed, findNamed, type NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'
+import type { LogBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import {
   findConfirmations,
   insertConfirmations,
   type ProviderConfirmationRow,
-} from '../../src/core/tables/provider-confirmations.ts'
-import type { Transaction } from '../../src/core/postgres/transaction.ts'
-import { readEvidence } from '../../src/core/tables/trust-records.ts'
-import type { DeliveryEnd, WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
-import type { DeliveryOutcome } from '../../src/core/webhooks/outcomes.ts'
+} from '../../src/store/tables/provider-confirmations.ts'
+import type { Transaction } from '../../src/store/postgres/transaction.ts'
+import { readEvidence } from '../../src/store/tables/trust-records.ts'
+import type { DeliveryEnd, WaitingDelivery } from '../../src/store/tables/webhook-outcomes.ts'
+import type { DeliveryOutcome } from '../../src/formats/schemas/webhook-outcomes.ts'
 import {
   compare,
   matchRules,

@@ -1,16 +1,16 @@
 // Runs the jobs of deliveries (decisions §10): one transaction writes what deliveries say of executions, a signed audit event of each, marks
 // the deliveries processed and deletes their jobs. A job that runs twice finds nothing left to do.
 import { randomUUID } from 'node:crypto'
-import { errorText } from '../../src/core/error-text.ts'
+import { errorText } from '../../src/formats/text/error-text.ts'
 import type {
   DueWebhooks,
   ProcessedDelivery,
   ProcessedWebhooks,
 } from '../../src/core/operations/process-webhooks.ts'
-import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
-import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
-import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
+import { isUnavailable } from '../../src/store/postgres/sql-errors.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
+import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/store/tables/webhook-outcomes.ts'
+import type { WebhookJobs } from '../../src/store/queues/webhook-queue.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEventRow, auditAndLog, type AuditEvent } from '../evidence/audit.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'

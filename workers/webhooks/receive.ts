@@ -1,21 +1,21 @@
 // A batch of deliveries (decisions §10): signature, then event id, by the provider's scheme. New events and their jobs are one commit:
 // an acknowledged delivery is processed, whichever process crashes.
 import { randomUUID } from 'node:crypto'
-import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
-import { failureOf } from '../../src/core/failure-of.ts'
-import { artifactEntry } from '../../src/core/log/artifacts.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
-import { inTransaction } from '../../src/core/postgres/transaction.ts'
+import { failures, type Audited, type Failure } from '../../src/core/errors/errors.ts'
+import { failureOf } from '../../src/core/errors/failure-of.ts'
+import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import { isUnavailable } from '../../src/store/postgres/sql-errors.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import {
   findWebhookBodies,
   insertWebhookEvents,
   moveInLog,
   type WebhookEventRow,
-} from '../../src/core/tables/webhook-events.ts'
+} from '../../src/store/tables/webhook-events.ts'
 import { schemeOf, type WebhookProviders } from '../../src/core/webhooks/providers.ts'
-import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
+import type { WebhookJobs } from '../../src/store/queues/webhook-queue.ts'
 import type { ThreadContext } from '../context.ts'
 import {
   Finished,

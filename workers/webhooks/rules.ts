@@ -1,7 +1,7 @@
 // The rules of this thread for the deliveries of providers, compiled from what the database holds: the approved content, never the file's.
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { compileWebhookRules, type WebhookRule } from '../../src/core/webhook-rules/parse.ts'
-import type { WebhookRulesRow } from '../../src/core/tables/webhook-rules.ts'
+import type { WebhookRulesRow } from '../../src/store/tables/webhook-rules.ts'
 
 interface RulesInEffect {
   /** SHA-256 of the rules' canonical text, hex: what a confirmation names. */

@@ -1,7 +1,7 @@
 // Asking humans to approve an execution, and waiting for them (handbook, "Approving").
 import type { Client } from 'openapi-fetch'
-import { actionText, codeOfHash } from '../../../src/core/approval-requests/action-code.ts'
-import { canonicalize, type Json } from '../../../src/core/json/canonical.ts'
+import { actionText, codeOfHash } from '../../../src/formats/approval-requests/action-code.ts'
+import { canonicalize, type Json } from '../../../src/formats/json/canonical.ts'
 import type { ExecutionRequest } from './build.ts'
 import { NotApprovedError, OtherRequestError } from './errors.ts'
 import { wholePage } from './pages.ts'

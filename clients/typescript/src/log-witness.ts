@@ -4,13 +4,13 @@ import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { parseJsonText } from '../../../src/core/json/text.ts'
+import { parseJsonText } from '../../../src/formats/json/text.ts'
 import {
   openCheckpoint,
   parseCheckpoint,
   type Checkpoint,
   type OpenedCheckpoint,
-} from '../../../src/core/log/checkpoint.ts'
+} from '../../../src/formats/log/checkpoint.ts'
 import {
   formatVkey,
   parseNote,
@@ -18,10 +18,10 @@ import {
   verifierKey,
   type NoteCrypto,
   type VerifierKey,
-} from '../../../src/core/log/note.ts'
-import { parsePolicy } from '../../../src/core/log/policy.ts'
-import { assertConsistent } from '../../../src/core/merkle/consistency.ts'
-import { base64 } from '../../../src/core/verifier/base64.ts'
+} from '../../../src/formats/log/note.ts'
+import { parsePolicy } from '../../../src/formats/log/policy.ts'
+import { assertConsistent } from '../../../src/formats/merkle/consistency.ts'
+import { base64 } from '../../../src/formats/base64.ts'
 import { LogContradictionError, type Contradiction } from './errors.ts'
 import type { LogWitness } from './witness.ts'
 

@@ -1,7 +1,8 @@
 // verifications and receipts: what was appended to records (interface §2.3, §2.4). A verification is not signed; its receipt is.
-import { checkReceipt } from '../../core/verifier/receipt.ts'
-import { mustHold, type Members } from '../../core/verifier/evidence.ts'
-import { withSharedSignatures } from '../../core/tables/batch-signatures.ts'
+import { checkReceipt } from '../../formats/verifier/receipt.ts'
+import { mustHold } from '../../formats/verifier/evidence.ts'
+import type { Members } from '../../formats/json/members.ts'
+import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
 import type { Tools } from './tools.ts'
 import { lazyMembers, tableCheck, type Rule } from './check.ts'
 

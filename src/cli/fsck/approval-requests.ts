@@ -1,8 +1,9 @@
 // approval_requests and approval_request_closes (docs/handbook/approving.md): what was asked, and how it ended.
-import { canonicalize } from '../../core/json/canonical.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { isPolicyRetired } from '../../core/tables/policy-versions.ts'
-import { members, type Members } from '../../core/verifier/evidence.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { isPolicyRetired } from '../../store/tables/policy-versions.ts'
+import { members } from '../../formats/verifier/evidence.ts'
+import type { Members } from '../../formats/json/members.ts'
 import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
 

@@ -1,9 +1,10 @@
 // approvals (decisions §7): signed by an enrolled key, and used up by an execution whose record holds it.
-import { canonicalize, type Json } from '../../core/json/canonical.ts'
-import { findIntents } from '../../core/tables/execution-intents.ts'
-import { readRecordBodies } from '../../core/tables/trust-records.ts'
-import { instantMs } from '../../core/verifier/instant.ts'
-import { isMembers, members, string, type Members } from '../../core/verifier/evidence.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import { findIntents } from '../../store/tables/execution-intents.ts'
+import { readRecordBodies } from '../../store/tables/trust-records.ts'
+import { instantMs } from '../../formats/verifier/instant.ts'
+import { members, string } from '../../formats/verifier/evidence.ts'
+import { isMembers, type Members } from '../../formats/json/members.ts'
 import { lazy, lazyMembers, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
 

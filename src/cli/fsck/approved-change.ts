@@ -1,5 +1,5 @@
 // The change by which humans have put something in effect.
-import type { Members } from '../../core/verifier/evidence.ts'
+import type { Members } from '../../formats/json/members.ts'
 import { lazyMembers } from './check.ts'
 
 /** The approved change of this kind and, if one is given, target; throws where there is none. Its own check verifies its signature. */

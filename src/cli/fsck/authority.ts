@@ -1,9 +1,9 @@
 // Checks who may act and where it goes (decisions §6, §7): approvers, external connectors, event endpoints and callers' keys, each as its signed
 // change says.
 import { createPublicKey } from 'node:crypto'
-import { canonicalize, type Json } from '../../core/json/canonical.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { isMembers, type Members } from '../../core/verifier/evidence.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { isMembers, type Members } from '../../formats/json/members.ts'
 import { approvedChange } from './approved-change.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 

@@ -1,8 +1,8 @@
 // The frame of the commands that check a database: which one, what they print, and how they exit.
 import { Client } from 'pg'
-import { errorText } from '../../core/error-text.ts'
-import { pinRest, sessionOf } from '../../core/postgres/session.ts'
-import { printable } from '../../core/printable.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { pinRest, sessionOf } from '../../store/postgres/session.ts'
+import { printable } from '../../formats/text/printable.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { databaseUrl, type Env } from '../database.ts'
 import { openProgress } from './progress.ts'

@@ -1,8 +1,8 @@
 // Every check of `countersign fsck` is made of one statement over a table, and of rules that each of its rows must hold.
-import { errorText } from '../../core/error-text.ts'
-import { canonicalize, type Json } from '../../core/json/canonical.ts'
-import type { Sealed } from '../../core/sealed.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import type { Sealed } from '../../store/tables/sealed.ts'
+import type { Members } from '../../formats/json/members.ts'
 import type { Tools } from './tools.ts'
 
 /** One row that is not as it must be. */

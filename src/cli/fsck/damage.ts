@@ -2,7 +2,7 @@
 // what cannot be read stands alone and is named, and everything else is checked. Nothing is skipped by PostgreSQL's own switches
 // (zero_damaged_pages, ignore_checksum_failure): they would answer with what is not there.
 import { DatabaseError } from 'pg'
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import type { Finding } from './check.ts'
 
 /** How many parts a part that cannot be read whole is cut into. */

@@ -1,8 +1,8 @@
 // A row that is in the log, held against its entry there: the entry is of this kind, and has the hash of these bytes.
-import { errorText } from '../../core/error-text.ts'
-import { isEntryOf } from '../../core/log/artifacts.ts'
-import type { LogEntry } from '../../core/log/entry.ts'
-import { artifactsOf, type Artifact, type ArtifactTable } from '../../core/tables/artifacts.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { isEntryOf } from '../../formats/log/artifacts.ts'
+import type { LogEntry } from '../../formats/log/entry.ts'
+import { artifactsOf, type Artifact, type ArtifactTable } from '../../store/tables/artifacts.ts'
 import { LogFault } from '../log/source.ts'
 import { isDamage } from './damage.ts'
 import type { Tools } from './tools.ts'

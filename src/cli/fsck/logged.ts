@@ -1,7 +1,7 @@
 // Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own.
 // `countersign log audit` looks at more.
-import { artifactTables, type ArtifactTable } from '../../core/tables/artifacts.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import { artifactTables, type ArtifactTable } from '../../store/tables/artifacts.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import type { Check, Finding } from './check.ts'
 import { cannotCompare, entryOf, type Place } from './entries.ts'
 import type { Tools } from './tools.ts'

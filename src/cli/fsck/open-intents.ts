@@ -1,7 +1,7 @@
 // Intents that have not ended (decisions §8): under way or, past their deadline, in doubt. They are reported and are no error.
-import type { IntentState } from '../../core/intents/states.ts'
-import { deadlineHasPassed } from '../../core/tables/execution-intents.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { IntentState } from '../../formats/schemas/intent-states.ts'
+import { deadlineHasPassed } from '../../store/tables/execution-intents.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /** If there are more, only their number is reported. */
 const LISTED_MAX = 1_000

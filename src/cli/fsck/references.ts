@@ -5,7 +5,7 @@ import {
   deliveriesIn,
   WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
-} from '../../core/webhooks/queue.ts'
+} from '../../store/queues/webhook-queue.ts'
 import type { Check } from './check.ts'
 
 interface Reference {

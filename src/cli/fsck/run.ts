@@ -1,6 +1,6 @@
 // `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
 import type { PublicKey } from '../../core/signing/keys.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'

@@ -1,10 +1,10 @@
 // Whether this release knows the database's schema, and whether what the schema itself promises is still there.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { migrationFiles } from '../../core/postgres/migrate.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
-import { whyUnfit } from '../../core/postgres/unfit.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { migrationFiles } from '../../store/postgres/migrate.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { whyUnfit } from '../../store/postgres/unfit.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Finding } from './check.ts'
 

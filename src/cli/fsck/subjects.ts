@@ -1,6 +1,6 @@
 // The subjects of audit events are looked up: an event that was written in one commit with a row outlives that row's deletion.
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { isMembers, type Members } from '../../core/verifier/evidence.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { isMembers, type Members } from '../../formats/json/members.ts'
 import type { Finding } from './check.ts'
 import type { Tools } from './tools.ts'
 

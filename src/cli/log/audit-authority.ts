@@ -1,6 +1,6 @@
 // An audit of the log knows where the changes stand that put authority into effect or revoked it. Authority whose change is not in
 // the log took effect behind its back.
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import type { Finding } from '../fsck/check.ts'
 import type { Place } from '../fsck/entries.ts'
 import { findPlaces } from '../fsck/logged.ts'

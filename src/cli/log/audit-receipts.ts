@@ -1,7 +1,7 @@
 // An audit of the log checks a receipt by itself: that its hash is that of its content, and that its promise was kept.
-import { canonicalize } from '../../core/json/canonical.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import type { Members } from '../../formats/json/members.ts'
 import type { Place } from '../fsck/entries.ts'
 import type { Tools } from '../fsck/tools.ts'
 import type { Coverage } from './coverage.ts'

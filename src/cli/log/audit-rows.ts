@@ -1,10 +1,10 @@
 // An audit of the log checks each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
 // its receipt was kept.
-import { isLateKind } from '../../core/log/artifacts.ts'
-import { streamNames, streamTag, type LogEntry } from '../../core/log/entry.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
-import type { Artifact, ArtifactTable } from '../../core/tables/artifacts.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import { isLateKind } from '../../formats/log/artifacts.ts'
+import { streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
+import { sha256 } from '../../store/sha256.ts'
+import type { Artifact, ArtifactTable } from '../../store/tables/artifacts.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import type { Finding } from '../fsck/check.ts'
 import { artifactOf, cannotCompare, entryOf, named, type Place } from '../fsck/entries.ts'
 import { findPlaces, type LoggedDetail, type LoggedRow } from '../fsck/logged.ts'

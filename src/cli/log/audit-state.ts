@@ -1,8 +1,8 @@
 // An audit checks the rows that the log works with, beside its entries: runs of ids, streams, the queue, and whether it goes on at all.
-import { DamagedLog } from '../../core/log/damaged.ts'
-import { readQueued } from '../../core/tables/log-queue.ts'
-import type { OpenedLog } from '../../core/tables/log-state.ts'
-import { areStreamsStated } from '../../core/tables/log-streams.ts'
+import { DamagedLog } from '../../formats/log/damaged.ts'
+import { readQueued } from '../../store/tables/log-queue.ts'
+import type { OpenedLog } from '../../store/tables/log-state.ts'
+import { areStreamsStated } from '../../store/tables/log-streams.ts'
 import type { Check, Finding } from '../fsck/check.ts'
 import type { Run } from '../fsck/run.ts'
 import { checkRuns } from './check-runs.ts'

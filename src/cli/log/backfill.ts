@@ -1,7 +1,7 @@
 // countersign log backfill: logs what a database has from before its log. Beside running services; each entry is of kind `late-…`, since the
 // log can only say that the artifact was there when it was logged.
-import { printable } from '../../core/printable.ts'
-import { readLogStatus } from '../../core/tables/log-state.ts'
+import { printable } from '../../formats/text/printable.ts'
+import { readLogStatus } from '../../store/tables/log-state.ts'
 import { onDatabase, type Env } from '../database.ts'
 import { logAgain, type LoggedAgain } from './log-again.ts'
 

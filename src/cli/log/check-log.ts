@@ -1,9 +1,9 @@
 // The whole log, derived anew from the bytes of its entries: the tree, the numbers of the streams and their heads. What it remembers grows
 // with the streams, not with the entries.
-import { errorText } from '../../core/error-text.ts'
-import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
-import { parseEntry, type LogEntry } from '../../core/log/entry.ts'
-import { decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
+import { parseEntry, type LogEntry } from '../../formats/log/entry.ts'
+import { decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../formats/log/tiles.ts'
 import { LogFault, type LogSource } from './source.ts'
 import { StreamCheck } from './stream-check.ts'
 import { TreeCheck } from './tree-check.ts'

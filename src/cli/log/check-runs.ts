@@ -1,15 +1,15 @@
 // An audit that has the database checks the runs of ids: that they are sorted and complete, that the log states them and no others, and
-// that they hold the ids of the artifacts. A proof of absence rests on it (src/core/log/absence.ts).
-import { DamagedLog, undamaged } from '../../core/log/damaged.ts'
-import { formatEntry, parseEntry } from '../../core/log/entry.ts'
-import { appendLeaves, EMPTY, rootOf } from '../../core/log/frontier.ts'
-import { hasId, idKey, idLeaf, indexOfLeaf, runHash } from '../../core/log/ids.ts'
-import { decodeBundle, TILE_WIDTH } from '../../core/log/tiles.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
-import { readEntry, readFullBundles } from '../../core/tables/log-bundles.ts'
-import { findLeaves, hashesOfLeaves, readChunks, splitLeaves } from '../../core/tables/log-run-tiles.ts'
-import { readStatedRuns, type StatedRunRow } from '../../core/tables/log-runs.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+// that they hold the ids of the artifacts. A proof of absence rests on it (src/formats/log/absence.ts).
+import { DamagedLog, undamaged } from '../../formats/log/damaged.ts'
+import { formatEntry, parseEntry } from '../../formats/log/entry.ts'
+import { appendLeaves, EMPTY, rootOf } from '../../formats/log/frontier.ts'
+import { hasId, idKey, idLeaf, indexOfLeaf, runHash } from '../../formats/log/ids.ts'
+import { decodeBundle, TILE_WIDTH } from '../../formats/log/tiles.ts'
+import { sha256 } from '../../store/sha256.ts'
+import { readEntry, readFullBundles } from '../../store/tables/log-bundles.ts'
+import { findLeaves, hashesOfLeaves, readChunks, splitLeaves } from '../../store/tables/log-run-tiles.ts'
+import { readStatedRuns, type StatedRunRow } from '../../store/tables/log-runs.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /** 16,384 leaves or entries. */
 const AT_ONCE = 64
@@ -184,7 +184,7 @@ interface LoggedId {
   readonly index: number
   /** The kind of its entry. */
   readonly kind: string
-  /** As writers put it into the queue (src/core/tables/log-queue.ts). */
+  /** As writers put it into the queue (src/store/tables/log-queue.ts). */
   readonly id: string
 }
 

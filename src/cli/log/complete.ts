@@ -1,18 +1,18 @@
 // countersign log complete: lists everything that the log holds of a caller, capability, policy or approver, and verifies that the list is
 // complete.
-import { errorText } from '../../core/error-text.ts'
-import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
 import {
   verifyCompleteness,
   type NamedStream,
   type NumberedEntry,
   type ProvenList,
-} from '../../core/log/completeness.ts'
-import { assertConsistent } from '../../core/merkle/consistency.ts'
-import { printable } from '../../core/printable.ts'
+} from '../../formats/log/completeness.ts'
+import { assertConsistent } from '../../formats/merkle/consistency.ts'
+import { printable } from '../../formats/text/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { base64 } from '../../core/verifier/base64.ts'
-import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
+import { base64 } from '../../formats/base64.ts'
+import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { signedAt } from './fsck.ts'

@@ -1,5 +1,5 @@
 // Which entries of a log are accounted for, and when checkpoints covered them. One bit for each entry, and two numbers for each checkpoint.
-import type { Signer } from '../../core/log/checkpoint.ts'
+import type { Signer } from '../../formats/log/checkpoint.ts'
 
 /** Entries that `checkLog` derives again: no artifact is behind them. */
 const DERIVED: ReadonlySet<string> = new Set(['heads', 'previous'])

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorText } from '../../core/error-text.ts'
-import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
-import { readOrigin } from '../../core/log/origin.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { readCheckpoint, type Checkpoint } from '../../formats/log/checkpoint.ts'
+import { readOrigin } from '../../formats/log/origin.ts'
 import {
   consistencyProof,
   decodeBundle,
@@ -13,11 +13,11 @@ import {
   TILE_WIDTH,
   tilePath,
   widthOf,
-} from '../../core/log/tiles.ts'
-import { assertConsistent } from '../../core/merkle/consistency.ts'
-import { printable } from '../../core/printable.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
-import { replaceWholeFile } from '../../core/signing/whole-file.ts'
+} from '../../formats/log/tiles.ts'
+import { assertConsistent } from '../../formats/merkle/consistency.ts'
+import { printable } from '../../formats/text/printable.ts'
+import { sha256 } from '../../store/sha256.ts'
+import { replaceWholeFile } from '../../core/files/whole-file.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { logPath } from './other-logs.ts'
 import { codeOf } from '../verify/inputs.ts'

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorText } from '../../core/error-text.ts'
-import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
-import { tilePath } from '../../core/log/tiles.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { readCheckpoint, type Checkpoint } from '../../formats/log/checkpoint.ts'
+import { tilePath } from '../../formats/log/tiles.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { LogFault, type LogSource } from './source.ts'
 

@@ -1,10 +1,11 @@
 // Sentences about a reopened log and the one before it.
 import { join } from 'node:path'
-import { parsePrevious, type PreviousLog } from '../../core/log/previous.ts'
-import { readIfThere } from '../../core/read-if-there.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { isMembers, itemsOf } from '../../core/verifier/evidence.ts'
-import { parseEvidence } from '../../core/verifier/parse.ts'
+import { parsePrevious, type PreviousLog } from '../../formats/log/previous.ts'
+import { readIfThere } from '../../core/files/read-if-there.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { itemsOf } from '../../formats/verifier/evidence.ts'
+import { isMembers } from '../../formats/json/members.ts'
+import { parseEvidence } from '../../formats/verifier/parse.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
 /** The sentence stands after such lines where nothing is wrong. */

@@ -1,8 +1,8 @@
 // The commands of the evidence log, each in a file beside this one.
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
-import type { NamedStream } from '../../core/log/completeness.ts'
-import { streamNames } from '../../core/log/entry.ts'
-import { idKinds, proofKinds, type IdKind } from '../../core/log/ids.ts'
+import type { NamedStream } from '../../formats/log/completeness.ts'
+import { streamNames } from '../../formats/log/entry.ts'
+import { idKinds, proofKinds, type IdKind } from '../../formats/log/ids.ts'
 import { apiKey, collected, problemsAsJson } from '../options.ts'
 
 const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'

@@ -2,17 +2,17 @@
 // wait for it. Whatever is interrupted goes on with the next run, because what is queued is not found again.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import { errorText } from '../../core/error-text.ts'
-import { forgetLost } from '../../core/tables/log-lost.ts'
-import { startLogBatch, unlogged, type LoggedKind } from '../../core/tables/log-queue.ts'
-import { readLogStatus } from '../../core/tables/log-state.ts'
-import { inTransaction } from '../../core/postgres/transaction.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { forgetLost } from '../../store/tables/log-lost.ts'
+import { startLogBatch, unlogged, type LoggedKind } from '../../store/tables/log-queue.ts'
+import { readLogStatus } from '../../store/tables/log-state.ts'
+import { inTransaction } from '../../store/postgres/transaction.ts'
 import {
   unloggedTables,
   type ArtifactKey,
   type UnloggedTable,
   type Unlogged,
-} from '../../core/tables/unlogged.ts'
+} from '../../store/tables/unlogged.ts'
 
 /** A row of an execution can have half a megabyte. */
 const ROWS_AT_ONCE = 100

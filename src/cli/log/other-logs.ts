@@ -1,5 +1,5 @@
 // A proof from one log says nothing about the other logs of a service: each counts its streams anew and has its own ids.
-import { readOrigin } from '../../core/log/origin.ts'
+import { readOrigin } from '../../formats/log/origin.ts'
 
 /** @returns the path of a log at its service; without a number, of the newest */
 export function logPath(number: number | undefined): string {

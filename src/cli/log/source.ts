@@ -1,5 +1,5 @@
 // Where a log is read from: exported files (folder.ts) or the database. What is checked is the same.
-import type { Tile } from '../../core/log/tiles.ts'
+import type { Tile } from '../../formats/log/tiles.ts'
 
 export interface LogSource {
   /** The number of entries under the newest checkpoint. */

@@ -1,13 +1,13 @@
 // A log as a database has it, read within one snapshot.
 import { gunzipSync } from 'node:zlib'
-import { errorText } from '../../core/error-text.ts'
-import { DamagedLog, undamaged } from '../../core/log/damaged.ts'
-import { parseEntry, type LogEntry } from '../../core/log/entry.ts'
-import { decodeBundle, TILE_WIDTH, tilePath } from '../../core/log/tiles.ts'
-import { readEntryBundle, readFullBundles } from '../../core/tables/log-bundles.ts'
-import { checkpointsFrom } from '../../core/tables/log-checkpoints.ts'
-import { readFullTiles, readTiles } from '../../core/tables/log-tiles.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { DamagedLog, undamaged } from '../../formats/log/damaged.ts'
+import { parseEntry, type LogEntry } from '../../formats/log/entry.ts'
+import { decodeBundle, TILE_WIDTH, tilePath } from '../../formats/log/tiles.ts'
+import { readEntryBundle, readFullBundles } from '../../store/tables/log-bundles.ts'
+import { checkpointsFrom } from '../../store/tables/log-checkpoints.ts'
+import { readFullTiles, readTiles } from '../../store/tables/log-tiles.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import { LogFault, type LogSource } from './source.ts'
 
 /** 16,384 entries, 3 MB. */

@@ -1,7 +1,7 @@
 // The streams of a log: each is numbered from 1 without gaps, and the entries of kind heads say how far each was.
-import type { LogEntry, StreamName } from '../../core/log/entry.ts'
-import { Heads } from '../../core/log/heads.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
+import type { LogEntry, StreamName } from '../../formats/log/entry.ts'
+import { Heads } from '../../formats/log/heads.ts'
+import { sha256 } from '../../store/sha256.ts'
 import { LogFault } from './source.ts'
 
 export class StreamCheck {

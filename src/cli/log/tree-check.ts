@@ -1,9 +1,9 @@
 // The tree of a log, computed from its entries and held against its tiles and checkpoints.
-import type { Checkpoint } from '../../core/log/checkpoint.ts'
-import { appendLeaves, EMPTY, rootOf, type Frontier } from '../../core/log/frontier.ts'
-import { HASH_BYTES, TILE_WIDTH, tilePath, widthOf, type Tile } from '../../core/log/tiles.ts'
-import { leafHash } from '../../core/merkle/tree.ts'
-import { sha256 } from '../../core/signing/sha256.ts'
+import type { Checkpoint } from '../../formats/log/checkpoint.ts'
+import { appendLeaves, EMPTY, rootOf, type Frontier } from '../../formats/log/frontier.ts'
+import { HASH_BYTES, TILE_WIDTH, tilePath, widthOf, type Tile } from '../../formats/log/tiles.ts'
+import { leafHash } from '../../formats/merkle/tree.ts'
+import { sha256 } from '../../store/sha256.ts'
 import { LogFault, type LogSource } from './source.ts'
 
 export class TreeCheck {

@@ -1,9 +1,9 @@
 // Whom a reader of the log trusts to sign its checkpoints.
 import { readFileSync } from 'node:fs'
-import { errorText } from '../../core/error-text.ts'
-import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
+import { openTrusted, readLogTrust } from '../../formats/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
 /**

@@ -1,9 +1,9 @@
 // The people of a trial: keys in files, entries for the list of callers, profiles for the commands.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeRawKey } from '../../core/callers.ts'
+import { makeRawKey } from '../../core/callers/callers.ts'
 import { ed25519SigningKey, type SigningKey } from '../../core/signing/keys.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import { makeKeyPair } from '../approver-command.ts'
 import type { Profile } from '../profile.ts'
 

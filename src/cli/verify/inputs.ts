@@ -2,9 +2,9 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Unusable } from '../../core/verifier/index.ts'
-import { parseEvidence } from '../../core/verifier/parse.ts'
-import { countLines, isLines, type LineCount } from '../../core/verifier/lines.ts'
+import { Unusable } from '../../formats/verifier/index.ts'
+import { parseEvidence } from '../../formats/verifier/parse.ts'
+import { countLines, isLines, type LineCount } from '../../formats/verifier/lines.ts'
 
 /** In a folder; a file that is named is read whatever its name. */
 const EVIDENCE_FILE = /\.(?:json|ndjson|jsonl)$/i

@@ -2,7 +2,7 @@
 // libsodium, so that the two still find each other's mistakes; whatever does not hold here is asked of the JavaScript once more.
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { hexToBytes } from '@noble/hashes/utils.js'
-import { verifiers, type VerifyEd25519 } from '../../core/verifier/crypto.ts'
+import { verifiers, type VerifyEd25519 } from '../../formats/verifier/crypto.ts'
 
 /** The points whose order divides 8, as they are encoded: OpenSSL takes them for R, and RFC 8032 §5.1.7 as libsodium reads it does not. */
 export const SMALL_ORDER: ReadonlySet<string> = new Set([

@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { printable } from '../../core/printable.ts'
-import type { Account, Ending } from '../../core/verifier/account.ts'
-import { Unusable, type Report, type Verdict } from '../../core/verifier/index.ts'
-import { notProven } from '../../core/verifier/not-proven.ts'
+import { printable } from '../../formats/text/printable.ts'
+import type { Account, Ending } from '../../formats/verifier/account.ts'
+import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
+import { notProven } from '../../formats/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
-import { exitCodeOf, noteLines, type Counts, type Summary } from '../../core/verifier/summary.ts'
-import { escapeHtml } from '../../core/text.ts'
+import { exitCodeOf, noteLines, type Counts, type Summary } from '../../formats/verifier/summary.ts'
+import { escapeHtml } from '../../formats/text/text.ts'
 
 /** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
 const WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK

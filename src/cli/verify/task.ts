@@ -1,7 +1,7 @@
 // The thread of `countersign verify` takes a few texts, and gives a short report on each piece of evidence in them.
-import { accountsOf, type Account } from '../../core/verifier/account.ts'
-import { readTrusted, type Report, type Trusted } from '../../core/verifier/index.ts'
-import { reportsOn } from '../../core/verifier/many.ts'
+import { accountsOf, type Account } from '../../formats/verifier/account.ts'
+import { readTrusted, type Report, type Trusted } from '../../formats/verifier/index.ts'
+import { reportsOn } from '../../formats/verifier/many.ts'
 import { nativeEd25519 } from './native-ed25519.ts'
 
 /** The texts that the reader trusts: each thread reads them once. */

@@ -1,6 +1,6 @@
 // An approval request as whoever signs it must see it, in the console as in the offline signer.
-import { printableJson } from '../../core/printable.ts'
-import type { ApprovalRequestContent } from '../../core/schemas/approval-request.ts'
+import { printableJson } from '../../formats/text/printable.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { Hash, Members, Said } from './basic.tsx'
 import { Qr } from './qr.tsx'
 

@@ -1,6 +1,6 @@
 // Changes that one human proposes and another resolves, of every kind.
-import type { ProposedPolicy } from '../../core/impact-report.ts'
-import type { Change } from '../../core/schemas/governance.ts'
+import type { ProposedPolicy } from '../../formats/impact-report.ts'
+import type { Change } from '../../formats/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 

@@ -1,5 +1,5 @@
 // The panel of what payment providers have said of an execution, each by a signed confirmation.
-import type { ProviderConfirmation } from '../../core/schemas/provider-confirmation.ts'
+import type { ProviderConfirmation } from '../../formats/schemas/provider-confirmation.ts'
 import { useLoaded } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import { Badge, Empty, Panel, Problem, Said, Time } from './basic.tsx'

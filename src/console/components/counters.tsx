@@ -1,5 +1,5 @@
 // Passkeys whose signature counter does not grow, as the audit says: beside the approval that showed it, and beside the key.
-import type { AuditEventPage } from '../../core/schemas/audit-event.ts'
+import type { AuditEventPage } from '../../formats/schemas/audit-event.ts'
 import type { Static } from 'typebox'
 import { useLoaded } from '../hooks.ts'
 import { Problem } from './basic.tsx'

@@ -1,7 +1,7 @@
 // How a human signs an approval request, and how they say no.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import type { Approver } from '../../core/schemas/approver.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { Approver } from '../../formats/schemas/approver.ts'
 import { ApiProblem, post, problemText, type Me } from '../api.ts'
 import { fieldOf } from '../forms.ts'
 import { useLoaded } from '../hooks.ts'

@@ -1,11 +1,11 @@
 // The decisions of a proposed policy in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addChunk, impactReport, simulationOf, type Found } from '../../core/impact-report.ts'
-import { canonicalize } from '../../core/json/canonical.ts'
-import type { Change } from '../../core/schemas/governance.ts'
-import type { ImpactReport } from '../../core/schemas/impact-report.ts'
-import { counted } from '../../core/text.ts'
+import { addChunk, impactReport, simulationOf, type Found } from '../../formats/impact-report.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import type { Change } from '../../formats/schemas/governance.ts'
+import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
+import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
 import { absolute } from '../text.ts'

@@ -1,5 +1,5 @@
 // Executions whose outcome nobody knows yet.
-import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
+import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 

@@ -1,11 +1,11 @@
 // Why a request needs humans: what the policy's rules say of it, and how far each signal can be trusted. The policy's text is the one
 // that a signature covers: its hash is computed here and compared with the request's.
 import { useEffect, useState } from 'preact/hooks'
-import { canonicalize } from '../../core/json/canonical.ts'
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { displayOf, valueText } from '../../core/policy/display.ts'
-import type { PolicyDocument, SignalVerifier } from '../../core/schemas/policy.ts'
-import { counted } from '../../core/text.ts'
+import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/policy.ts'
+import { counted } from '../../formats/text/text.ts'
 import { isAborted, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'

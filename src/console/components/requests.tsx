@@ -1,5 +1,5 @@
 // Approval requests as lists show them.
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 

@@ -1,7 +1,7 @@
 // The panel of executions by the same caller that are like what it asks for now.
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
-import { counted } from '../../core/text.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
+import { counted } from '../../formats/text/text.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import { Badge, Panel, Problem, Said, Time } from './basic.tsx'

@@ -1,6 +1,6 @@
 // The offline verifier's report of what a page shows.
 import { useEffect, useState } from 'preact/hooks'
-import type { Report } from '../../core/verifier/index.ts'
+import type { Report } from '../../formats/verifier/index.ts'
 import { ApiProblem, get } from '../api.ts'
 import { Panel, Problem, Said } from './basic.tsx'
 

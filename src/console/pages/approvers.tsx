@@ -1,7 +1,7 @@
 // The page of whose signatures count, whose keys open what, and which keys the service signs with.
-import type { Approver } from '../../core/schemas/approver.ts'
-import type { CallerKey } from '../../core/schemas/caller-key.ts'
-import type { PublicSigningKey } from '../../core/schemas/signing-key.ts'
+import type { Approver } from '../../formats/schemas/approver.ts'
+import type { CallerKey } from '../../formats/schemas/caller-key.ts'
+import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed, Table } from '../components/list.tsx'

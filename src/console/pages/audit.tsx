@@ -1,5 +1,5 @@
 // Signed audit events: what was refused, and what humans did.
-import type { AuditEventWithSignature } from '../../core/schemas/audit-event.ts'
+import type { AuditEventWithSignature } from '../../formats/schemas/audit-event.ts'
 import { Badge, Members, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'

@@ -1,8 +1,8 @@
 // The page of deliveries that providers have sent, and of endpoints that events are pushed to.
-import { printableJson } from '../../core/printable.ts'
-import type { EventEndpoint } from '../../core/schemas/event-endpoint.ts'
-import type { WebhookEvent, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
-import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
+import { printableJson } from '../../formats/text/printable.ts'
+import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
+import type { WebhookEvent, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
+import { deliveryOutcomes } from '../../formats/schemas/webhook-outcomes.ts'
 import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'

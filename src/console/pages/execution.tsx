@@ -1,8 +1,8 @@
 // One execution with its evidence, which this page verifies itself.
 import { useEffect, useState } from 'preact/hooks'
-import type { SignedApproval } from '../../core/schemas/approval.ts'
-import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
-import type { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
+import type { SignedApproval } from '../../formats/schemas/approval.ts'
+import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
+import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
 import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'

@@ -1,5 +1,5 @@
 // Executions, newest first.
-import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
+import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import { Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'

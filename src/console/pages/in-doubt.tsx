@@ -1,5 +1,5 @@
 // Executions that were released and have no record yet.
-import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
+import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { IntentTable } from '../components/intents.tsx'
 import { Listed, listPath } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'

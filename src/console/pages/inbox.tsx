@@ -1,7 +1,7 @@
 // The inbox of whoever looks: what ends first stands on top.
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
-import type { Change } from '../../core/schemas/governance.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
+import type { Change } from '../../formats/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
 import { ChangeTable } from '../components/changes.tsx'
 import { IntentTable } from '../components/intents.tsx'

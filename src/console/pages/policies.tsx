@@ -1,5 +1,5 @@
 // Policies: which are in effect for what, and one version with its rules.
-import type { PolicyDetail, PolicySummary } from '../../core/schemas/policy-version.ts'
+import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { Badge, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, Table } from '../components/list.tsx'
 import { policyPath } from '../components/policy.tsx'

@@ -1,5 +1,5 @@
 // The page of refusals, with the reason of each.
-import type { RefusalRecord } from '../../core/schemas/refusal-record.ts'
+import type { RefusalRecord } from '../../formats/schemas/refusal-record.ts'
 import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
 import { PolicyLink } from '../components/policy.tsx'

@@ -1,9 +1,9 @@
 // One approval request, as an approver must see it before they sign.
 import { useRef, useState } from 'preact/hooks'
-import { actionCode } from '../../core/approval-requests/action-code.ts'
-import { canonicalize, type Json } from '../../core/json/canonical.ts'
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import { counted } from '../../core/text.ts'
+import { actionCode } from '../../formats/approval-requests/action-code.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { counted } from '../../formats/text/text.ts'
 import { get, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
 import {

@@ -1,5 +1,5 @@
 // The page of requests that callers ask humans to approve.
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'

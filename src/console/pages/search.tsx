@@ -1,7 +1,7 @@
 // Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
 import { useEffect, useState } from 'preact/hooks'
-import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import { counted } from '../../core/text.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, get, isAborted, problemText } from '../api.ts'
 import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'

@@ -1,6 +1,6 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
-import type { BusinessTransaction } from '../../core/schemas/business-transaction.ts'
-import type { ExecutionIntent } from '../../core/schemas/execution-intent.ts'
+import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
+import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Badge, Command, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'

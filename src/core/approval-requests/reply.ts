@@ -1,8 +1,8 @@
 // The ApprovalRequest of the routes: the signed content as it is stored, and how it stands now.
-import type { ApprovalRequestContent } from '../schemas/approval-request.ts'
-import { sha256Hex } from '../signing/sha256.ts'
-import type { StandingRequest } from '../tables/approval-requests.ts'
-import { actionCode } from './action-code.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import type { StandingRequest } from '../../store/tables/approval-requests.ts'
+import { actionCode } from '../../formats/approval-requests/action-code.ts'
 
 /** How long a caller that does not wait should leave between two looks. */
 const INTERVAL_SECONDS = 5

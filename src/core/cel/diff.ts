@@ -1,5 +1,5 @@
 // The diff of a document against another is for whoever has to check it (decisions §7 `diff`).
-import { canonicalize, type Json } from '../json/canonical.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 
 export type Members = { readonly [name: string]: Json }
 type Rules = readonly { readonly [member: string]: Json; readonly id: string }[]

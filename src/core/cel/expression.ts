@@ -10,8 +10,8 @@ import {
   TypeError as CelTypeError,
   type ASTNode,
 } from '@marcbachmann/cel-js'
-import { isTimestamp } from '../schemas/primitives.ts'
-import { didYouMean, nearest } from '../nearest.ts'
+import { isTimestamp } from '../../formats/schemas/primitives.ts'
+import { didYouMean, nearest } from '../../formats/text/nearest.ts'
 import { neverEvaluated } from './never.ts'
 import { children } from './nodes.ts'
 import { registerTimeZones, TIME_GETTERS, timeZoneProblem, zonedName } from './time-zones.ts'

@@ -2,8 +2,8 @@
 // fixes them in one go (decisions §6).
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { failures, type Failure } from '../errors.ts'
-import { isObject } from '../json/fields.ts'
+import { failures, type Failure } from '../errors/errors.ts'
+import { isObject } from '../../formats/json/fields.ts'
 import { sentenceOf, shapeMistakes, type Path } from './shape.ts'
 
 export interface DocumentMistake {

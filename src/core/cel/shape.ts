@@ -1,8 +1,8 @@
 // A document held against its schema: what is wrong with it, one sentence for each place.
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
-import { isObject, type Fields } from '../json/fields.ts'
-import { didYouMean, nearest } from '../nearest.ts'
+import { isObject, type Fields } from '../../formats/json/fields.ts'
+import { didYouMean, nearest } from '../../formats/text/nearest.ts'
 
 type SchemaError = ReturnType<typeof Errors>[number]
 

@@ -2,7 +2,7 @@
 // zone, which is wrong for an hour a year on a host that is not in UTC, and take 550 µs a call; these take 7, and next to nothing for a
 // time in the minute that was read before.
 import type { Environment } from '@marcbachmann/cel-js'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../formats/text/nearest.ts'
 
 /** Each as the implementation registers it, without and with a time zone; the numbers are CEL's: months and Sunday count from 0. */
 const GETTERS = new Map<string, (wall: Date) => number>([

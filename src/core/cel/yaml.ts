@@ -1,8 +1,8 @@
 // Reads a YAML file that a person wrote: a policy, rules, their cases.
 import { readFileSync, statSync } from 'node:fs'
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
-import { errorText } from '../error-text.ts'
-import { canonicalize, type Json } from '../json/canonical.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { DocumentError, type PositionOf } from './mistakes.ts'
 
 const FILE_BYTES_MAX = 262_144

@@ -1,6 +1,6 @@
 // The cursor of the feed: a place in a log, in a form that nobody is to read.
-import { sha256 } from '../signing/sha256.ts'
-import type { FeedPlace } from '../tables/log-events.ts'
+import { sha256 } from '../../store/sha256.ts'
+import type { FeedPlace } from '../../store/tables/log-events.ts'
 
 const MARK_BYTES = 4
 const LOG_BYTES = 4

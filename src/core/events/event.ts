@@ -1,11 +1,11 @@
 // An event as readers get it: ids, hashes, what and when. It has no parameters of an execution and no names that a caller made up.
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { uuidOf } from '../bytes.ts'
-import { resolutions } from '../intents/states.ts'
-import { changeStatuses } from '../schemas/governance.ts'
-import { Instant, NonEmptyText, Sha256, Uuid } from '../schemas/primitives.ts'
-import { eventTypes, type EventType } from './types.ts'
+import { uuidOf } from '../../formats/bytes.ts'
+import { resolutions } from '../../formats/schemas/intent-states.ts'
+import { changeStatuses } from '../../formats/schemas/governance.ts'
+import { Instant, NonEmptyText, Sha256, Uuid } from '../../formats/schemas/primitives.ts'
+import { eventTypes, type EventType } from '../../formats/schemas/event-types.ts'
 
 const hash = Type.Optional(Sha256)
 const id = Type.Optional(Uuid)

@@ -1,8 +1,8 @@
 // Events in the form of OCSF 1.9, for a SIEM: class API Activity with the profile `record_integrity`.
-import { canonicalize, type Json } from '../json/canonical.ts'
-import { sha256Hex } from '../signing/sha256.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import type { FeedEvent } from './event.ts'
-import type { EventType } from './types.ts'
+import type { EventType } from '../../formats/schemas/event-types.ts'
 
 const CATEGORY_APPLICATION = 6
 const CLASS_API_ACTIVITY = 6003

@@ -1,5 +1,5 @@
 // Reads the feed: events in the order of the log, each with what is stored of it. Its readers are GET /events and the push.
-import { Failure, failures } from '../errors.ts'
+import { Failure, failures } from '../errors/errors.ts'
 import {
   decodeEvents,
   ownerTag,
@@ -7,21 +7,20 @@ import {
   readNewestPlace,
   type FeedPlace,
   type FeedRows,
+  type EventScope,
   type StoredEvent,
-} from '../tables/log-events.ts'
-import type { Sql } from '../postgres/sql.ts'
+} from '../../store/tables/log-events.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import { cursorMark, cursorText, readCursor } from './cursor.ts'
-import { readArtifactDetails } from '../tables/event-artifacts.ts'
+import { readArtifactDetails } from '../../store/tables/event-artifacts.ts'
 import { eventIdOf, type FeedEvent } from './event.ts'
-import { bitOf, codesMask, eventTypeOf, eventTypes, type EventType } from './types.ts'
-
-/** The scope says whose events are read, and which. */
-export interface EventScope {
-  /** null: everybody's, and those of nobody. */
-  readonly callerId: string | null
-  /** Left out: all. */
-  readonly types?: readonly EventType[]
-}
+import {
+  bitOf,
+  codesMask,
+  eventTypeOf,
+  eventTypes,
+  type EventType,
+} from '../../formats/schemas/event-types.ts'
 
 export interface FeedPage {
   /** Oldest first. */

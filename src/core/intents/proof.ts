@@ -1,9 +1,9 @@
 // A stored Execution Trust Record proves an intent: the record of exactly its authorization, and it holds (decisions §8).
-import type { Sql } from '../postgres/sql.ts'
-import { readEvidence, type StoredEvidence } from '../tables/trust-records.ts'
-import { judgeStored } from '../verification.ts'
-import type { Crypto } from '../verifier/evidence.ts'
-import type { IntentEnd } from './states.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { readEvidence, type StoredEvidence } from '../../store/tables/trust-records.ts'
+import { judgeStored } from '../evidence/verification.ts'
+import type { Crypto } from '../../formats/verifier/evidence.ts'
+import type { IntentEnd } from '../../formats/schemas/intent-states.ts'
 
 /** The end that a stored record proves. */
 interface ProvenEnd {

@@ -1,9 +1,9 @@
 // An execution intent as GET /execution-intents/{id} shows it: signed texts stand in it as they were signed (decisions §8).
-import { signedText, type Sealed } from '../sealed.ts'
-import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
-import type { FirstWord } from '../tables/in-doubt-intents.ts'
-import { readTransitions } from '../tables/intent-transitions.ts'
-import type { Sql } from '../postgres/sql.ts'
+import { signedText, type Sealed } from '../../store/tables/sealed.ts'
+import { readIntent, type IntentRow } from '../../store/tables/execution-intents.ts'
+import type { FirstWord } from '../../store/tables/in-doubt-intents.ts'
+import { readTransitions } from '../../store/tables/intent-transitions.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /**
  * The JSON text of an intent as the routes answer it.

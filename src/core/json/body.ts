@@ -1,6 +1,6 @@
 // A request body as JSON, or the 400 of one that is not (decisions §3 "Not JSON we accept").
-import { failures, type Failure } from '../errors.ts'
-import { isObject, type Fields } from './fields.ts'
+import { failures, type Failure } from '../errors/errors.ts'
+import { isObject, type Fields } from '../../formats/json/fields.ts'
 import { MalformedJson, parseJson } from './json.ts'
 
 export function parseBody(bytes: Uint8Array): unknown {

@@ -1,6 +1,6 @@
 // Request bodies: bytes that are JSON with exactly one reading, or nothing (decisions §3 "Not JSON we accept").
 import { isUtf8 } from 'node:buffer'
-import { MalformedJson, parseJsonText } from './text.ts'
+import { MalformedJson, parseJsonText } from '../../formats/json/text.ts'
 
 export { MalformedJson }
 

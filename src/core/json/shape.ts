@@ -4,8 +4,8 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
 import { isMissing, parseBody } from './body.ts'
-import { isObject, memberAt } from './fields.ts'
-import { Failure, failures } from '../errors.ts'
+import { isObject, memberAt } from '../../formats/json/fields.ts'
+import { Failure, failures } from '../errors/errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */
 type Shaped<T> = { readonly value: T } | { readonly problem: string }

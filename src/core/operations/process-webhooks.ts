@@ -1,7 +1,7 @@
 // Due deliveries are processed: workers/webhooks/process.ts.
-import type { Said } from '../schemas/provider-confirmation.ts'
-import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
-import type { QueuedDelivery } from '../webhooks/queue.ts'
+import type { Said } from '../../formats/schemas/provider-confirmation.ts'
+import type { DeliveryOutcome } from '../../formats/schemas/webhook-outcomes.ts'
+import type { QueuedDelivery } from '../../store/queues/webhook-queue.ts'
 import { ALONE, ONE, ownWork } from './operation.ts'
 
 export interface DueWebhooks {

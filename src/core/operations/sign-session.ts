@@ -1,5 +1,5 @@
 // The token of a console session is signed. The front end decides who gets one; the private key stays on the worker threads.
-import type { SessionPayload } from '../console-session.ts'
+import type { SessionPayload } from '../callers/console-session.ts'
 import { COMPUTED, ownWork } from './operation.ts'
 
 export interface SignedSession {

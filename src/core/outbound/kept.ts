@@ -2,7 +2,7 @@
 // request is on its way, and whether that had an effect is then not known.
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Agent } from '../node-http.ts'
+import { Agent } from './node-http.ts'
 
 /** Less than the five seconds after which many servers close an idle connection. */
 const IDLE_MS_MAX = 4_000

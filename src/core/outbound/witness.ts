@@ -1,8 +1,8 @@
 // One request to a witness of the evidence log (C2SP tlog-witness), and what its answer means.
-import { formatAddCheckpoint, type AddCheckpoint } from '../log/add-checkpoint.ts'
-import { parseCheckpoint, parseInteger, signersOf } from '../log/checkpoint.ts'
-import { parseNote, signatureLine, type NoteCrypto, type VerifierKey } from '../log/note.ts'
-import { errorText } from '../error-text.ts'
+import { formatAddCheckpoint, type AddCheckpoint } from '../../formats/log/add-checkpoint.ts'
+import { parseCheckpoint, parseInteger, signersOf } from '../../formats/log/checkpoint.ts'
+import { parseNote, signatureLine, type NoteCrypto, type VerifierKey } from '../../formats/log/note.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { call } from './call.ts'
 import { secondsToWait } from './retry-after.ts'
 

@@ -16,7 +16,7 @@
 import { Type } from 'typebox'
 import { lineOf, documentOf, type DocumentMistake } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
-import { closed } from '../schemas/primitives.ts'
+import { closed } from '../../formats/schemas/primitives.ts'
 import type { CompiledPolicy } from './check.ts'
 import { evaluate, type Evaluation } from './evaluate.ts'
 

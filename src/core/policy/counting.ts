@@ -2,10 +2,10 @@
 // (`per`), and those alone of which a condition held when they were released (`where`). An execution is put into its groups as it is
 // released, so that a limit finds what it counts by one hash, however many others there were.
 import { compileExpression, type Inspection } from '../cel/expression.ts'
-import { canonicalize, type Json } from '../json/canonical.ts'
-import type { SignalVerifier } from '../schemas/policy.ts'
-import { sha256Hex } from '../signing/sha256.ts'
-import { memberAt } from '../json/fields.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import type { SignalVerifier } from '../../formats/schemas/policy.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { memberAt } from '../../formats/json/fields.ts'
 import { factsOf, whereEnvironment, whereVocabulary, type Source } from './facts.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>

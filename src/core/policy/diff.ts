@@ -1,6 +1,6 @@
 // The diff says how a policy version differs from another.
 import { diffDocuments, type Members } from '../cel/diff.ts'
-import type { PolicyDocument } from '../schemas/policy.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 
 export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members {
   return diffDocuments(placesOf(from), placesOf(to))

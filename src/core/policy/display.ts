@@ -1,7 +1,7 @@
 // The sentence in which a policy says what an action does, for the humans who are asked to approve it.
-import type { PolicyDocument } from '../schemas/policy.ts'
-import { memberAt } from '../json/fields.ts'
-import { cut } from '../text.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { memberAt } from '../../formats/json/fields.ts'
+import { cut } from '../../formats/text/text.ts'
 
 /** A piece of the sentence: the policy's own words, or what a request has at a place. */
 type DisplayPiece =

@@ -2,11 +2,11 @@
 // Pure, and never throws: whatever goes wrong inside a rule is a rejection. Verified signals may be left out (decisions §12): a rule that reads
 // one waits for its value.
 import { cause } from '../cel/expression.ts'
-import type { SignalVerifier } from '../schemas/policy.ts'
-import { cut } from '../text.ts'
+import type { SignalVerifier } from '../../formats/schemas/policy.ts'
+import { cut } from '../../formats/text/text.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
-import { memberAt } from '../json/fields.ts'
+import { memberAt } from '../../formats/json/fields.ts'
 
 /** The part of a transaction that a policy sees (interface §2.1); its shape has been checked. */
 export interface PolicySubject {

@@ -2,7 +2,7 @@
 // transaction.
 import type { Environment } from '@marcbachmann/cel-js'
 import { openEnvironment, type Vocabulary } from '../cel/expression.ts'
-import { didYouMean } from '../nearest.ts'
+import { didYouMean } from '../../formats/text/nearest.ts'
 import { celValue, openBudget } from '../cel/values.ts'
 
 class Signals extends Map<string, unknown> {}

@@ -1,5 +1,5 @@
 // In which order policy versions are read: by number, not by text, and by when they were approved.
-import type { StoredPolicyVersion } from '../tables/policy-versions.ts'
+import type { StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 
 type Version = Pick<StoredPolicyVersion, 'name' | 'version'>
 

@@ -1,7 +1,7 @@
 // A policy document in a request body, compiled or refused with what is wrong with it (decisions §6).
 import { mistakesAs400 } from '../cel/mistakes.ts'
-import { isObject } from '../json/fields.ts'
-import { failures, type Failure } from '../errors.ts'
+import { isObject } from '../../formats/json/fields.ts'
+import { failures, type Failure } from '../errors/errors.ts'
 import { compilePolicy, type Compiled } from './check.ts'
 
 /**

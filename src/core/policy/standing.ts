@@ -1,8 +1,6 @@
 // How a policy version stands: only loaded, approved by humans, or retired by them (decisions §6, §12).
-import type { StoredPolicyVersion } from '../tables/policy-versions.ts'
-
-export const policyStandings = ['APPROVED', 'LOADED', 'RETIRED'] as const
-export type PolicyStanding = (typeof policyStandings)[number]
+import type { PolicyStanding } from '../../formats/schemas/policy-version.ts'
+import type { StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 
 export function standingOf({
   approvedBy,

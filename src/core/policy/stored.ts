@@ -1,6 +1,6 @@
 // A policy version as the database holds it, read: its document, and what it compiles to.
-import type { PolicyDocument } from '../schemas/policy.ts'
-import type { PolicyVersionRow } from '../tables/policy-versions.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import type { PolicyVersionRow } from '../../store/tables/policy-versions.ts'
 import { compilePolicy, type CompiledPolicy } from './check.ts'
 import { DocumentError } from '../cel/mistakes.ts'
 

@@ -1,5 +1,5 @@
 // The keys of approvers as they are published and verified with: named `{approverId}:{keyId}`, which no key of the service is.
-import type { ApproverRow } from '../tables/approvers.ts'
+import type { ApproverRow } from '../../store/tables/approvers.ts'
 import { humanKeyJson, readHumanKey, type HumanKey } from './human-key.ts'
 
 export interface ApproverKey {

@@ -1,10 +1,10 @@
-// The cryptography of the checks (src/core/verifier) as the service has it: libsodium and OpenSSL, with every key that it published.
-import type { CheckCrypto, SignedArtifact } from '../verifier/evidence.ts'
+// The cryptography of the checks (src/formats/verifier) as the service has it: libsodium and OpenSSL, with every key that it published.
+import type { CheckCrypto, SignedArtifact } from '../../formats/verifier/evidence.ts'
 import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
 import { humanSignatureProblem } from './human-key.ts'
 import { revocationProblem } from './revocation.ts'
-import { sha256Hex } from './sha256.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import { verifySignature, type Signature, type SignatureMemo } from './signature.ts'
 
 interface KnownKeys {

@@ -1,17 +1,17 @@
 // The keys of humans: raw Ed25519 keys, and passkeys, which sign an assertion around the same bytes (decisions §12).
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import type { Json } from '../json/canonical.ts'
+import type { Json } from '../../formats/json/canonical.ts'
 import {
   assertedBytes,
   isPasskeyAlgorithm,
   keyAlgorithmOf,
   readPasskey,
   type Passkey,
-} from '../webauthn/assertion.ts'
+} from '../../formats/webauthn/assertion.ts'
 import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import { ed25519PublicKey, ONE_PUBLIC_KEY, type PublicKey } from './keys.ts'
 import { publicKeyJson, type PublicKeyJson } from './published.ts'
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../../store/sha256.ts'
 import { fromBase64, verifySignature, type SignatureMemo } from './signature.ts'
 
 /** A raw key, or a passkey; never both: no signature of one reading passes in the other. */

@@ -1,8 +1,8 @@
 // The modes of the files of a folder of private keys say who may write and read them. Links are followed: mounted secrets are links.
 import { statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { ifThere } from '../read-if-there.ts'
-import { shellWord } from '../text.ts'
+import { ifThere } from '../files/read-if-there.ts'
+import { shellWord } from '../../formats/text/text.ts'
 import { REVOCATION_SUFFIX } from './revocation.ts'
 
 const GROUP_WRITES = 0o020

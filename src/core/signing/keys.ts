@@ -1,17 +1,15 @@
 // Signing keys and the folder that holds them: <keyId>.private.pem and <keyId>.public.pem (decisions §1, interface §2.7).
+import { algorithms, type Algorithm } from '../../formats/schemas/signature.ts'
 import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ifThere } from '../read-if-there.ts'
+import { ifThere } from '../files/read-if-there.ts'
 import * as ed25519 from './ed25519.ts'
 import { keyAccess, type KeyAccess } from './key-access.ts'
 import { mlDsa44, mlDsa65 } from './ml-dsa.ts'
 import { readRevocation, REVOCATION_SUFFIX, withRevocation } from './revocation.ts'
-import { writeWholeFile } from './whole-file.ts'
+import { writeWholeFile } from '../files/whole-file.ts'
 
-/** Another algorithm is a file beside this one and two rows here. */
-export const algorithms = ['ed25519', 'ml-dsa-65'] as const
-export type Algorithm = (typeof algorithms)[number]
 /** Every folder of keys may hold these; the log's (src/core/signing/log-keys.ts) holds others than the service's. */
 type KeyAlgorithm = Algorithm | 'ml-dsa-44'
 const implementations: Readonly<Record<KeyAlgorithm, Implementation>> = {

@@ -3,8 +3,8 @@
 // signature has.
 import { createPublicKey } from 'node:crypto'
 import { join } from 'node:path'
-import { checkpointText, openCheckpoint, treeOf, type Checkpoint } from '../log/checkpoint.ts'
-import { cosignedMessage, timestampedSignature } from '../log/cosignature.ts'
+import { checkpointText, openCheckpoint, treeOf, type Checkpoint } from '../../formats/log/checkpoint.ts'
+import { cosignedMessage, timestampedSignature } from '../../formats/log/cosignature.ts'
 import {
   formatNote,
   formatVkey,
@@ -12,7 +12,7 @@ import {
   verifierKey,
   type NoteCrypto,
   type VerifierKey,
-} from '../log/note.ts'
+} from '../../formats/log/note.ts'
 import * as ed25519 from './ed25519.ts'
 import {
   generateKeys,
@@ -24,7 +24,7 @@ import {
   type SigningKey,
 } from './keys.ts'
 import { mlDsa44 } from './ml-dsa.ts'
-import { sha256, sha256Hex } from './sha256.ts'
+import { sha256, sha256Hex } from '../../store/sha256.ts'
 
 /** The algorithms that sign checkpoints: a note's types of signatures have no others. */
 export const noteAlgorithms = ['ed25519', 'ml-dsa-44'] as const

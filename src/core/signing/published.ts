@@ -1,5 +1,6 @@
 // The keys that GET /keys/{keyId} and GET /.well-known/jwks.json answer (interface §4.1), kept in step with their folder.
-import { algorithms, keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
+import { keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
+import { algorithms } from '../../formats/schemas/signature.ts'
 import { withRevocation } from './revocation.ts'
 
 /** Interface §2.7, exactly; `revokedAt` only of a key that is revoked. */

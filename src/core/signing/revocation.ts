@@ -1,10 +1,10 @@
 // Since when a signing key of the service is revoked: the file <keyId>.revoked beside its public half, which holds one time of RFC 3339 and
-// a newline. What the key signed from then on counts nowhere (src/core/verifier/revoked.ts).
+// a newline. What the key signed from then on counts nowhere (src/formats/verifier/revoked.ts).
 import { join } from 'node:path'
-import { readIfThere } from '../read-if-there.ts'
-import { instantMs } from '../verifier/instant.ts'
-import { judgeRevoked } from '../verifier/revoked.ts'
-import { replaceWholeFile } from './whole-file.ts'
+import { readIfThere } from '../files/read-if-there.ts'
+import { instantMs } from '../../formats/verifier/instant.ts'
+import { judgeRevoked } from '../../formats/verifier/revoked.ts'
+import { replaceWholeFile } from '../files/whole-file.ts'
 
 /** Ends the names of these files. */
 export const REVOCATION_SUFFIX = '.revoked'

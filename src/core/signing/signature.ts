@@ -1,10 +1,17 @@
 // Every signature of the service is made and verified here: canonical text in, base64 out, and back (decisions §4 "Signature").
-import { familyOf, headText, signedMessage, type BatchPosition, type Hashing } from '../merkle/batch-head.ts'
-import { buildTree, leafHash } from '../merkle/tree.ts'
+import {
+  familyOf,
+  headText,
+  signedMessage,
+  type BatchPosition,
+  type Hashing,
+} from '../../formats/merkle/batch-head.ts'
+import { buildTree, leafHash } from '../../formats/merkle/tree.ts'
 import { preAuthEncoding, type SignedKind } from './dsse.ts'
-import type { Algorithm, PublicKey, SigningKey } from './keys.ts'
+import type { PublicKey, SigningKey } from './keys.ts'
+import type { Algorithm } from '../../formats/schemas/signature.ts'
 import { revocationProblem } from './revocation.ts'
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../../store/sha256.ts'
 
 /** A type, because an interface is no JSON to the compiler. */
 export type Signature = {

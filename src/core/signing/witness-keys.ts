@@ -1,8 +1,12 @@
 // The keys of this service as a witness of other logs, in the folder `witness` beside the signing keys. They cosign checkpoints and nothing
 // else: a cosignature says that a log is consistent, and must never be read as a log's own signature.
 import { join } from 'node:path'
-import { signersOf, treeOf, type Checkpoint } from '../log/checkpoint.ts'
-import { cosignedMessage, ed25519CosignedMessage, timestampedSignature } from '../log/cosignature.ts'
+import { signersOf, treeOf, type Checkpoint } from '../../formats/log/checkpoint.ts'
+import {
+  cosignedMessage,
+  ed25519CosignedMessage,
+  timestampedSignature,
+} from '../../formats/log/cosignature.ts'
 import {
   formatNote,
   formatVkey,
@@ -10,10 +14,10 @@ import {
   signatureLine,
   verifierKey,
   type VerifierKey,
-} from '../log/note.ts'
+} from '../../formats/log/note.ts'
 import { generateMissingKeys } from './keys.ts'
 import { noteAlgorithms, noteCrypto, readNoteKeys, type LogPublicKey, type LogKeys } from './log-keys.ts'
-import { sha256 } from './sha256.ts'
+import { sha256 } from '../../store/sha256.ts'
 
 /** Witnesses have keys of the same shape as the log's, and never the same keys. */
 export type WitnessKeys = LogKeys

@@ -16,8 +16,8 @@
 import { Type } from 'typebox'
 import { documentOf } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
-import { isObject, type Fields } from '../json/fields.ts'
-import { closed, Uuid } from '../schemas/primitives.ts'
+import { isObject, type Fields } from '../../formats/json/fields.ts'
+import { closed, Uuid } from '../../formats/schemas/primitives.ts'
 import { compare, matchRules } from './match.ts'
 import type { WebhookRule } from './parse.ts'
 

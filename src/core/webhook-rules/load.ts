@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
-import { errorText } from '../error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { CASES_SUFFIX } from './cases.ts'
 import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 

@@ -1,8 +1,8 @@
 // The rules of a provider make an outcome of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
 import { cause } from '../cel/expression.ts'
-import { isObject } from '../json/fields.ts'
+import { isObject } from '../../formats/json/fields.ts'
 import { MalformedJson, parseJson } from '../json/json.ts'
-import { isUuid } from '../schemas/primitives.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
 import type { WebhookRule } from './parse.ts'
 import { evaluateOver, openMeter } from './view.ts'
 

@@ -10,9 +10,9 @@ import {
 import { countNodes } from '../cel/nodes.ts'
 import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
 import { reachOf } from '../cel/reach.ts'
-import { canonicalize } from '../json/canonical.ts'
-import { WebhookRulesDocument } from '../schemas/webhook-rules.ts'
-import { sha256Hex } from '../signing/sha256.ts'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import { WebhookRulesDocument } from '../../formats/schemas/webhook-rules.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 
 const rulesDocument = documentOf(WebhookRulesDocument)
 

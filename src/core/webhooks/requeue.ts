@@ -1,8 +1,8 @@
 // A delivery is processed again: a processed one gets a new job, a dead job is run again (decisions §10).
 import type { Pool } from 'pg'
-import { inTransaction } from '../postgres/transaction.ts'
-import { unprocess, type ShownDelivery } from '../tables/webhook-events.ts'
-import type { WebhookJobs } from './queue.ts'
+import { inTransaction } from '../../store/postgres/transaction.ts'
+import { unprocess, type ShownDelivery } from '../../store/tables/webhook-events.ts'
+import type { WebhookJobs } from '../../store/queues/webhook-queue.ts'
 
 /** @returns false where it waits to be processed already; nothing is changed then */
 export async function requeue(

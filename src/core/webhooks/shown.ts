@@ -1,6 +1,6 @@
-// A stored delivery as the interface shows it: `WebhookEvent` and `WebhookEventWithBody` in src/core/schemas/webhook.ts.
+// A stored delivery as the interface shows it: `WebhookEvent` and `WebhookEventWithBody` in src/formats/schemas/webhook.ts.
 import { isUtf8 } from 'node:buffer'
-import type { ListedDelivery, ShownDelivery } from '../tables/webhook-events.ts'
+import type { ListedDelivery, ShownDelivery } from '../../store/tables/webhook-events.ts'
 
 /** @returns members of `WebhookEvent`; those that it does not have yet are left out */
 export function shownDelivery(delivery: ListedDelivery) {

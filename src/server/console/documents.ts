@@ -1,6 +1,6 @@
 // The console's document and the files that it loads. `npm run pages` makes them from src/console/ (tools/console/build.ts).
 import { readFileSync } from 'node:fs'
-import { failures } from '../../core/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
 import { BUILT, ofBuiltPage } from '../pages/built.ts'
 import { ICON } from '../pages/html.ts'

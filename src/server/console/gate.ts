@@ -1,7 +1,7 @@
 // Which requests are the console's, and which of them a session may make (docs/handbook/console.md "Sessions").
-import type { Config } from '../../core/config.ts'
-import { failures, type Failure } from '../../core/errors.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
+import type { Config } from '../../core/config/config.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import type { Head } from '../http/listen/listener.ts'
 import type { LiveCounts } from './live.ts'
 import type { Session, Sessions } from './sessions.ts'

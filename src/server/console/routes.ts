@@ -3,12 +3,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { readsEverything } from '../../core/callers.ts'
-import type { Config } from '../../core/config.ts'
-import type { Audited } from '../../core/errors.ts'
-import { failures } from '../../core/errors.ts'
-import { endSession } from '../../core/tables/ended-sessions.ts'
-import type { PathParams } from '../../core/thread-messages.ts'
+import { readsEverything } from '../../formats/people/caller.ts'
+import type { Config } from '../../core/config/config.ts'
+import type { Audited } from '../../core/errors/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
+import { endSession } from '../../store/tables/ended-sessions.ts'
+import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { waitMsOf } from '../routes/preferences.ts'
 import {
   get,
@@ -19,7 +19,7 @@ import {
   type Route,
   type RouteRequest,
   type Service,
-} from '../routes/route.ts'
+} from '../route.ts'
 import { routes } from '../routes/index.ts'
 import { hasLocalConsole, PAGE_HEADER, type ConsoleGate } from './gate.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'

@@ -1,12 +1,12 @@
 // The cookie of a request to the console, its session, and the caller whose session it is.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/console-session.ts'
-import { readsEverything, type Caller } from '../../core/callers.ts'
+import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/callers/console-session.ts'
+import { readsEverything, type Caller } from '../../formats/people/caller.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Authenticate, Callers } from '../http/authenticate.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { readEndedSessions } from '../../core/tables/ended-sessions.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { readEndedSessions } from '../../store/tables/ended-sessions.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
 

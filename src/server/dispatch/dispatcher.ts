@@ -1,8 +1,8 @@
 // Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
 // (docs/design-notes.md "Fairness").
-import type { AuthorityState } from '../../core/authority-state.ts'
+import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import { EXECUTION_BATCHES, type Boot, type ThreadReport } from '../../core/thread-messages.ts'
+import { EXECUTION_BATCHES, type Boot, type ThreadReport } from '../../core/threads/thread-messages.ts'
 import type { LaneName, Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import { openThreadPorts } from './thread-ports.ts'

@@ -2,14 +2,14 @@
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { answerOf, failures } from '../../core/errors.ts'
+import { answerOf, failures } from '../../core/errors/errors.ts'
 import {
   packTask,
   type Boot,
   type ThreadReady,
   type ThreadRequest,
   type ThreadReplies,
-} from '../../core/thread-messages.ts'
+} from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'

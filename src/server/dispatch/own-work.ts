@@ -1,5 +1,5 @@
 // Work that the service gives its threads by itself, such as the sweep.
-import { NOBODY } from '../../core/thread-messages.ts'
+import { NOBODY } from '../../core/threads/thread-messages.ts'
 import type { GivenOf, OwnOperation, ResultOf } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import type { Dispatcher } from './dispatcher.ts'

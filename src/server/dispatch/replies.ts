@@ -1,6 +1,6 @@
 // Hands the replies of a lane's threads to those who wait for them, and tells the metrics how long each stage took.
-import type { Failure } from '../../core/errors.ts'
-import type { ThreadReplies, ThreadReply } from '../../core/thread-messages.ts'
+import type { Failure } from '../../core/errors/errors.ts'
+import type { ThreadReplies, ThreadReply } from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'

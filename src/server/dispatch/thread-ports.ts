@@ -1,8 +1,8 @@
 // The port to each worker thread: brings it what is in effect (policies, approvers, external connectors, webhook rules, callers' keys), and
 // the question of how it fares. Work comes by Piscina.
 import type { MessagePort } from 'node:worker_threads'
-import type { AuthorityState } from '../../core/authority-state.ts'
-import type { ThreadReport, ToThread } from '../../core/thread-messages.ts'
+import type { AuthorityState } from '../../core/callers/authority-state.ts'
+import type { ThreadReport, ToThread } from '../../core/threads/thread-messages.ts'
 
 /** A scrape waits so long for a thread. One that does not answer is left out: that it is missing says enough. */
 const REPORT_MS_MAX = 500

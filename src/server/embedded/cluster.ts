@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { syncFolder, writeWholeFile } from '../../core/signing/whole-file.ts'
+import { syncFolder, writeWholeFile } from '../../core/files/whole-file.ts'
 import { findBinaries } from './binaries.ts'
 import { databaseUser, launchAs, type DatabaseUser } from './user.ts'
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { lockedFolder, openCluster, type Cluster } from './cluster.ts'
 import {
   findPostmaster,

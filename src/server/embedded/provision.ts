@@ -1,14 +1,15 @@
 // First start without a database of its own: one local caller, and one key of each algorithm for evidence and for the log (decisions §1 "Embedded start").
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeRawKey, parseCallers, type Caller } from '../../core/callers.ts'
-import type { Config } from '../../core/config.ts'
+import { makeRawKey, parseCallers } from '../../core/callers/callers.ts'
+import type { Caller } from '../../formats/people/caller.ts'
+import type { Config } from '../../core/config/config.ts'
 import { LOCAL_CALLER, type FirstKey } from '../start/first-steps.ts'
 import { generateMissingKeys } from '../../core/signing/keys.ts'
 import { generateMissingLogKeys } from '../../core/signing/log-keys.ts'
 import { generateMissingWitnessKeys } from '../../core/signing/witness-keys.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { writeWholeFile } from '../../core/signing/whole-file.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { writeWholeFile } from '../../core/files/whole-file.ts'
 
 interface Provisioned {
   /** None when authentication is disabled. */

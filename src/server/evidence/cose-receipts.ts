@@ -1,6 +1,6 @@
 // Issues COSE receipts (RFC 9942): the log's key signs the root of a checkpoint that it has signed before, and nothing else.
-import { openCheckpoint, readCheckpoint } from '../../core/log/checkpoint.ts'
-import { formatReceipt, receiptMessage, receiptProtected } from '../../core/log/cose-receipt.ts'
+import { openCheckpoint, readCheckpoint } from '../../formats/log/checkpoint.ts'
+import { formatReceipt, receiptMessage, receiptProtected } from '../../formats/log/cose-receipt.ts'
 import {
   logVerifierKey,
   noteCrypto,

@@ -2,9 +2,9 @@
 // is the caller answered. Entries of the evidence log are for ever, so what anybody can provoke is gathered, and counted before it is written.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Audited } from '../../core/errors.ts'
-import { within } from '../../core/within.ts'
-import { cut } from '../../core/text.ts'
+import type { Audited } from '../../core/errors/errors.ts'
+import { within } from '../../core/threads/within.ts'
+import { cut } from '../../formats/text/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork } from '../dispatch/own-work.ts'
 import { bounds } from './gates/index.ts'

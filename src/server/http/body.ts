@@ -1,5 +1,5 @@
 // The body of a request: whether it is read is decided by the head, before the listener reads on.
-import { failures, type Failure } from '../../core/errors.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { Held } from './gates/book.ts'
 import { bounds } from './gates/index.ts'
 import type { Gates } from './gates/open.ts'

@@ -1,10 +1,10 @@
 // The credential of a request: a caller's key, or a session of the console.
-import type { CallerKey } from '../../core/caller-keys.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { failureOf } from '../../core/failure-of.ts'
+import type { CallerKey } from '../../core/callers/caller-keys.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { failureOf } from '../../core/errors/failure-of.ts'
 import { sessionOf, type ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
-import type { Route, Service } from '../routes/route.ts'
+import type { Route, Service } from '../route.ts'
 import type { Head } from './listen/listener.ts'
 
 export interface Credential {

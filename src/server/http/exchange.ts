@@ -1,7 +1,7 @@
 // One request and what is known of it by the time it is answered. It is never changed: who learns more makes another one.
 import type { Context } from '@opentelemetry/api'
 import type { KeptDocument } from '../kept-document.ts'
-import type { Route } from '../routes/route.ts'
+import type { Route } from '../route.ts'
 
 export interface Exchange {
   readonly requestId: string

@@ -1,6 +1,6 @@
 // Finds the route of a request line (THE table is routes/index.ts).
-import type { PathParams } from '../../core/thread-messages.ts'
-import type { Route } from '../routes/route.ts'
+import type { PathParams } from '../../core/threads/thread-messages.ts'
+import type { Route } from '../route.ts'
 
 type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: PathParams }

@@ -1,6 +1,6 @@
 // Which query parameters a request may have. A name that is mistyped must not turn a filtered list into a whole one.
-import { cut } from '../../core/text.ts'
-import type { Route } from '../routes/route.ts'
+import { cut } from '../../formats/text/text.ts'
+import type { Route } from '../route.ts'
 
 const NAME_MAX = 60
 

@@ -1,9 +1,9 @@
 // Admission of replies: each is charged to its client, a large one needs a place in memory, and a stream waits for its caller's budget.
 import { setTimeout as delay } from 'node:timers/promises'
-import { Failure, failures } from '../../core/errors.ts'
-import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { PAGE_BYTES_MAX } from '../../store/tables/page.ts'
 import type { Answer } from '../answer.ts'
-import type { Service } from '../routes/route.ts'
+import type { Service } from '../route.ts'
 import { conditional } from './conditional.ts'
 import type { Exchange } from './exchange.ts'
 import type { Compute } from './gates/compute.ts'

@@ -1,10 +1,10 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
-import { answerOf, Failure } from '../../core/errors.ts'
+import { answerOf, Failure } from '../../core/errors/errors.ts'
 import type { LiveCounts } from '../console/live.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
 import { timingHeaders } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
-import type { Answer, Route } from '../routes/route.ts'
+import type { Answer, Route } from '../route.ts'
 import type { Exchange } from './exchange.ts'
 import type { Reply } from './listen/listener.ts'
 

@@ -2,9 +2,9 @@
 // By looking, not by LISTEN: one number is cheaper to read than a connection of its own is to keep, and a look that finds
 // nothing proves that nothing was missed, which a quiet LISTEN does not.
 import type { Pool } from 'pg'
-import { readEpoch } from '../../core/tables/authority-epoch.ts'
-import type { Caller } from '../../core/callers.ts'
-import { readAuthority, type AuthorityState } from '../../core/authority-state.ts'
+import { readEpoch } from '../../store/tables/authority-epoch.ts'
+import type { Caller } from '../../formats/people/caller.ts'
+import { readAuthority, type AuthorityState } from '../../core/callers/authority-state.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const LOOK_EVERY_MS = 300

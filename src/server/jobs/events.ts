@@ -1,16 +1,16 @@
 // Delivers events to the endpoints of event_endpoints, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so that
 // one instance serves it, and is served by itself, so that none waits for another.
 import { randomUUID } from 'node:crypto'
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import {
   countEventEndpointStates,
   noteFailed,
   releaseLeases,
   takeDueEndpoints,
   type Lease,
-} from '../../core/tables/event-deliveries.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
-import { within } from '../../core/within.ts'
+} from '../../store/tables/event-deliveries.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { within } from '../../core/threads/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
 import { watchEvents } from '../watch/events.ts'

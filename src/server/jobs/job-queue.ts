@@ -1,9 +1,9 @@
 // pg-boss of this instance: fetches the jobs that the other files of this folder work on.
 import type { Pool } from 'pg'
 import type { PgBoss, Queue } from 'pg-boss'
-import { openJobQueue } from '../../core/job-queue.ts'
-import { openPool } from '../../core/postgres/sql.ts'
-import { within } from '../../core/within.ts'
+import { openJobQueue } from '../../store/queues/job-queue.ts'
+import { openPool } from '../../store/postgres/sql.ts'
+import { within } from '../../core/threads/within.ts'
 
 /** One that fetches, completes and looks after the queues; one to spare. */
 const CONNECTIONS_MAX = 2

@@ -1,13 +1,13 @@
 // Sends the notifications of approval requests, on every instance (docs/handbook/approving.md "Be told").
 import type { Job, JobResult } from 'pg-boss'
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import {
   addNotifications,
   notificationQueueName,
   type NotificationJob,
-} from '../../core/notification-queue.ts'
-import type { Persons } from '../../core/persons.ts'
-import { readRequestsOfNotice } from '../../core/tables/approval-requests.ts'
+} from '../../store/queues/notification-queue.ts'
+import type { Persons } from '../../formats/people/persons.ts'
+import { readRequestsOfNotice } from '../../store/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
 import { noticesOf } from '../notifications/notice.ts'
 import { send, type NotSent } from '../notifications/send.ts'

@@ -1,17 +1,17 @@
 // Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): signed by a thread, sent from here, and
 // concluded by a thread (workers/intents/read-back.ts). Each connector is asked by itself, so that none waits for another, and waiting for
 // answers takes no thread.
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { reachOf } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
-import type { ExternalConnectorRow } from '../../core/tables/external-connectors.ts'
+import type { ExternalConnectorRow } from '../../store/tables/external-connectors.ts'
 import type {
   AnsweredQuestion,
   AskConnector,
   Question,
   ReadBackOutcome,
 } from '../../core/operations/read-back.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/threads/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
 import { repeat } from './repeat.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
-import { within } from '../../core/within.ts'
+import { within } from '../../core/threads/within.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const WHEN_FROZEN =

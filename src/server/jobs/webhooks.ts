@@ -3,14 +3,14 @@ import type { Job, JobResult } from 'pg-boss'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
 import type { DueWebhooks, ProcessedDelivery } from '../../core/operations/process-webhooks.ts'
-import { inTransaction } from '../../core/postgres/transaction.ts'
+import { inTransaction } from '../../store/postgres/transaction.ts'
 import {
   deliveriesOf,
   jobsOf,
   WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
   type WebhookJob,
-} from '../../core/webhooks/queue.ts'
+} from '../../store/queues/webhook-queue.ts'
 import type { JobQueue } from './job-queue.ts'
 
 /**

@@ -1,11 +1,11 @@
 // Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. Waiting is all that it takes time for, so it needs
 // no thread: a request costs the main thread a millisecond, once in five seconds for each witness.
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { latestCheckpoint, servedCheckpoint, type CheckpointRow } from '../../core/tables/log-checkpoints.ts'
-import { addCosignatures, cosignerOf, keepToCosign } from '../../core/tables/log-cosigned.ts'
-import { readConsistency } from '../../core/tables/log-tree.ts'
+import { latestCheckpoint, servedCheckpoint, type CheckpointRow } from '../../store/tables/log-checkpoints.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../store/tables/log-cosigned.ts'
+import { readConsistency } from '../../store/tables/log-tree.ts'
 import {
   noteCosigned,
   noteNotCosigned,
@@ -14,9 +14,9 @@ import {
   takeDueWitnesses,
   type DueWitness,
   type WitnessStatus,
-} from '../../core/tables/log-witnesses.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
-import type { WitnessEndpoint, Witnesses } from '../../core/witnesses.ts'
+} from '../../store/tables/log-witnesses.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import type { WitnessEndpoint, Witnesses } from '../../core/config/witnesses.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 /** How often a new checkpoint is looked for: a log that was quiet has it cosigned within this time. */

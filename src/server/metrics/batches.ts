@@ -1,5 +1,5 @@
 // The main thread counts the batches that the dispatcher sees: a thread that dies takes no counter with it.
-import { stageNames, type BatchReport, type PolicyOutcome } from '../../core/thread-messages.ts'
+import { stageNames, type BatchReport, type PolicyOutcome } from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
 import type { Instruments } from './instruments.ts'
 import { stagesOfBatch, type Stage } from './times.ts'

@@ -1,9 +1,9 @@
 // Figures that a scrape and the console ask the database for: bounded, over a connection for reads, and never for longer than a scrape may wait.
-import { countOpenRequests } from '../../core/tables/approval-requests.ts'
-import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
-import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
-import { within } from '../../core/within.ts'
+import { countOpenRequests } from '../../store/tables/approval-requests.ts'
+import { countInDoubt } from '../../store/tables/in-doubt-intents.ts'
+import { readLogStatus, type LogStatus } from '../../store/tables/log-state.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { within } from '../../core/threads/within.ts'
 
 /** Readers that ask within this time share one query. */
 const FRESH_MS = 5_000

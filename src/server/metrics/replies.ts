@@ -1,8 +1,8 @@
 // The report of the front end on each reply.
 import { dropReasons, type DropReason } from '../http/listen/refused.ts'
-import { gateNames } from '../../core/gates.ts'
+import { gateNames } from '../../core/errors/gates.ts'
 import { limitNames } from '../http/gates/index.ts'
-import type { Answer, Route } from '../routes/route.ts'
+import type { Answer, Route } from '../route.ts'
 import type { Instruments } from './instruments.ts'
 
 interface Replied {

@@ -1,12 +1,12 @@
 // One scrape: what is so at this moment is looked at, then everything is written out.
 import type { Pool } from 'pg'
-import type { PoolUse } from '../../core/thread-messages.ts'
+import type { PoolUse } from '../../core/threads/thread-messages.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Gates } from '../http/gates/open.ts'
-import type { StoreFault } from '../../core/store-fault.ts'
+import type { StoreFault } from '../../core/threads/store-fault.ts'
 import type { DatabaseProbe } from './database.ts'
-import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
-import type { LogStatus } from '../../core/tables/log-state.ts'
+import { watchEventLoop, type LoopReport } from '../../core/threads/event-loop.ts'
+import type { LogStatus } from '../../store/tables/log-state.ts'
 import type { Instruments } from './instruments.ts'
 
 export interface Scraped {

@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { errorText } from '../../core/error-text.ts'
-import { createServer } from '../../core/node-http.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { createServer } from '../../core/outbound/node-http.ts'
 
 const PATH = '/metrics'
 /** More scrapers than anyone has. */

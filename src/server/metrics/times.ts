@@ -1,5 +1,10 @@
 // Where one request's time went, as far as the threads were concerned: by the reports of its batches.
-import { stageNames, type BatchReport, type StageName, type StageTimes } from '../../core/thread-messages.ts'
+import {
+  stageNames,
+  type BatchReport,
+  type StageName,
+  type StageTimes,
+} from '../../core/threads/thread-messages.ts'
 
 export interface RequestTimes {
   /** When its batch was handed to a thread, milliseconds of the main thread's `performance.now()`. */

@@ -6,7 +6,7 @@ import { Check } from 'typebox/value'
 import { DocumentError, documentOf, type DocumentMistake } from '../../core/cel/mistakes.ts'
 import { sentenceOf, shapeMistakes } from '../../core/cel/shape.ts'
 import { readYaml } from '../../core/cel/yaml.ts'
-import type { NotificationWay } from '../../core/notification-queue.ts'
+import type { NotificationWay } from '../../store/queues/notification-queue.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
 
 /** A configured way with its secrets read. */

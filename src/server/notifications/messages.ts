@@ -1,6 +1,6 @@
 // A message has the form of each chat. Text stands only where the chat shows it as it is: the requester's words cannot make links
 // or mentions.
-import { counted } from '../../core/text.ts'
+import { counted } from '../../formats/text/text.ts'
 import { CAUTION, partsOf, titleOf, type Message, type Notice } from './notice.ts'
 
 /** Chats bound their messages: requests beyond it are counted. */

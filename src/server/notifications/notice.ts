@@ -1,11 +1,11 @@
 // The notice for approvers of an approval request: enough to find it, and nothing that could be approved by answering.
-import { actionCode } from '../../core/approval-requests/action-code.ts'
-import { canonicalize, type Json } from '../../core/json/canonical.ts'
-import { printable, printableJson } from '../../core/printable.ts'
-import type { ApprovalRequestContent } from '../../core/schemas/approval-request.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import type { StandingRequest } from '../../core/tables/approval-requests.ts'
-import { cut } from '../../core/text.ts'
+import { actionCode } from '../../formats/approval-requests/action-code.ts'
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import { printable, printableJson } from '../../formats/text/printable.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import type { StandingRequest } from '../../store/tables/approval-requests.ts'
+import { cut } from '../../formats/text/text.ts'
 
 export interface Notice {
   readonly requestId: string

@@ -1,6 +1,6 @@
 // Sends a message by one way, once.
 import { createTransport } from 'nodemailer'
-import { errorText } from '../../core/error-text.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
 import { secondsToWait } from '../../core/outbound/retry-after.ts'

@@ -1,8 +1,8 @@
 // Approvers of NOTIFICATIONS who have no key: a name that is misspelt is told of nothing, and nobody would notice. Looked at whenever
 // somebody asks, because approvers are enrolled without a start.
-import type { AuthorityState } from '../../core/authority-state.ts'
-import { quoted } from '../../core/names.ts'
-import { didYouMean } from '../../core/nearest.ts'
+import type { AuthorityState } from '../../core/callers/authority-state.ts'
+import { quoted } from '../../formats/people/names.ts'
+import { didYouMean } from '../../formats/text/nearest.ts'
 import type { ConfiguredWay } from './configuration.ts'
 
 /** @returns sentences for the log of the start, GET /ready and the console */

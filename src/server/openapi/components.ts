@@ -1,19 +1,19 @@
 // The named schemas of the document, in the order of interface §2, and the conversion of a TypeBox schema to plain JSON Schema.
 import type { TSchema } from 'typebox'
-import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
+import { Approval, ApprovalPage, SignedApproval } from '../../formats/schemas/approval.ts'
 import {
   ApprovalRequest,
   ApprovalRequestContent,
   ApprovalRequestPage,
-} from '../../core/schemas/approval-request.ts'
-import { ApprovalRequestBody, ApprovalRequestDecline } from '../../core/schemas/approval-request-body.ts'
-import { Approver, ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
+} from '../../formats/schemas/approval-request.ts'
+import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
+import { Approver, ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
 import {
   AuditEvent,
   AuditEventPage,
   AuditEventWithSignature,
   AuditVerification,
-} from '../../core/schemas/audit-event.ts'
+} from '../../formats/schemas/audit-event.ts'
 import {
   Authority,
   Authorization,
@@ -22,31 +22,31 @@ import {
   PolicyReference,
   Signals,
   SubmittedTransaction,
-} from '../../core/schemas/business-transaction.ts'
-import { CallerKey, CallerKeyList, CallerKeyProposal } from '../../core/schemas/caller-key.ts'
-import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
-import { Decision } from '../../core/schemas/decision.ts'
-import { ErrorBody, PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
-import { EvidenceBundle } from '../../core/schemas/evidence-bundle.ts'
+} from '../../formats/schemas/business-transaction.ts'
+import { CallerKey, CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-key.ts'
+import { CallerIdentity } from '../../formats/schemas/caller-identity.ts'
+import { Decision } from '../../formats/schemas/decision.ts'
+import { ErrorBody, PolicyValidity, PolicyVersion } from '../../formats/schemas/error.ts'
+import { EvidenceBundle } from '../../formats/schemas/evidence-bundle.ts'
 import {
   EventEndpoint,
   EventEndpointList,
   EventEndpointProposal,
   EventEndpointSecret,
   EventRedelivery,
-} from '../../core/schemas/event-endpoint.ts'
+} from '../../formats/schemas/event-endpoint.ts'
 import {
   ExecutionIntent,
   ExecutionIntentPage,
   IntentResolution,
   IntentTransition,
   IntentTransitionWithSignature,
-} from '../../core/schemas/execution-intent.ts'
+} from '../../formats/schemas/execution-intent.ts'
 import {
   ExternalConnector,
   ExternalConnectorList,
   ExternalConnectorProposal,
-} from '../../core/schemas/external-connector.ts'
+} from '../../formats/schemas/external-connector.ts'
 import {
   Change,
   ChangeApproval,
@@ -54,45 +54,54 @@ import {
   ChangeRejection,
   EndpointStepUp,
   StepUpAuthorization,
-} from '../../core/schemas/governance.ts'
-import { ImpactReport } from '../../core/schemas/impact-report.ts'
-import { LogConsistency, LogDescription } from '../../core/schemas/log.ts'
-import { PolicyDocument } from '../../core/schemas/policy.ts'
-import { PolicyDetail, PolicyPage, PolicyProposal, PolicySummary } from '../../core/schemas/policy-version.ts'
-import { Base64, Instant, Sha256, Timestamp, Uuid } from '../../core/schemas/primitives.ts'
+} from '../../formats/schemas/governance.ts'
+import { ImpactReport } from '../../formats/schemas/impact-report.ts'
+import { LogConsistency, LogDescription } from '../../formats/schemas/log.ts'
+import { PolicyDocument } from '../../formats/schemas/policy.ts'
+import {
+  PolicyDetail,
+  PolicyPage,
+  PolicyProposal,
+  PolicySummary,
+} from '../../formats/schemas/policy-version.ts'
+import { Base64, Instant, Sha256, Timestamp, Uuid } from '../../formats/schemas/primitives.ts'
 import {
   ProviderConfirmation,
   ProviderConfirmationPage,
   ProviderConfirmationWithSignature,
-} from '../../core/schemas/provider-confirmation.ts'
-import { Receipt } from '../../core/schemas/receipt.ts'
-import { RefusalPage, RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
-import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
-import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
+} from '../../formats/schemas/provider-confirmation.ts'
+import { Receipt } from '../../formats/schemas/receipt.ts'
+import { RefusalPage, RefusalRecord, RefusalVerification } from '../../formats/schemas/refusal-record.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../../formats/schemas/replay.ts'
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../formats/schemas/sandbox.ts'
 import {
   Algorithm,
   BatchAlgorithm,
   BatchPosition,
   CarriedSignature,
   Signature,
-} from '../../core/schemas/signature.ts'
-import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
-import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
-import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
-import { Verification } from '../../core/schemas/verification.ts'
+} from '../../formats/schemas/signature.ts'
+import { KeySet, PublicSigningKey } from '../../formats/schemas/signing-key.ts'
+import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../../formats/schemas/system.ts'
+import {
+  Execution,
+  ExecutionAuthorization,
+  ExecutionTrustRecord,
+} from '../../formats/schemas/trust-record.ts'
+import { Verification } from '../../formats/schemas/verification.ts'
 import {
   WebhookRule,
   WebhookRules,
   WebhookRulesPage,
   WebhookRulesProposal,
-} from '../../core/schemas/webhook-rules.ts'
+} from '../../formats/schemas/webhook-rules.ts'
 import {
   WebhookDelivery,
   WebhookEvent,
   WebhookEventPage,
   WebhookEventWithBody,
   WebhookReceipt,
-} from '../../core/schemas/webhook.ts'
+} from '../../formats/schemas/webhook.ts'
 
 /** Names are part of the contract: client code is generated from them. */
 const named: Readonly<Record<string, TSchema>> = {

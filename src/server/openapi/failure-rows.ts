@@ -1,5 +1,5 @@
-// An example of each row of src/core/errors.ts for the document, made by the row itself, with `<…>` in place of a detail.
-import { failures, type Failure } from '../../core/errors.ts'
+// An example of each row of src/core/errors/errors.ts for the document, made by the row itself, with `<…>` in place of a detail.
+import { failures, type Failure } from '../../core/errors/errors.ts'
 
 export type FailureRow = keyof typeof failures
 

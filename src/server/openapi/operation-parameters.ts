@@ -1,5 +1,5 @@
 // The parameters of a route, as the OpenAPI document has them.
-import type { Route } from '../routes/route.ts'
+import type { Route } from '../route.ts'
 import { schemaOf } from './components.ts'
 import { isCached } from './responses.ts'
 

@@ -20,7 +20,7 @@ export interface OpenApiOperation {
   }
   /** The key is the status. */
   readonly answers: Readonly<Record<number, AnswerShape>>
-  /** Rows of src/core/errors.ts that the handler or its worker answers. Those of the HTTP front end are derived. */
+  /** Rows of src/core/errors/errors.ts that the handler or its worker answers. Those of the HTTP front end are derived. */
   readonly failures: readonly FailureRow[]
   /** Adds the failures of a read: 500 `internal` and 503 `databaseUnavailable`. */
   readonly readsDatabase?: true

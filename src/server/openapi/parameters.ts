@@ -1,6 +1,6 @@
 // Parameters that several operations have (decisions §5).
 import { Type } from 'typebox'
-import { NonEmptyText, Timestamp } from '../../core/schemas/primitives.ts'
+import { NonEmptyText, Timestamp } from '../../formats/schemas/primitives.ts'
 
 export const paging = {
   page: {

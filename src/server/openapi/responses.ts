@@ -1,7 +1,7 @@
 // The responses of a route: its answers and its failures, including those that the HTTP front end adds (decisions §3 order, §11
 // headers).
-import type { Route } from '../routes/route.ts'
-import { ErrorBody, PolicyValidity } from '../../core/schemas/error.ts'
+import type { Route } from '../route.ts'
+import { ErrorBody, PolicyValidity } from '../../formats/schemas/error.ts'
 import { schemaOf } from './components.ts'
 import { shownFailures, type FailureRow } from './failure-rows.ts'
 import type { AnswerShape } from './operation.ts'

@@ -1,8 +1,8 @@
 // The scripts and style sheets of our pages: a list of names, never a path made from the request.
 import { readFileSync } from 'node:fs'
-import { failures } from '../../core/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
-import type { Handler } from '../routes/route.ts'
+import type { Handler } from '../route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
 

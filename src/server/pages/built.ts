@@ -1,7 +1,7 @@
 // What `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds their sources alone.
 import { existsSync } from 'node:fs'
-import { failures } from '../../core/errors.ts'
-import type { Handler } from '../routes/route.ts'
+import { failures } from '../../core/errors/errors.ts'
+import type { Handler } from '../route.ts'
 
 export const BUILT = new URL('built/', import.meta.url)
 

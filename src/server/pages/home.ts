@@ -1,6 +1,6 @@
 // What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
 import type { KeptDocument } from '../kept-document.ts'
-import type { Service } from '../routes/route.ts'
+import type { Service } from '../route.ts'
 import { htmlDocument, readStyle } from './html.ts'
 
 /** The pages for people, in the order in which they are listed here and by a start. */

@@ -1,5 +1,5 @@
 // Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
-import { escapeHtml } from '../../core/text.ts'
+import { escapeHtml } from '../../formats/text/text.ts'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { KeptDocument } from '../kept-document.ts'

@@ -1,7 +1,7 @@
 // What people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
 import { readFileSync } from 'node:fs'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
-import type { Handler } from '../routes/route.ts'
+import type { Handler } from '../route.ts'
 import { BUILT, ofBuiltPage } from './built.ts'
 
 /** @param file of the built ones */

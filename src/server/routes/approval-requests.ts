@@ -1,18 +1,18 @@
 // Approval requests: a caller asks humans to approve one exact execution (docs/handbook/approving.md).
 import { Type } from 'typebox'
 import { approvalRequestText } from '../../core/approval-requests/reply.ts'
-import { approvalRequestStatuses } from '../../core/approval-requests/statuses.ts'
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { ApprovalRequest, ApprovalRequestPage } from '../../core/schemas/approval-request.ts'
-import { ApprovalRequestBody, ApprovalRequestDecline } from '../../core/schemas/approval-request-body.ts'
-import { NoMembers } from '../../core/schemas/execution-intent.ts'
-import { isUuid, NonEmptyText } from '../../core/schemas/primitives.ts'
+import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { ApprovalRequest, ApprovalRequestPage } from '../../formats/schemas/approval-request.ts'
+import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
+import { NoMembers } from '../../formats/schemas/execution-intent.ts'
+import { isUuid, NonEmptyText } from '../../formats/schemas/primitives.ts'
 import {
   listApprovalRequests,
   readApprovalRequest,
   type StandingRequest,
-} from '../../core/tables/approval-requests.ts'
+} from '../../store/tables/approval-requests.ts'
 import example from '../openapi/examples/approval-request.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
@@ -26,7 +26,7 @@ import {
   type Route,
   type RouteRequest,
   type Service,
-} from './route.ts'
+} from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20

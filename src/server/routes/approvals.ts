@@ -1,14 +1,14 @@
 // Signed approvals of single actions (decisions §7).
 import { Type } from 'typebox'
-import { failures, Failure } from '../../core/errors.ts'
-import { Approval, ApprovalPage, approvalStatuses, SignedApproval } from '../../core/schemas/approval.ts'
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
-import { approvalText } from '../../core/sealed.ts'
-import { listApprovals, readApproval } from '../../core/tables/approvals.ts'
+import { failures, Failure } from '../../core/errors/errors.ts'
+import { Approval, ApprovalPage, approvalStatuses, SignedApproval } from '../../formats/schemas/approval.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { approvalText } from '../../store/tables/sealed.ts'
+import { listApprovals, readApproval } from '../../store/tables/approvals.ts'
 import example from '../openapi/examples/approval.json' with { type: 'json' }
 import { listFailures, paging } from '../openapi/parameters.ts'
 import { readChoice, readPage } from './paging.ts'
-import { get, post, type Route } from './route.ts'
+import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const approvals = [

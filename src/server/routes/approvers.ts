@@ -1,11 +1,11 @@
 // The keys of approvers, and changes of them (decisions §7). Anyone reads a single key at GET /keys/{keyId}.
-import { ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
-import { readApprovers } from '../../core/tables/approvers.ts'
+import { ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
+import { readApprovers } from '../../store/tables/approvers.ts'
 import change from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from '../route.ts'
 
 const { approverId, keyId, publicKeyPem } = change.pending.proposed
 

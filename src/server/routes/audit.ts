@@ -1,19 +1,19 @@
 // Audit events (decisions §9).
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/callers.ts'
-import { failures, Failure } from '../../core/errors.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { failures, Failure } from '../../core/errors/errors.ts'
 import {
   AuditEventPage,
   AuditEventWithSignature,
   auditTypes,
   AuditVerification,
-} from '../../core/schemas/audit-event.ts'
-import { signedText } from '../../core/sealed.ts'
-import { listAuditEvents } from '../../core/tables/audit-events.ts'
+} from '../../formats/schemas/audit-event.ts'
+import { signedText } from '../../store/tables/sealed.ts'
+import { listAuditEvents } from '../../store/tables/audit-events.ts'
 import example from '../openapi/examples/audit-event.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
-import { get, post, type Route } from './route.ts'
+import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const audit = [

@@ -1,13 +1,13 @@
 // Callers' keys, and changes of them (docs/handbook/callers.md). No raw key is ever here; the list shows the first 16 characters of a hash.
-import { keyIdOf, type Caller } from '../../core/callers.ts'
-import { CallerKeyList, CallerKeyProposal } from '../../core/schemas/caller-key.ts'
-import { readCallerKeys, type CallerKeyRow } from '../../core/tables/caller-keys.ts'
+import { keyIdOf, type Caller } from '../../formats/people/caller.ts'
+import { CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-key.ts'
+import { readCallerKeys, type CallerKeyRow } from '../../store/tables/caller-keys.ts'
 import change from '../openapi/examples/caller-key-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../http/authenticate.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from '../route.ts'
 
 const { action: _, keyHash, ...scope } = change.pending.proposed
 

@@ -1,7 +1,7 @@
 // The identity and scope of the caller (interface §2.6, §4.1).
-import { failures } from '../../core/errors.ts'
-import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
-import { get, json, type Route } from './route.ts'
+import { failures } from '../../core/errors/errors.ts'
+import { CallerIdentity } from '../../formats/schemas/caller-identity.ts'
+import { get, json, type Route } from '../route.ts'
 
 export const callers = [
   {

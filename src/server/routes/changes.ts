@@ -1,6 +1,6 @@
 // Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
 import { Type } from 'typebox'
-import { Failure, failures } from '../../core/errors.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
 import {
   Change,
   ChangeApproval,
@@ -9,14 +9,14 @@ import {
   changeKinds,
   changeStatuses,
   type ChangeKindName,
-} from '../../core/schemas/governance.ts'
-import { isUuid, Uuid } from '../../core/schemas/primitives.ts'
-import { changeText } from '../../core/sealed.ts'
-import { listChanges, readChange } from '../../core/tables/pending-changes.ts'
+} from '../../formats/schemas/governance.ts'
+import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
+import { changeText } from '../../store/tables/sealed.ts'
+import { listChanges, readChange } from '../../store/tables/pending-changes.ts'
 import approverChange from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
-import { governingGet, humanPost, type Handler, type Route } from './route.ts'
+import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 interface KindOfChange<Path extends string, ProposalPath extends string> {

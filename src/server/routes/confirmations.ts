@@ -1,15 +1,15 @@
 // Routes for what payment providers have said of a transaction, as the rules for their deliveries read it.
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { ProviderConfirmationPage } from '../../core/schemas/provider-confirmation.ts'
-import { signedText } from '../../core/sealed.ts'
-import { readTransaction } from '../../core/tables/business-transactions.ts'
-import { listConfirmations } from '../../core/tables/provider-confirmations.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { ProviderConfirmationPage } from '../../formats/schemas/provider-confirmation.ts'
+import { signedText } from '../../store/tables/sealed.ts'
+import { readTransaction } from '../../store/tables/business-transactions.ts'
+import { listConfirmations } from '../../store/tables/provider-confirmations.ts'
 import example from '../openapi/examples/provider-confirmation.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import { get, type Route } from './route.ts'
+import { get, type Route } from '../route.ts'
 
 export const confirmations = [
   {

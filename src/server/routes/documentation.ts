@@ -1,11 +1,11 @@
 // The pages that show the OpenAPI document (interface §4.1): one to try requests, one to read.
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { assetHandler } from '../pages/assets.ts'
 import { pages } from '../pages/home.ts'
 import { answerKept } from '../kept-document.ts'
 import { htmlDocument } from '../pages/html.ts'
-import { openGet, type Route } from './route.ts'
+import { openGet, type Route } from '../route.ts'
 
 const style = `
 body { margin: 0 }

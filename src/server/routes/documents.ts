@@ -1,9 +1,9 @@
 // Documents for machines (interface §4.1): the OpenAPI document in both notations, and the manifest that names everything else.
 import { Type } from 'typebox'
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
-import { ApiManifest } from '../../core/schemas/system.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { ApiManifest } from '../../formats/schemas/system.ts'
 import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
-import { openGet, type OpenApiTexts, type Route, type Service } from './route.ts'
+import { openGet, type OpenApiTexts, type Route, type Service } from '../route.ts'
 import { API_VERSION, NAME } from './system.ts'
 
 const DOCUMENT_CACHE = 'public, max-age=3600'

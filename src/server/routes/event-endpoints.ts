@@ -6,14 +6,14 @@ import {
   EventEndpointSecret,
   EventRedelivery,
   EventSecretRequest,
-} from '../../core/schemas/event-endpoint.ts'
-import { Uuid } from '../../core/schemas/primitives.ts'
-import { readEventEndpoints } from '../../core/tables/event-deliveries.ts'
+} from '../../formats/schemas/event-endpoint.ts'
+import { Uuid } from '../../formats/schemas/primitives.ts'
+import { readEventEndpoints } from '../../store/tables/event-deliveries.ts'
 import change from '../openapi/examples/event-endpoint-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { governingGet, humanPost, textWithoutNulls, type Route } from './route.ts'
+import { governingGet, humanPost, textWithoutNulls, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed

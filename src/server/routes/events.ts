@@ -1,16 +1,16 @@
 // The feed of events: what happened, gapless and in the order of the evidence log (docs/handbook/callers.md "Following events").
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
 import { Event, type FeedEvent } from '../../core/events/event.ts'
 import { ocsfEvent } from '../../core/events/ocsf.ts'
 import { FROM_NOW, readEvents, type FeedPage } from '../../core/events/read.ts'
-import { eventTypes, isEventType, type EventType } from '../../core/events/types.ts'
+import { eventTypes, isEventType, type EventType } from '../../formats/schemas/event-types.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { NDJSON, NDJSON_UTF8, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import { get, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { get, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
 
 const WAIT_SECONDS_MAX = 30
 const LIMIT_DEFAULT = 100

@@ -1,16 +1,16 @@
 // The verifications and receipts of a record: the latest (interface §4.3) or all (decisions §12). Reads answer stored text.
 import { Type, type TSchema } from 'typebox'
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { Receipt } from '../../core/schemas/receipt.ts'
-import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
-import { Verification } from '../../core/schemas/verification.ts'
-import { listAppended, type AppendedTable } from '../../core/tables/trust-records.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { Receipt } from '../../formats/schemas/receipt.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../../formats/schemas/replay.ts'
+import { Verification } from '../../formats/schemas/verification.ts'
+import { listAppended, type AppendedTable } from '../../store/tables/trust-records.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
-import { get, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { get, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord

@@ -1,16 +1,16 @@
 // Execution intents: what was released to a connector, and how it ended (decisions §8).
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
 import { intentText, readIntentText } from '../../core/intents/shown.ts'
 import {
   ExecutionIntent,
   ExecutionIntentPage,
   IntentResolution,
   NoMembers,
-} from '../../core/schemas/execution-intent.ts'
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { listInDoubt } from '../../core/tables/execution-intents.ts'
-import { readTransitions } from '../../core/tables/intent-transitions.ts'
+} from '../../formats/schemas/execution-intent.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { listInDoubt } from '../../store/tables/execution-intents.ts'
+import { readTransitions } from '../../store/tables/intent-transitions.ts'
 import { sweepOnce } from '../jobs/sweep.ts'
 import exampleTransitions from '../openapi/examples/intent-transitions.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
@@ -24,7 +24,7 @@ import {
   type Route,
   type RouteRequest,
   type Service,
-} from './route.ts'
+} from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const released = {

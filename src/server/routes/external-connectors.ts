@@ -1,11 +1,11 @@
 // The external connectors in effect, and changes of them (decisions §7, §8).
-import { ExternalConnectorList, ExternalConnectorProposal } from '../../core/schemas/external-connector.ts'
-import { readExternalConnectors } from '../../core/tables/external-connectors.ts'
+import { ExternalConnectorList, ExternalConnectorProposal } from '../../formats/schemas/external-connector.ts'
+import { readExternalConnectors } from '../../store/tables/external-connectors.ts'
 import change from '../openapi/examples/external-connector-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { governingGet, type Route } from './route.ts'
+import { governingGet, type Route } from '../route.ts'
 
 const { action: _, ...registration } = change.pending.proposed
 

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked, type Parser, type Token, type Tokens } from 'marked'
-import { failures } from '../../core/errors.ts'
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
-import { escapeHtml } from '../../core/text.ts'
+import { failures } from '../../core/errors/errors.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { escapeHtml } from '../../formats/text/text.ts'
 import { pageAnswer } from '../openapi/answers.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
 import { htmlDocument, readStyle } from '../pages/html.ts'
-import { openGet, type Route } from './route.ts'
+import { openGet, type Route } from '../route.ts'
 
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')
 

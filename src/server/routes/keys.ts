@@ -1,13 +1,13 @@
 // The published keys, by which anyone can check our evidence (interface §2.7, §4.1).
-import { failures, type Failure } from '../../core/errors.ts'
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
-import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { KeySet, PublicSigningKey } from '../../formats/schemas/signing-key.ts'
 import { approverKeyId, approverKeyJson } from '../../core/signing/approver-keys.ts'
 import { publicKeyJson, type PublishedKeys } from '../../core/signing/published.ts'
-import type { ApproverRow } from '../../core/tables/approvers.ts'
+import type { ApproverRow } from '../../store/tables/approvers.ts'
 import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
-import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from '../route.ts'
 
 // The key of an id never changes, but it may be revoked at any time, and readers must see that within seconds.
 const KEY_CACHE = 'public, max-age=5'

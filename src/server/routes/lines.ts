@@ -1,11 +1,11 @@
 // Exports as lines of JSON: `Accept: application/x-ndjson` on a list of records or refusals answers the whole range in one reply, which
 // streams. The pages of the list stand underneath: as much is in memory as one of them.
 import { Type } from 'typebox'
-import { Failure, failures } from '../../core/errors.ts'
-import type { Page, PageRange } from '../../core/tables/page.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import type { Page, PageRange } from '../../store/tables/page.ts'
 import { readTimes } from './paging.ts'
 import { acceptsType } from './preferences.ts'
-import type { Answer, RouteRequest } from './route.ts'
+import type { Answer, RouteRequest } from '../route.ts'
 
 export const NDJSON = 'application/x-ndjson'
 /** Without the charset some clients guess one, and text that is not ASCII no longer verifies. */

@@ -1,7 +1,7 @@
 // That a list of what the log holds of a caller, a capability, a policy or an approver is complete.
-import { Completeness, CompletenessRequest } from '../../core/schemas/log.ts'
+import { Completeness, CompletenessRequest } from '../../formats/schemas/log.ts'
 import { logRoute } from './log.ts'
-import { post, type Route } from './route.ts'
+import { post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const hash = 'Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='

@@ -1,10 +1,10 @@
 // This service as a witness of other logs (C2SP tlog-witness), with WITNESS_LOGS.
 import { Type } from 'typebox'
-import { failures, type Failure } from '../../core/errors.ts'
-import { NOBODY } from '../../core/thread-messages.ts'
-import { readWitnessedNote } from '../../core/tables/witnessed-logs.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
+import { NOBODY } from '../../core/threads/thread-messages.ts'
+import { readWitnessedNote } from '../../store/tables/witnessed-logs.ts'
 import example from '../openapi/examples/add-checkpoint.json' with { type: 'json' }
-import { openGet, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { openGet, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
 
 const mounted: NonNullable<Route['mounted']> = (_params, { witness }) => witness !== undefined
 

@@ -1,7 +1,7 @@
 // Handlers whose work a worker thread does. The body goes there unparsed.
-import type { PathParams } from '../../core/thread-messages.ts'
+import type { PathParams } from '../../core/threads/thread-messages.ts'
 import type { Operation } from '../../core/operations/index.ts'
-import type { Handler } from './route.ts'
+import type { Handler } from '../route.ts'
 
 interface OnThread {
   /** The status of a success: 201 where the operation creates something. */

@@ -1,11 +1,11 @@
 // Reads the query parameters of lists: `page`, `pageSize`, `cursor`, `since`, `until` (decisions §5, §12) and choices. Makes the `Link`
 // to the next page.
-import { readableOwner, type Caller } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { isTimestamp, storedInstant } from '../../core/schemas/primitives.ts'
-import { PAGE_BYTES_MAX, type PageRange } from '../../core/tables/page.ts'
-import { cursorText, readCursor, type Position } from '../../core/tables/position.ts'
-import type { Answer } from './route.ts'
+import { readableOwner, type Caller } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { isTimestamp, storedInstant } from '../../formats/schemas/primitives.ts'
+import { PAGE_BYTES_MAX, type PageRange } from '../../store/tables/page.ts'
+import { cursorText, readCursor, type Position } from '../../store/tables/position.ts'
+import type { Answer } from '../route.ts'
 
 const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100

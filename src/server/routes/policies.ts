@@ -1,22 +1,22 @@
 // The policy versions and changes of them (interface §4.4, decisions §7). Reads answer what this instance decides by, without the
 // database.
 import { parseBody, requiredField } from '../../core/json/body.ts'
-import { Failure, failures } from '../../core/errors.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
 import { byApproval, byNameAndVersion } from '../../core/policy/order.ts'
 import { replacedBy, standingOf, successorOf } from '../../core/policy/standing.ts'
 import { compileStored, documentOf as readDocument } from '../../core/policy/stored.ts'
-import { PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
-import type { PolicyDocument } from '../../core/schemas/policy.ts'
-import { PolicyDetail, PolicyPage, PolicyProposal } from '../../core/schemas/policy-version.ts'
-import { NonEmptyText } from '../../core/schemas/primitives.ts'
-import type { StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
+import { PolicyValidity, PolicyVersion } from '../../formats/schemas/error.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { PolicyDetail, PolicyPage, PolicyProposal } from '../../formats/schemas/policy-version.ts'
+import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import type { StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 import change from '../openapi/examples/policy-change.json' with { type: 'json' }
 import policyDetail from '../openapi/examples/policy.json' with { type: 'json' }
 import { onceFor } from '../kept-document.ts'
 import { paging } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { readPage } from './paging.ts'
-import { get, json, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+import { get, json, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
 
 const { toSend: _toSend, document: _document, ...summary } = policyDetail
 

@@ -1,5 +1,5 @@
 // Request headers that say how long to wait (RFC 7240), and which content type the client accepts (RFC 9110 §12.5).
-import type { RouteRequest } from './route.ts'
+import type { RouteRequest } from '../route.ts'
 
 type Asked = Pick<RouteRequest, 'header'>
 

@@ -1,16 +1,16 @@
 // Refusal Records (decisions §9). A read answers the stored text as it was signed.
-import { readableOwner } from '../../core/callers.ts'
-import { APPROVAL_REQUEST_LINK, Failure, failures } from '../../core/errors.ts'
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { RefusalPage, RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
-import { sealedText } from '../../core/sealed.ts'
-import { listRefusals, readRefusal } from '../../core/tables/refusal-records.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { APPROVAL_REQUEST_LINK, Failure, failures } from '../../core/errors/errors.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { RefusalPage, RefusalRecord, RefusalVerification } from '../../formats/schemas/refusal-record.ts'
+import { sealedText } from '../../store/tables/sealed.ts'
+import { listRefusals, readRefusal } from '../../store/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
-import type { PageRange } from '../../core/tables/page.ts'
+import type { PageRange } from '../../store/tables/page.ts'
 import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
-import { get, post, type Route } from './route.ts'
+import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const refusals = [

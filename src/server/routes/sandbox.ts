@@ -1,10 +1,10 @@
 // The sandbox: what would be decided, without deciding it (decisions §9).
-import { SubmittedTransaction } from '../../core/schemas/business-transaction.ts'
-import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
+import { SubmittedTransaction } from '../../formats/schemas/business-transaction.ts'
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../formats/schemas/sandbox.ts'
 import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import policy from '../openapi/examples/simulated-policy.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
-import { post, type Route } from './route.ts'
+import { post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const sandbox = [

@@ -1,7 +1,7 @@
 // The offline signer: a page that approvers save, for keys that never meet a network. `npm run pages` makes it from tools/signer-page/.
 import { pageAnswer } from '../openapi/answers.ts'
 import { oneFilePage } from '../pages/one-file.ts'
-import { openGet, type Route } from './route.ts'
+import { openGet, type Route } from '../route.ts'
 
 export const signer = [
   {

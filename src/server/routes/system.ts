@@ -1,9 +1,9 @@
 // The state of the service (interface §4.1).
-import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
-import type { Gate } from '../../core/gates.ts'
+import { Health, NotReady, Ready, ServiceStatus, Version } from '../../formats/schemas/system.ts'
+import type { Gate } from '../../core/errors/gates.ts'
 import { whyRefused } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
-import { get, json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
+import { get, json, type Answer, type RouteRequest, type Route, type Service } from '../route.ts'
 
 /** The names of the product and of the REST API's version (interface §9.1). */
 export const NAME = 'countersign'

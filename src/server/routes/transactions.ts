@@ -1,17 +1,17 @@
 // Executing transactions, and reading them back (interface §4.2). A read answers the stored text as it was signed.
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/callers.ts'
-import { Failure, failures } from '../../core/errors.ts'
-import { BusinessTransaction, SubmittedTransaction } from '../../core/schemas/business-transaction.ts'
-import { isUuid } from '../../core/schemas/primitives.ts'
-import { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
-import { listTransactions, readTransaction } from '../../core/tables/business-transactions.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { BusinessTransaction, SubmittedTransaction } from '../../formats/schemas/business-transaction.ts'
+import { isUuid } from '../../formats/schemas/primitives.ts'
+import { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
+import { listTransactions, readTransaction } from '../../store/tables/business-transactions.ts'
 import secondTransaction from '../openapi/examples/second-transaction.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, ofCaller, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readOwner, readRange } from './paging.ts'
-import { get, post, type Route } from './route.ts'
+import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 /** In the order of interface §7. */

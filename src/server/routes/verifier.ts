@@ -2,7 +2,7 @@
 // tools/verifier-page/.
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { oneFilePage, oneFileProgram } from '../pages/one-file.ts'
-import { openGet, type Route } from './route.ts'
+import { openGet, type Route } from '../route.ts'
 
 export const verifier = [
   {

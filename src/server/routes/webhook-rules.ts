@@ -3,13 +3,13 @@ import {
   WebhookRulesPage,
   WebhookRulesProposal,
   type WebhookRulesDocument,
-} from '../../core/schemas/webhook-rules.ts'
-import { readWebhookRules, type StoredWebhookRules } from '../../core/tables/webhook-rules.ts'
+} from '../../formats/schemas/webhook-rules.ts'
+import { readWebhookRules, type StoredWebhookRules } from '../../store/tables/webhook-rules.ts'
 import change from '../openapi/examples/webhook-rules-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from './route.ts'
+import { governingGet, textWithoutNulls, type Route } from '../route.ts'
 
 const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
 

@@ -1,15 +1,15 @@
 // Deliveries of providers (interface §6, decisions §10). The signature is the authentication, so the route is open. A valid delivery
 // has no rate limit, because a provider that is slowed down sends the same again; an invalid one is charged to its address.
 import { Type } from 'typebox'
-import type { Config } from '../../core/config.ts'
-import { failures, type Failure } from '../../core/errors.ts'
-import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
-import { PROVIDER } from '../../core/schemas/webhook-rules.ts'
+import type { Config } from '../../core/config/config.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
+import { WebhookDelivery, WebhookReceipt } from '../../formats/schemas/webhook.ts'
+import { PROVIDER } from '../../formats/schemas/webhook-rules.ts'
 import { missingHeaderText, schemeOf } from '../../core/webhooks/providers.ts'
 import { storedHeaders } from '../../core/webhooks/stored-headers.ts'
-import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
+import { NOBODY, type PathParams } from '../../core/threads/thread-messages.ts'
 import type { Head } from '../http/listen/listener.ts'
-import { post, type Route } from './route.ts'
+import { post, type Route } from '../route.ts'
 
 /** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
 const captured = {

@@ -1,9 +1,9 @@
 // The evidence log at the start: its keys must be there, and it keeps the name that its first start gave it (docs/handbook/operating.md).
 import { accessSync, constants, mkdirSync } from 'node:fs'
-import type { Config } from '../../core/config.ts'
-import { errorText } from '../../core/error-text.ts'
-import { parseNote, type SignatureLine } from '../../core/log/note.ts'
-import { readOrigin } from '../../core/log/origin.ts'
+import type { Config } from '../../core/config/config.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import { parseNote, type SignatureLine } from '../../formats/log/note.ts'
+import { readOrigin } from '../../formats/log/origin.ts'
 import { readSigningKeys } from '../../core/signing/keys.ts'
 import {
   defaultLogOrigin,
@@ -12,10 +12,10 @@ import {
   readLogKeys,
   type LogKeys,
 } from '../../core/signing/log-keys.ts'
-import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
-import { openNewestLog } from '../../core/tables/log-state.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
-import type { EvidenceLog } from '../../core/thread-messages.ts'
+import { latestCheckpoint } from '../../store/tables/log-checkpoints.ts'
+import { openNewestLog } from '../../store/tables/log-state.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import type { EvidenceLog } from '../../core/threads/thread-messages.ts'
 
 /**
  * @returns undefined with LOG=off

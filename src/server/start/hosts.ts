@@ -1,8 +1,8 @@
 // The addresses that the service is to listen on, looked at before its database is started for nothing.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { Config } from '../../core/config.ts'
-import { errorText } from '../../core/error-text.ts'
+import type { Config } from '../../core/config/config.ts'
+import { errorText } from '../../formats/text/error-text.ts'
 
 /** @throws Error that names the variable of an address which is none of this machine, or of a name that cannot be resolved */
 export async function requireOwnHosts({ host, metrics }: Pick<Config, 'host' | 'metrics'>): Promise<void> {

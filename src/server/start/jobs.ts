@@ -1,6 +1,6 @@
 // The third step of the start: what this instance does by itself.
-import { notificationQueue } from '../../core/notification-queue.ts'
-import { webhookQueues } from '../../core/webhooks/queue.ts'
+import { notificationQueue } from '../../store/queues/notification-queue.ts'
+import { webhookQueues } from '../../store/queues/webhook-queue.ts'
 import { startDelivering } from '../jobs/events.ts'
 import { startJobQueue } from '../jobs/job-queue.ts'
 import { startSequencing } from '../jobs/sequence-log.ts'

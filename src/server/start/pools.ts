@@ -1,6 +1,6 @@
 // The main thread's connections to the database, a pool for each purpose (docs/handbook/scaling.md says how many they are).
 import type { Pool } from 'pg'
-import { openPool, READERS_PATIENCE } from '../../core/postgres/sql.ts'
+import { openPool, READERS_PATIENCE } from '../../store/postgres/sql.ts'
 
 const READ_CONNECTIONS_MAX = 4
 

@@ -1,5 +1,5 @@
 // The arguments of every step of the start.
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import type { Log } from '../log.ts'
 
 /** The steps that undo a start, in the order in which it was made. */

@@ -1,15 +1,15 @@
 // Brings the shipped documents, policies and webhook rules, into the database at start (decisions §6): new ones are added, approved ones
 // never change.
 import type pg from 'pg'
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { readPolicies } from '../../core/policy/load.ts'
-import { addPolicyVersions, readPolicyVersions } from '../../core/tables/policy-versions.ts'
-import { inTransaction } from '../../core/postgres/transaction.ts'
+import { addPolicyVersions, readPolicyVersions } from '../../store/tables/policy-versions.ts'
+import { inTransaction } from '../../store/postgres/transaction.ts'
 import {
   loadWebhookRules,
   readWebhookRules,
   type StoredWebhookRules,
-} from '../../core/tables/webhook-rules.ts'
+} from '../../store/tables/webhook-rules.ts'
 import type { ShippedDocuments } from './unapproved.ts'
 import { readWebhookRulesFolder, type WebhookRulesFile } from '../../core/webhook-rules/load.ts'
 

@@ -1,5 +1,5 @@
 // The second step of the start: the worker threads, and what the main thread shares with them.
-import { openStoreFault, watchStoreFault } from '../../core/store-fault.ts'
+import { openStoreFault, watchStoreFault } from '../../core/threads/store-fault.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
 import { openCallers } from '../http/authenticate.ts'
 import { openCompute } from '../http/gates/compute.ts'

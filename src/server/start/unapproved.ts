@@ -1,6 +1,6 @@
 // Documents of the release that nobody has approved: after an upgrade they look as if they were in effect. Looked at whenever somebody asks,
 // because an approval takes effect without a start.
-import type { AuthorityState } from '../../core/authority-state.ts'
+import type { AuthorityState } from '../../core/callers/authority-state.ts'
 
 /** The documents in the folders of this instance. */
 export interface ShippedDocuments {

@@ -1,7 +1,7 @@
 // This service as a witness of other logs, at the start: its keys and the file of the logs must be there (docs/handbook/log.md).
-import type { Config } from '../../core/config.ts'
+import type { Config } from '../../core/config/config.ts'
 import { readWitnessKeys, witnessVkeys } from '../../core/signing/witness-keys.ts'
-import { readWitnessedLogs } from '../../core/witnesses.ts'
+import { readWitnessedLogs } from '../../core/config/witnesses.ts'
 
 export interface OpenedWitness {
   /** Its keys, for the policies of those who trust it. */

@@ -1,10 +1,10 @@
 // Wakes the requests that wait for an approval request to change. One statement looks at all of them: a request that waits holds no
 // connection and no thread. The feed of events cannot serve them: it needs the evidence log, and has no event for a first approval of two.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Persons } from '../../core/persons.ts'
-import { readRequestStates, type RequestState } from '../../core/tables/approval-requests.ts'
+import type { Persons } from '../../formats/people/persons.ts'
+import { readRequestStates, type RequestState } from '../../store/tables/approval-requests.ts'
 import { bounds } from '../http/gates/index.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /** While somebody waits. */
 const LOOK_EVERY_MS = 250

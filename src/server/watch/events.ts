@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { openPerClient } from '../http/gates/concurrency.ts'
 import { bounds } from '../http/gates/index.ts'
-import { bitOf, codesMask, eventTypes } from '../../core/events/types.ts'
-import type { EventScope } from '../../core/events/read.ts'
-import { ownerTag, readEventsSince, type FeedPlace } from '../../core/tables/log-events.ts'
-import type { Sql } from '../../core/postgres/sql.ts'
+import { bitOf, codesMask, eventTypes } from '../../formats/schemas/event-types.ts'
+import type { EventScope } from '../../store/tables/log-events.ts'
+import { ownerTag, readEventsSince, type FeedPlace } from '../../store/tables/log-events.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /** While somebody waits. The sequencer appends five times a second. */
 const LOOK_EVERY_MS = 100

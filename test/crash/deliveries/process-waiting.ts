@@ -1,11 +1,15 @@
 // Processes the deliveries whose jobs wait, as one batch of a worker thread.
-import { openJoinedQueue } from '../../../src/core/job-queue.ts'
+import { openJoinedQueue } from '../../../src/store/queues/job-queue.ts'
 import { openCrypto } from '../../../src/core/signing/crypto.ts'
 import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
-import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
-import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
+import { startLogBatch } from '../../../src/store/tables/log-queue.ts'
+import { readWebhookRulesInEffect } from '../../../src/store/tables/webhook-rules.ts'
 import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/operations/process-webhooks.ts'
-import { deliveriesIn, openWebhookJobs, WEBHOOK_BATCH_QUEUE } from '../../../src/core/webhooks/queue.ts'
+import {
+  deliveriesIn,
+  openWebhookJobs,
+  WEBHOOK_BATCH_QUEUE,
+} from '../../../src/store/queues/webhook-queue.ts'
 import { processWebhooks } from '../../../workers/webhooks/process.ts'
 import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
 import { patientPool } from '../../patient-pool.ts'

@@ -1,6 +1,6 @@
 // Delivers the events of a database to its one endpoint, as an instance does, until there are no more or the endpoint is disabled.
 import { readSigningKeys } from '../../../src/core/signing/keys.ts'
-import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
+import { startLogBatch } from '../../../src/store/tables/log-queue.ts'
 import type { SignedEvents } from '../../../src/core/operations/sign-events.ts'
 import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
 import { startDelivering } from '../../../src/server/jobs/events.ts'

@@ -2,7 +2,7 @@
 // of it being written for them.
 import { stripTypeScriptTypes } from 'node:module'
 import { parse, type AnyNode } from 'acorn'
-import type { Task, ThreadReplies } from '../../../src/core/thread-messages.ts'
+import type { Task, ThreadReplies } from '../../../src/core/threads/thread-messages.ts'
 
 /** Where in its await a process may die: nothing begun, begun and not known how it ended, ended. */
 export const moments = ['before', 'begun', 'after'] as const

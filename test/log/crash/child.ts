@@ -22,7 +22,7 @@ const work = JSON.parse(workText) as Work
 recordProcess()
 const { openLogWork } = await import('../../../workers/log/index.ts')
 const { readLogKeys } = await import('../../../src/core/signing/log-keys.ts')
-const { readLogStatus } = await import('../../../src/core/tables/log-state.ts')
+const { readLogStatus } = await import('../../../src/store/tables/log-state.ts')
 const { patientPool } = await import('../../patient-pool.ts')
 
 let { nowMs } = work

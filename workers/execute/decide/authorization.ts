@@ -1,7 +1,7 @@
 // The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
-import { newAuthorizationId } from '../../../src/core/authorization-id.ts'
-import { Canonical, canonicalize } from '../../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../../src/core/signing/sha256.ts'
+import { newAuthorizationId } from '../../../src/formats/authorization-id.ts'
+import { Canonical, canonicalize } from '../../../src/formats/json/canonical.ts'
+import { sha256Hex } from '../../../src/store/sha256.ts'
 import type { SigningKey } from '../../../src/core/signing/keys.ts'
 import {
   signEd25519,

@@ -1,8 +1,8 @@
 // Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
 // Nothing here is kept unless `claim` takes the id, so a duplicate's decision leaves no trace.
 import type { Fresh } from '../../fresh.ts'
-import type { Json } from '../../../src/core/json/canonical.ts'
-import { failures, type Failure } from '../../../src/core/errors.ts'
+import type { Json } from '../../../src/formats/json/canonical.ts'
+import { failures, type Failure } from '../../../src/core/errors/errors.ts'
 import { groupsOf } from '../../../src/core/policy/counting.ts'
 import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../../src/core/policy/evaluate.ts'
 import type { SigningKey } from '../../../src/core/signing/keys.ts'

@@ -1,5 +1,5 @@
 // The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
-import { Canonical, canonicalize, type Json } from '../../../src/core/json/canonical.ts'
+import { Canonical, canonicalize, type Json } from '../../../src/formats/json/canonical.ts'
 import type { Evaluation } from '../../../src/core/policy/evaluate.ts'
 import type { Accepted } from '../validate/validate.ts'
 

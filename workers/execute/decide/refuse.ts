@@ -1,8 +1,8 @@
 // The signed Refusal Record of a transaction that is not executed (decisions §4), stored in the commit that claims its id.
 import type { Fresh } from '../../fresh.ts'
-import { canonicalize } from '../../../src/core/json/canonical.ts'
+import { canonicalize } from '../../../src/formats/json/canonical.ts'
 import type { Mismatch } from '../../../src/core/policy/evaluate.ts'
-import { sha256Hex } from '../../../src/core/signing/sha256.ts'
+import { sha256Hex } from '../../../src/store/sha256.ts'
 import type { SigningKey } from '../../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../../src/core/signing/signature.ts'
 import type { Decision } from './decision.ts'
@@ -11,7 +11,7 @@ import type { Accepted } from '../validate/validate.ts'
 export interface Refusal {
   /** Canonical text of the signed members. */
   readonly body: string
-  /** The members beside them, see src/core/sealed.ts. */
+  /** The members beside them, see src/store/tables/sealed.ts. */
   readonly seal: string
   /** refusalRecordHash. */
   readonly hash: string

@@ -1,10 +1,10 @@
 // Between the rules and the claim, for policies that verify state (decisions §6, §12): a declared signal must be what is independently known,
 // one that was left out gets that value before a rule reads it, and what that knowledge rests on is claimed with the execution. Everything
 // else never comes here.
-import type { Json } from '../../../src/core/json/canonical.ts'
-import { Failure } from '../../../src/core/errors.ts'
+import type { Json } from '../../../src/formats/json/canonical.ts'
+import { Failure } from '../../../src/core/errors/errors.ts'
 import { denied, rejected, type Evaluation, type Mismatch } from '../../../src/core/policy/evaluate.ts'
-import type { AdvisoryLock, Sql } from '../../../src/core/postgres/sql.ts'
+import type { AdvisoryLock, Sql } from '../../../src/store/postgres/sql.ts'
 import { verifierOf } from '../../verifiers/index.ts'
 import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../../verifiers/verifier.ts'
 import type { LoadedPolicy } from '../../policies.ts'

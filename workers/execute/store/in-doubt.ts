@@ -1,7 +1,7 @@
 // After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
 import type { Pool } from 'pg'
-import { markInDoubt } from '../../../src/core/tables/execution-intents.ts'
-import { within } from '../../../src/core/within.ts'
+import { markInDoubt } from '../../../src/store/tables/execution-intents.ts'
+import { within } from '../../../src/core/threads/within.ts'
 import type { Performed } from '../perform.ts'
 
 /** Answers that are known already wait for it. */

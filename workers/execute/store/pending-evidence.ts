@@ -2,7 +2,7 @@
 // doubt, so it is kept and stored when the database takes it (docs/design-notes.md "When the database is away"). Where the database
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { StoreFault } from '../../../src/core/store-fault.ts'
+import type { StoreFault } from '../../../src/core/threads/store-fault.ts'
 import { commit, whyNotStorable, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 
 export interface PendingEvidence {

@@ -1,9 +1,9 @@
 // Last stage: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorText } from '../../../src/core/error-text.ts'
-import { failures, type Failure } from '../../../src/core/errors.ts'
-import { trustRecordText } from '../../../src/core/sealed.ts'
-import { classify } from '../../../src/core/postgres/sql-errors.ts'
+import { errorText } from '../../../src/formats/text/error-text.ts'
+import { failures, type Failure } from '../../../src/core/errors/errors.ts'
+import { trustRecordText } from '../../../src/store/tables/sealed.ts'
+import { classify } from '../../../src/store/postgres/sql-errors.ts'
 import { commit, evidenceOf, type CommitWith, type NotStored } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from '../receipt.ts'

@@ -4,11 +4,14 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { isMissing } from '../../../src/core/json/body.ts'
-import { isObject, type Fields } from '../../../src/core/json/fields.ts'
-import { failures, type Failure } from '../../../src/core/errors.ts'
+import { isObject, type Fields } from '../../../src/formats/json/fields.ts'
+import { failures, type Failure } from '../../../src/core/errors/errors.ts'
 import { holdsUnsafeInteger } from '../../../src/core/json/json.ts'
-import { BusinessTransactionInput, NESTED_OBJECTS } from '../../../src/core/schemas/business-transaction.ts'
-import { isUuid } from '../../../src/core/schemas/primitives.ts'
+import {
+  BusinessTransactionInput,
+  NESTED_OBJECTS,
+} from '../../../src/formats/schemas/business-transaction.ts'
+import { isUuid } from '../../../src/formats/schemas/primitives.ts'
 import type { ScopedCaller } from '../../in-flight.ts'
 
 interface Problem {

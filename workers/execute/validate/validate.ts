@@ -1,9 +1,9 @@
 // First stage of the pipeline: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
 import { isBlank, parseBody } from '../../../src/core/json/body.ts'
-import { isObject, type Fields } from '../../../src/core/json/fields.ts'
-import { Canonical, canonicalize, type Json } from '../../../src/core/json/canonical.ts'
-import { Failure } from '../../../src/core/errors.ts'
+import { isObject, type Fields } from '../../../src/formats/json/fields.ts'
+import { Canonical, canonicalize, type Json } from '../../../src/formats/json/canonical.ts'
+import { Failure } from '../../../src/core/errors/errors.ts'
 import {
   Authority,
   Authorization,
@@ -12,8 +12,8 @@ import {
   NESTED_OBJECTS,
   PolicyReference,
   type BusinessTransactionInput,
-} from '../../../src/core/schemas/business-transaction.ts'
-import { isUuid } from '../../../src/core/schemas/primitives.ts'
+} from '../../../src/formats/schemas/business-transaction.ts'
+import { isUuid } from '../../../src/formats/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
 import type { WorkerRequest, InFlight } from '../../in-flight.ts'
 

@@ -1,6 +1,6 @@
 // The book of what this instance holds at once: requests and bytes in three columns, each bounded for all clients together, for those without a
 // key, and for one client (docs/design-notes.md "Backpressure").
-import type { Gate } from '../../../core/gates.ts'
+import type { Gate } from '../../../core/errors/gates.ts'
 import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
 

@@ -1,7 +1,7 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
 // operation of the threads is charged to stands in its row (dispatch/operations.ts).
-import { failures, type Failure } from '../../../core/errors.ts'
-import type { ThreadReply } from '../../../core/thread-messages.ts'
+import { failures, type Failure } from '../../../core/errors/errors.ts'
+import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
 import type { Operation } from '../../../core/operations/index.ts'
 import { operations, type Cost, type Price } from '../../../core/operations/index.ts'
 import type { Meter } from '../../dispatch/replies.ts'

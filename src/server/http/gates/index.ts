@@ -1,8 +1,8 @@
 // The gates: everything that bounds what one client may have of an instance, in one table. `open.ts` has the verbs by which a request passes
 // them. The table of the handbook, "Who may use how much", is made from the rows (`npm run ledgers`).
-import type { Config } from '../../../core/config.ts'
-import type { OverloadGate } from '../../../core/gates.ts'
-import { LATE_MS } from '../../../core/lateness.ts'
+import type { Config } from '../../../core/config/config.ts'
+import type { OverloadGate } from '../../../core/errors/gates.ts'
+import { LATE_MS } from '../../../core/threads/lateness.ts'
 import { QUEUED_MS_MAX, type Cost } from '../../../core/operations/index.ts'
 
 const MIB = 1024 * 1024

@@ -1,6 +1,6 @@
 // The verbs by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
-import type { Config } from '../../../core/config.ts'
-import { failures, type Failure } from '../../../core/errors.ts'
+import type { Config } from '../../../core/config/config.ts'
+import { failures, type Failure } from '../../../core/errors/errors.ts'
 import { openBook, type Book } from './book.ts'
 import type { Compute, Funds } from './compute.ts'
 import { bounds, limits as rows, type LimitName } from './index.ts'

@@ -1,5 +1,5 @@
 // Whether this instance keeps up with what it has taken in: GET /ready says so, and a load balancer sends its callers elsewhere.
-import { LATE_MS, watchLateness } from '../../../core/lateness.ts'
+import { LATE_MS, watchLateness } from '../../../core/threads/lateness.ts'
 import type { Dispatcher } from '../../dispatch/dispatcher.ts'
 import { bounds } from './index.ts'
 

@@ -1,6 +1,6 @@
 // The connections that routes read by, shared out between clients: one that reads much waits for itself, and others do not wait for it.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import type { Sql } from '../../../core/postgres/sql.ts'
+import type { Sql } from '../../../store/postgres/sql.ts'
 import { openPerClient } from './concurrency.ts'
 import { bounds } from './index.ts'
 

@@ -1,8 +1,8 @@
 // Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for all requests that come in one
 // turn of the event loop, and for some that are likely to follow (docs/design-notes.md "Shared limits").
-import { forgetWhole, spendRequests } from '../../../core/tables/rate-buckets.ts'
-import type { Sql } from '../../../core/postgres/sql.ts'
-import { within } from '../../../core/within.ts'
+import { forgetWhole, spendRequests } from '../../../store/tables/rate-buckets.ts'
+import type { Sql } from '../../../store/postgres/sql.ts'
+import { within } from '../../../core/threads/within.ts'
 import {
   intervalMs,
   maybeSpend,

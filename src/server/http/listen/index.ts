@@ -1,6 +1,6 @@
 // Listens on the service's address: uWebSockets.js where its binary loads, node:http elsewhere (docs/design-notes.md "Limits of the listeners").
 import type UWebSockets from 'uWebSockets.js'
-import { errorText } from '../../../core/error-text.ts'
+import { errorText } from '../../../formats/text/error-text.ts'
 import { headBytesMax } from './guard.ts'
 import type { ListenOptions, Listener } from './listener.ts'
 import { listenNode } from './node.ts'

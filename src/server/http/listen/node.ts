@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createServer, STATUS_CODES } from '../../../core/node-http.ts'
+import { createServer, STATUS_CODES } from '../../../core/outbound/node-http.ts'
 import { bounds } from '../gates/index.ts'
 import { backlogTaken } from './backlog.ts'
 import { serveRequest } from './serve-request.ts'

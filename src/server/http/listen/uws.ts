@@ -7,7 +7,7 @@
 // - It lists headers up to one without a name, so a Content-Length behind that is not seen, and the body is read as a request.
 //   No proxy passes on such a head (RFC 9110 §5.1); without one in between a client deceives only itself.
 import type UWebSockets from 'uWebSockets.js'
-import { STATUS_CODES } from '../../../core/node-http.ts'
+import { STATUS_CODES } from '../../../core/outbound/node-http.ts'
 import { backlogTaken } from './backlog.ts'
 import { serveRequest, type Wire } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'

@@ -1,0 +1,75 @@
+// Which keys are in effect: those of the configuration, and those that governance has issued and not revoked.
+import { clashesOf, keyIdOf, type Caller } from '../../formats/people/caller.ts'
+import { isClearName, unclearNames } from '../../formats/people/names.ts'
+import type { StoredCallerKey } from '../../store/tables/caller-keys.ts'
+
+/** A key that is in effect. */
+export interface CallerKey {
+  readonly caller: Caller
+  /** How the threads of this instance know it: the place in the configuration, or behind that the number of the table. */
+  readonly index: number
+}
+
+/** An entry of the configuration that is not in effect. */
+interface RefusedEntry {
+  /** Its place in the configuration. */
+  readonly index: number
+  readonly caller: Caller
+  /** Completes "it is refused: …". */
+  readonly why: string
+}
+
+interface CallerKeys {
+  readonly inEffect: readonly CallerKey[]
+  readonly refused: readonly RefusedEntry[]
+  /** Names of principals that an earlier release issued and that nobody may speak for any more, each as a sentence. */
+  readonly unclear: readonly string[]
+}
+
+/**
+ * The word of governance on a key counts, also where it is configured: who can write the configuration must not undo what two humans decided.
+ * Expired keys are among them: time passes without a change.
+ * @param configured the entries of SERVICE_API_KEYS, or of the embedded service's file
+ * @param stored as `readCallerKeysInEffect` reads it
+ */
+export function callerKeys(configured: readonly Caller[], stored: readonly StoredCallerKey[]): CallerKeys {
+  const known = new Map(stored.map((key) => [key.keyHash, key]))
+  const issued = stored.flatMap(({ number, caller, isRevoked }) =>
+    caller === undefined || isRevoked ? [] : [{ caller, index: configured.length + number }],
+  )
+  const refused: RefusedEntry[] = []
+  const entries: CallerKey[] = []
+  for (const [index, caller] of configured.entries()) {
+    const why = whyRefused(caller, known.get(caller.keyHash), issued)
+    if (why === undefined) entries.push({ caller, index })
+    else refused.push({ index, caller, why })
+  }
+  return {
+    inEffect: [...entries, ...issued.map(withClearNames)],
+    refused,
+    unclear: issued.flatMap(({ caller: { callerId, keyHash, allowedPrincipalIds } }) =>
+      unclearNames(allowedPrincipalIds, `${callerId}:${keyIdOf(keyHash)} allowedPrincipalIds`),
+    ),
+  }
+}
+
+/** An earlier release issued keys for principals such as `u.boss ` with its space, who is no person that the registers know: nobody speaks for them. */
+function withClearNames({ caller, index }: CallerKey): CallerKey {
+  const allowedPrincipalIds = caller.allowedPrincipalIds.filter(isClearName)
+  return { caller: { ...caller, allowedPrincipalIds }, index }
+}
+
+function whyRefused(
+  caller: Caller,
+  stored: StoredCallerKey | undefined,
+  issued: readonly CallerKey[],
+): string | undefined {
+  if (stored?.isRevoked === true) return 'governance has revoked its key'
+  if (stored !== undefined) return 'governance has issued its key, and its scope is the one that counts'
+  for (const other of issued) {
+    const [clash] = clashesOf(caller, other.caller)
+    if (clash === 'callerId') return 'its callerId differs only in case from one that governance has issued'
+    if (clash !== undefined) return `its ${clash} is that of another caller, whose key governance has issued`
+  }
+  return undefined
+}

@@ -1,0 +1,344 @@
+// Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+import type { Gate, OverloadGate } from './gates.ts'
+import { printable } from '../../formats/text/printable.ts'
+import type { AuditType } from '../../formats/schemas/audit-event.ts'
+
+/** The part of an audit event that whoever refuses knows (decisions §9). */
+export interface Audited {
+  readonly type: AuditType
+  /** The sentence that the caller gets. */
+  readonly reason: string
+  readonly capability?: string
+  readonly principalId?: string
+  /** Ids of what it is about. */
+  readonly detail?: Readonly<Record<string, string>>
+}
+
+/** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
+export type RefusalKind = 'rejected' | 'denied'
+
+/** Characters of a message in a log line: it may quote names that a caller made up. */
+const LOGGED_MAX = 300
+
+interface More {
+  readonly code?: string
+  readonly headers?: Record<string, string>
+  readonly cause?: unknown
+  readonly audit?: Omit<Audited, 'reason'>
+  readonly refusalKind?: RefusalKind
+}
+
+/** Every status of a failure but 503, which names its gate. */
+type PlainStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502
+type FailureParts =
+  | [status: PlainStatus, message: string, more?: More]
+  | [status: 503, message: string, more: More & { readonly gate: Gate }]
+
+/** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
+export class Failure {
+  readonly status: number
+  readonly message: string
+  readonly code: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  /** For the log line, never for the caller. */
+  readonly cause: unknown
+  /** Written to the audit before the caller is answered. */
+  readonly audit: Audited | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind: RefusalKind | undefined
+  /** A 503 says which gate refused, for the log line and the metrics, never for the caller. */
+  readonly gate: Gate | undefined
+
+  constructor(...[status, message, more = {}]: FailureParts) {
+    this.status = status
+    this.message = message
+    this.code = more.code
+    this.headers = more.headers ?? {}
+    this.cause = more.cause
+    this.audit = more.audit && { ...more.audit, reason: message }
+    this.refusalKind = more.refusalKind
+    this.gate = 'gate' in more ? more.gate : undefined
+  }
+
+  /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
+  body(): string {
+    return JSON.stringify(
+      this.code === undefined ? { error: this.message } : { error: this.message, code: this.code },
+    )
+  }
+
+  /** For the log line: code, message and cause. What a caller can write into these neither breaks the line nor fills the log. */
+  log(): Record<string, string> {
+    const { code, cause } = this
+    return {
+      ...(code === undefined ? {} : { code }),
+      reason: printable(this.message.slice(0, LOGGED_MAX)),
+      ...(cause === undefined ? {} : { cause: causeText(cause) }),
+    }
+  }
+}
+
+function causeText(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
+
+/** Makes the answer and the log line of a failure, whichever thread made it. */
+export function answerOf(failure: Failure) {
+  const { status, headers, audit, refusalKind, gate } = failure
+  return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind, gate }
+}
+
+/** The contract says little of a body that is wrong; that route says everything that is wrong with it. */
+const EVALUATE_LINK = { Link: '</sandbox/evaluate>; rel="help"' }
+
+/** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
+export const failures = {
+  /** @param of.transaction whether it is that of a transaction, and not of a record to look up */
+  invalidBusinessTransactionId: ({ transaction = false }: { transaction?: boolean } = {}) =>
+    new Failure(
+      400,
+      'businessTransactionId must be a valid UUID.',
+      transaction ? { headers: EVALUATE_LINK } : {},
+    ),
+  /** Every other rule of the body; the messages stand in decisions §3. */
+  invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
+  /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
+  fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
+  authenticationRequired: () =>
+    new Failure(401, 'authentication required', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
+      audit: { type: 'caller.rejected' },
+    }),
+  /**
+   * @param reason as the decision states it, see `denied` in src/core/policy/evaluate.ts
+   * @param refusalOf the transaction whose Refusal Record is stored with this answer
+   * @param refusal.approvable whether that record says so: the caller may ask for approvals
+   */
+  policyDenied: (reason: string, refusalOf: string, { approvable = false }: { approvable?: boolean } = {}) =>
+    new Failure(403, `Execution rejected: ${reason}`, {
+      code: 'POLICY_DENIED',
+      headers: approvable ? askingLink(refusalOf) : refusalLink(refusalOf),
+      refusalKind: 'denied',
+    }),
+  nonHumanCaller: () =>
+    new Failure(
+      403,
+      'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
+      { code: 'NON_HUMAN_CALLER_DENIED', audit: { type: 'caller.non_human_denied' } },
+    ),
+  readOnlyCaller: () =>
+    new Failure(403, 'This key only reads: it has readAll and no capability.', { code: 'READ_ONLY_CALLER' }),
+  sameActor: () =>
+    new Failure(403, 'A change must be approved or rejected by another human than the one who proposed it.', {
+      code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE',
+      audit: { type: 'governance.same_actor_denied' },
+    }),
+  /** @param why a clause that names the mistake */
+  stepUpInvalid: (why: string) =>
+    new Failure(403, `Step-up authorization is invalid: ${why}.`, {
+      code: 'STEP_UP_AUTHORIZATION_INVALID',
+      audit: { type: 'governance.step_up_denied' },
+    }),
+  /** @param why a clause: what a console session may not do, or what the request lacks to be one of the console's own */
+  consoleRefused: (why: string) =>
+    new Failure(403, `Refused for a console session: ${why}.`, {
+      code: 'CONSOLE_REFUSED',
+      audit: { type: 'caller.rejected' },
+    }),
+  principalOutsideScope: (refused: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
+      audit: { type: 'caller.principal_denied', ...refused },
+    }),
+  capabilityOutsideScope: (refused: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to invoke this capability.', {
+      audit: { type: 'caller.capability_denied', ...refused },
+    }),
+  policyNotFound: (policy: { name: string; version: string }) =>
+    new Failure(404, `Policy '${policy.name}' version '${policy.version}' was not found.`),
+  transactionNotFound: () => new Failure(404, 'Business Transaction not found.'),
+  /** The same sentence with a code on the routes that work on a record. */
+  noRecordToVerify: () =>
+    new Failure(404, 'Execution Trust Record not found.', { code: 'VERIFICATION_FAILED' }),
+  trustRecordNotFound: () => new Failure(404, 'Execution Trust Record not found.'),
+  verificationNotFound: () => new Failure(404, 'Verification not found.'),
+  receiptNotFound: () => new Failure(404, 'Receipt not found.'),
+  callerIdentityMissing: () => new Failure(404, 'No authenticated caller identity available.'),
+  duplicateTransaction: (id: string) =>
+    new Failure(409, `Business Transaction '${id}' already exists.`, {
+      headers: { Location: `/trust-records/${id}` },
+    }),
+  receiptNotVerified: () =>
+    new Failure(409, 'The Execution Trust Record must be verified before a receipt is generated.', {
+      code: 'RECEIPT_GENERATION_FAILED',
+    }),
+  rateLimited: (retryAfterSeconds: number) =>
+    new Failure(429, 'Rate limit exceeded. Try again later.', {
+      code: 'RATE_LIMITED',
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+      audit: { type: 'rate_limited' },
+    }),
+  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
+  executionRejected: (
+    reason: string,
+    refusalOf: string,
+    { approvable = false }: { approvable?: boolean } = {},
+  ) =>
+    new Failure(500, `Execution rejected: ${reason}`, {
+      code: 'RUNTIME_ERROR',
+      headers: approvable ? askingLink(refusalOf) : refusalLink(refusalOf),
+      refusalKind: 'rejected',
+    }),
+  /** The contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
+  missingObject: (name: string) =>
+    new Failure(500, 'Internal Server Error', {
+      cause: `missing nested object: ${name}`,
+      headers: EVALUATE_LINK,
+    }),
+  internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
+  noConnector: (action: string) =>
+    new Failure(500, `No connector registered for action: ${action}.`, { code: 'RUNTIME_ERROR' }),
+  executionFailed: (reason: string) =>
+    new Failure(500, `Execution failed: ${reason}.`, { code: 'RUNTIME_ERROR' }),
+
+  malformedJson: (cause: string) => new Failure(400, 'Malformed JSON body.', { cause }),
+  invalidPage: () => new Failure(400, 'page must be a whole number, 1 or more.'),
+  invalidPageSize: () => new Failure(400, 'pageSize must be a whole number from 1 to 100.'),
+  invalidQuery: (message: string) => new Failure(400, message),
+  /** Posted evidence that is no JSON object: POST /refusal/verify and /audit/verify (decisions §12). */
+  invalidEvidence: () => new Failure(400, 'the body must be an object.'),
+  /** A body of a governance, approval or intent route; the message names the field. */
+  invalidField: (message: string) => new Failure(400, message),
+  /** The signature of a webhook delivery is its authentication (interface §6). */
+  missingSignature: (provider: string, cause: string) =>
+    new Failure(401, 'Missing signature.', {
+      cause,
+      audit: { type: 'webhook.rejected', detail: { provider } },
+    }),
+  invalidSignature: (provider: string, cause: string) =>
+    new Failure(401, 'Invalid signature.', {
+      cause,
+      audit: { type: 'webhook.rejected', detail: { provider } },
+    }),
+  /** @param cause where the scheme expects the id, for the log */
+  missingEventId: (cause: string) => new Failure(400, 'Missing event id.', { cause }),
+  webhookEventNotFound: () => new Failure(404, 'Delivery not found.'),
+  changeNotFound: () =>
+    new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
+  approvalNotFound: () => new Failure(404, 'Approval not found.'),
+  intentNotFound: () => new Failure(404, 'Execution intent not found.'),
+  approvalRequestNotFound: () =>
+    new Failure(404, 'Approval request not found.', { code: 'APPROVAL_REQUEST_NOT_FOUND' }),
+  /** @param message a sentence that names what the caller lacks to decide approval requests */
+  notAnEligibleApprover: (message: string) => new Failure(403, message, { code: 'NOT_AN_ELIGIBLE_APPROVER' }),
+  /** @param reason a sentence: why no approval would let the execution through */
+  notApprovable: (reason: string) =>
+    new Failure(409, `No approval would help: ${reason}`, { code: 'NOT_APPROVABLE' }),
+  /** @param message which bound is reached, a sentence */
+  tooManyApprovalRequests: (message: string) =>
+    new Failure(429, message, {
+      code: 'TOO_MANY_APPROVAL_REQUESTS',
+      headers: { 'Retry-After': '60' },
+      audit: { type: 'rate_limited' },
+    }),
+  /** The request contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
+  conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
+  eventEndpointNotFound: () =>
+    new Failure(404, 'No such event endpoint is in effect.', { code: 'EVENT_ENDPOINT_NOT_FOUND' }),
+  refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
+  /** @param kind a proof kind of GET /log/proofs/{kind}/{id}; another caller's artifact is answered the same */
+  artifactNotFound: (kind: string) => new Failure(404, `There is no such ${kind}.`),
+  notLogged: () =>
+    new Failure(404, 'This is not in the evidence log: it was stored while the log was off.', {
+      code: 'NOT_LOGGED',
+    }),
+  noEvents: () =>
+    new Failure(409, 'This service runs with LOG=off: events are read from the evidence log.', {
+      code: 'NOT_LOGGED',
+    }),
+  /** Another caller's stream is answered the same. */
+  streamNotFound: () => new Failure(404, 'There is no such stream in the evidence log.'),
+  /** @param why the bundle of a record cannot be made, without its full stop */
+  noBundle: (why: string) =>
+    new Failure(404, `There is no bundle of this record: ${why}.`, { code: 'NOT_LOGGED' }),
+  /** GET /log/absence tells nobody else whether the log has an id that is another caller's. */
+  idNotYours: () => new Failure(404, 'This id is not one of yours.'),
+  noCheckpoint: () =>
+    new Failure(
+      404,
+      'There is no such log, or it has no checkpoint yet, or its witnesses have not cosigned one.',
+    ),
+  tileNotFound: () => new Failure(404, 'There is no such tile under the newest checkpoint.'),
+  /** The four of C2SP tlog-witness, for logs that this service is a witness of. */
+  logNotWitnessed: () => new Failure(404, 'This witness does not know the log of the checkpoint.'),
+  notWitnessed: () => new Failure(404, 'This witness has cosigned no checkpoint of such a log.'),
+  /** @param why a clause */
+  checkpointNotSigned: (why: string) => new Failure(403, `The checkpoint is not signed by its log: ${why}.`),
+  /** @param why a clause */
+  checkpointInconsistent: (why: string) =>
+    new Failure(422, `The checkpoint does not continue the one that was cosigned before: ${why}.`),
+  keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
+  pathNotFound: () => new Failure(404, 'Not Found'),
+  pageNotBuilt: () =>
+    new Failure(
+      404,
+      'This page has not been built. Run "npm run pages" in the folder of the service, after "npm ci".',
+    ),
+  methodNotAllowed: (allow: string) => new Failure(405, 'Method Not Allowed', { headers: { Allow: allow } }),
+  payloadTooLarge: () => new Failure(413, 'Payload too large.', { headers: { Connection: 'close' } }),
+  /** The authorization is consumed and the effect may or may not have happened: in doubt, never retried (decisions §8). */
+  outcomeUnknown: (cause: unknown) =>
+    new Failure(502, 'Execution outcome unknown; do not retry, read the execution intent.', {
+      code: 'EXECUTION_OUTCOME_UNKNOWN',
+      cause,
+    }),
+  /** Evidence of an earlier execution could not be stored although the database answers. `cause` is the SQLSTATE. */
+  evidenceRefused: (cause: string) =>
+    new Failure(503, 'The database refuses to store evidence. Nothing was executed.', {
+      code: 'EVIDENCE_REFUSED',
+      headers: { 'Retry-After': '5' },
+      cause,
+      gate: 'evidence',
+    }),
+  /** Until it starts again with a newer key. @param which key it is, and since when it is revoked */
+  signingKeyRevoked: (which: string) =>
+    new Failure(503, 'A key by which this service signs is revoked. Nothing was executed.', {
+      code: 'SIGNING_KEY_REVOKED',
+      headers: { 'Retry-After': '5' },
+      cause: which,
+      gate: 'signing-key',
+    }),
+  overloaded: (gate: OverloadGate, cause?: string) =>
+    new Failure(503, 'Service overloaded. Try again later.', {
+      code: 'OVERLOADED',
+      headers: { 'Retry-After': '1' },
+      cause,
+      gate,
+    }),
+  /** A source of verified state does not answer: nothing is stored or signed, and the id is free (decisions §12). */
+  stateUnavailable: (cause: unknown) =>
+    new Failure(503, 'The state that the policy verifies cannot be read at this moment.', {
+      code: 'STATE_UNAVAILABLE',
+      headers: { 'Retry-After': '5' },
+      cause,
+      gate: 'state',
+    }),
+  databaseUnavailable: (cause: unknown) =>
+    new Failure(503, 'Database unavailable. Nothing was executed.', {
+      code: 'DATABASE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+      cause,
+      gate: 'database',
+    }),
+} as const
+
+/** The link of a refusal that approvals could lift (decisions §13), and of the reply with which it came. */
+export const APPROVAL_REQUEST_LINK = '</approval-requests>; rel="approval-request"'
+
+function askingLink(businessTransactionId: string): Record<string, string> {
+  const { Link } = refusalLink(businessTransactionId)
+  return { Link: `${Link}, ${APPROVAL_REQUEST_LINK}` }
+}
+
+function refusalLink(businessTransactionId: string): Record<string, string> {
+  return { Link: `</refusal/${businessTransactionId}>; rel="refusal"` }
+}

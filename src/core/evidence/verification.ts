@@ -1,0 +1,121 @@
+// A verification of a trust record (interface §2.3), made for the record as it is stored now.
+import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+import { sealedText, type Sealed } from '../../store/tables/sealed.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import type { StoredEvidence } from '../../store/tables/trust-records.ts'
+import { canonicalText, type Crypto } from '../../formats/verifier/evidence.ts'
+import { VERIFIED_MESSAGE } from '../../formats/verifier/known-members.ts'
+import { checkTrustRecord } from '../../formats/verifier/trust-record.ts'
+
+export interface Verification {
+  readonly verificationId: string
+  readonly trustRecordHash: string
+  readonly status: 'VERIFIED' | 'FAILED'
+  /** Canonical text of the Verification of interface §2.3. */
+  readonly text: string
+}
+
+interface VerifyWith {
+  readonly crypto: Crypto
+  readonly clock: () => Date
+  /** A new verificationId. */
+  readonly newId: () => string
+}
+
+type Members = { readonly [name: string]: Json }
+
+/**
+ * Verifies the bytes that are about to be stored.
+ * @throws SyntaxError where they are no JSON
+ */
+export function verifySealed(
+  record: Sealed,
+  { businessTransactionId, crypto, ...fresh }: VerifyWith & { readonly businessTransactionId: string },
+): Verification {
+  const evidence = parsed(record)
+  const trustRecordHash = evidence['trustRecordHash'] as string
+  return describe({ businessTransactionId, trustRecordHash, problems: problemsOf(evidence, crypto) }, fresh)
+}
+
+/** A record with its key, and with the copies that the transaction's row keeps. */
+interface Stored extends StoredEvidence {
+  readonly id: string
+}
+
+/**
+ * Verifies a record as it is stored now. Always answers: one that does not hold gets a FAILED verification that says why. Besides
+ * the record's own checks, whatever stands twice in the tables must be the same: a change of either copy is one of the evidence.
+ */
+export function verifyStored(stored: Stored, { crypto, ...fresh }: VerifyWith): Verification {
+  const { trustRecordHash, problems } = judgeStored(stored, crypto)
+  return describe({ businessTransactionId: stored.id, trustRecordHash, problems }, fresh)
+}
+
+/** @returns the hash of the bytes as they are stored, which is the record's own where it holds, and why it does not; none: it does */
+export function judgeStored(stored: Stored, crypto: Crypto): { trustRecordHash: string; problems: string[] } {
+  const trustRecordHash = sha256Hex(stored.body)
+  return { trustRecordHash, problems: storedProblems({ ...stored, trustRecordHash }, crypto) }
+}
+
+function storedProblems(stored: Stored & { trustRecordHash: string }, crypto: Crypto): string[] {
+  const evidence = readable(stored)
+  if (evidence === undefined) return ['The stored trust record cannot be read']
+  return [
+    ...problemsOf(evidence, crypto),
+    ...(evidence['trustRecordHash'] === stored.trustRecordHash
+      ? []
+      : ['The stored bytes do not match the trust record hash']),
+    ...(evidence['businessTransactionId'] === stored.id
+      ? []
+      : ['The trust record is stored under another transaction']),
+    ...(sameText(evidence['transaction'], stored.transaction)
+      ? []
+      : ['The stored transaction differs from the one in the trust record']),
+    ...(sameText(evidence['authorization'], stored.executionAuthorization)
+      ? []
+      : ['The stored execution authorization differs from the one in the trust record']),
+  ]
+}
+
+/** Undefined for what was changed in the database until it is no JSON object. */
+function readable(record: Sealed): Members | undefined {
+  try {
+    const value: unknown = parsed(record)
+    return typeof value === 'object' && value !== null ? (value as Members) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function sameText(member: Json | undefined, stored: string | null): boolean {
+  return member !== undefined && stored !== null && canonicalText(member) === stored
+}
+
+function parsed(record: Sealed): Members {
+  return JSON.parse(sealedText(record)) as Members
+}
+
+function problemsOf(evidence: Members, crypto: Crypto): string[] {
+  return checkTrustRecord(evidence, crypto).flatMap(({ problem }) => problem ?? [])
+}
+
+function describe(
+  {
+    businessTransactionId,
+    trustRecordHash,
+    problems,
+  }: { businessTransactionId: string; trustRecordHash: string; problems: readonly string[] },
+  { clock, newId }: Omit<VerifyWith, 'crypto'>,
+): Verification {
+  const verificationId = newId()
+  const status = problems.length === 0 ? 'VERIFIED' : 'FAILED'
+  const text = canonicalize({
+    businessTransactionId,
+    message: problems.length === 0 ? VERIFIED_MESSAGE : problems.join('; '),
+    status,
+    trustRecordHash,
+    verificationId,
+    verifiedAt: clock().toISOString(),
+  })
+  return { verificationId, trustRecordHash, status, text }
+}

@@ -1,0 +1,8 @@
+// An object of JSON that was parsed.
+import type { Json } from './canonical.ts'
+
+export type Members = { readonly [name: string]: Json }
+
+export function isMembers(value: Json | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

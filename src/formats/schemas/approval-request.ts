@@ -1,0 +1,82 @@
+// Approval requests: a caller asks humans to approve one exact execution (decisions §7).
+import { Type } from 'typebox'
+import { approvalRequestStatuses } from './approval-request-statuses.ts'
+import { AnyKey, Signals } from './business-transaction.ts'
+import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+import { Signature } from './signature.ts'
+
+export const NOTE_MAX = 1_000
+
+/** Exactly the members that `requestHash` and the signature of the artifact `approval-request` cover. */
+export const ApprovalRequestContent = Type.Object({
+  requestId: Uuid,
+  requestedBy: Type.String({ pattern: '\\S', description: 'the callerId that asks, and alone may execute' }),
+  principalId: NonEmptyText,
+  capability: NonEmptyText,
+  target: NonEmptyText,
+  parameters: Type.Record(AnyKey, Type.Unknown(), { description: 'an object' }),
+  signals: Signals,
+  policy: Type.Object({ name: NonEmptyText, version: NonEmptyText, contentHash: Sha256 }),
+  quorum: Type.Integer({
+    minimum: 1,
+    description:
+      'how many approvals the execution uses up, over all signals that the policy verifies by them',
+  }),
+  note: Type.String({
+    maxLength: NOTE_MAX,
+    description: `a text of at most ${NOTE_MAX} characters, '' where none was given`,
+  }),
+  createdAt: Instant,
+  expiresAt: Instant,
+})
+export type ApprovalRequestContent = Type.Static<typeof ApprovalRequestContent>
+
+/** Exactly the members that the signature of the artifact `approval-request-close` covers. */
+export const ApprovalRequestClose = Type.Object({
+  closeId: Uuid,
+  requestId: Uuid,
+  requestHash: Sha256,
+  status: Type.Enum(['DECLINED', 'WITHDRAWN']),
+  by: Type.String({ pattern: '\\S', description: 'the callerId that closed it' }),
+  reason: Type.String({ description: "'' where it was withdrawn" }),
+  closedAt: Instant,
+})
+export type ApprovalRequestClose = Type.Static<typeof ApprovalRequestClose>
+
+export const ApprovalRequest = Type.Object({
+  request: ApprovalRequestContent,
+  requestHash: Sha256,
+  actionCode: Type.String({
+    pattern: '^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$',
+    description: 'for comparing over another channel, such as `7H2K-Q4ZM-9TRW`',
+  }),
+  status: Type.Enum([...approvalRequestStatuses], {
+    description: 'advice: the execution checks and uses up the approvals in its own commit',
+  }),
+  missing: Type.Integer({ minimum: 0, description: 'how many approvals are missing' }),
+  intervalSeconds: Type.Integer({ minimum: 1, description: 'how long to wait before asking again' }),
+  expiresAt: Instant,
+  url: Text,
+  eligible: Type.Array(NonEmptyText, { description: 'approverIds that could sign and have not' }),
+  approvals: Type.Array(
+    Type.Object({
+      approvalId: NonEmptyText,
+      approverId: NonEmptyText,
+      keyId: NonEmptyText,
+      approvedAt: Instant,
+    }),
+  ),
+  endedBy: Type.Optional(
+    Type.Object(
+      { changeId: Uuid },
+      {
+        description: 'where the status is `ENDED`: the change that retired the policy version of the request',
+      },
+    ),
+  ),
+  closed: Type.Optional(Type.Object({ ...ApprovalRequestClose.properties, signature: Signature })),
+  signature: Signature,
+})
+export type ApprovalRequest = Type.Static<typeof ApprovalRequest>
+
+export const ApprovalRequestPage = Type.Object({ requests: Type.Array(ApprovalRequest) })

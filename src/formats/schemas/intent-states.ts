@@ -1,0 +1,34 @@
+// The states of an execution intent, and what may follow what (decisions §8 "Execution intents"): the whole state machine.
+// It imports nothing, so that the verifier can hold a signed transition against it in a browser.
+//
+//   PREPARED ──► RELEASED ──► FINALIZED   carried out; the trust record proves it
+//       │            ├──────► ERRORED     failed for certain; the record proves it where there is one
+//       │            └──────► RESOLVED    a human, a provider or the connector said how it ended: EXECUTED or NOT_EXECUTED
+//       └───────────────────► ERRORED     given up before anything was released
+//
+// RELEASED is committed before a connector is called, and is never left but for an end: an effect that may have happened is not
+// tried again. An intent that is still RELEASED after its deadline is *in doubt*. That is no state but what the clock makes of one:
+// whoever looks decides it, by the database's clock (`isInDoubt` of src/store/tables/execution-intents.ts).
+
+export const intentStates = ['PREPARED', 'RELEASED', 'FINALIZED', 'ERRORED', 'RESOLVED'] as const
+export type IntentState = (typeof intentStates)[number]
+
+/** An end: nothing follows it. */
+export type IntentEnd = 'FINALIZED' | 'ERRORED' | 'RESOLVED'
+
+export const resolutions = ['EXECUTED', 'NOT_EXECUTED'] as const
+export type Resolution = (typeof resolutions)[number]
+
+const FOLLOWING: Readonly<Record<IntentState, readonly IntentState[]>> = {
+  PREPARED: ['RELEASED', 'ERRORED'],
+  RELEASED: ['FINALIZED', 'ERRORED', 'RESOLVED'],
+  FINALIZED: [],
+  ERRORED: [],
+  RESOLVED: [],
+}
+
+/** Whether an intent can go from one state to another. Of whatever a text says: what is no state follows none. */
+export function mayFollow(from: unknown, to: unknown): boolean {
+  const state = intentStates.find((known) => known === from)
+  return state !== undefined && FOLLOWING[state].some((next) => next === to)
+}

@@ -1,0 +1,65 @@
+// The payload that a human signs to resolve a change, or to act on an event endpoint, on the command line as in the console. Browser-safe.
+
+/** The longest that the service takes (decisions §7): a human may need a moment to send it. */
+export const STEP_UP_MS = 120_000
+
+/**
+ * The payload of a step-up authorization (decisions §7), in effect from `now` for `STEP_UP_MS`.
+ * @param change whose hash was compared with what the human was shown
+ * @param options.nonce 16 to 128 printable characters
+ * @param options.impactHash of the impact report that the human saw (src/formats/impact-report.ts); undefined: of none
+ */
+export function stepUpPayload(
+  { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
+  {
+    action,
+    nonce,
+    now,
+    impactHash,
+  }: {
+    readonly action: 'approve' | 'reject'
+    readonly nonce: string
+    readonly now: Date
+    readonly impactHash?: string | undefined
+  },
+) {
+  return {
+    version: 1,
+    nonce,
+    changeId,
+    action,
+    changeHash,
+    ...(impactHash === undefined ? {} : { impactHash }),
+    ...timesFrom(now),
+  }
+}
+
+/**
+ * The payload of a step-up for an event endpoint (docs/handbook/events.md), in effect as long.
+ * @param act.after of a redelivery, exactly as in the body; undefined: it has none
+ */
+export function endpointStepUpPayload(
+  act: {
+    readonly endpointId: string
+    readonly action: 'redeliver' | 'secret'
+    readonly after?: string | undefined
+  },
+  { nonce, now }: { readonly nonce: string; readonly now: Date },
+) {
+  const { endpointId, action, after } = act
+  return {
+    version: 1,
+    nonce,
+    endpointId,
+    action,
+    ...(after === undefined ? {} : { after }),
+    ...timesFrom(now),
+  }
+}
+
+function timesFrom(now: Date) {
+  return {
+    authorizedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
+  }
+}

@@ -1,0 +1,135 @@
+// The checks of an approval request as GET /approval-requests/{id} answers it, and of how it was closed, from their text alone (decisions §7).
+import { actionCode } from '../approval-requests/action-code.ts'
+import type { Json } from '../json/canonical.ts'
+import { canonicalText, check, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { instantMs } from './instant.ts'
+import { checkEd25519 } from './signatures.ts'
+
+const HASH = /^[0-9a-f]{64}$/
+/** The states that only its signed end can give a request. */
+const CLOSED = ['DECLINED', 'WITHDRAWN']
+
+/**
+ * Checks an approval request; never throws.
+ * @param evidence `{request, requestHash, …, signature}`, with `closed` where it was declined or withdrawn, or any other JSON
+ * @returns at least one check
+ */
+export function checkApprovalRequest(evidence: Json, given: Crypto): Check[] {
+  const asked = isMembers(evidence) ? evidence : {}
+  const { request, requestHash, signature, closed } = asked
+  const text = isMembers(request) ? canonicalText(request) : undefined
+  return [
+    check('request hash', 'The requestHash is not that of the request', () => {
+      return text !== undefined && given.sha256Hex(text) === requestHash
+    }),
+    checkEd25519('request signature', 'The signature of the request is not valid', given, {
+      artifact: 'approval-request',
+      text,
+      signature,
+    }),
+    check('request', 'The request is not one that the service makes', () => isWhole(members(request))),
+    check('action code', 'The actionCode is not that of the action', () => {
+      return actionCode(codedAction(members(request)), given.sha256Hex) === asked['actionCode']
+    }),
+    ...(closed === undefined ? [] : checkApprovalRequestClose(closed, given)),
+    check('standing', 'What it says beside the request is not what was signed', () => isAsSigned(asked)),
+  ]
+}
+
+/**
+ * Checks how a request was closed; never throws.
+ * @param evidence the member `closed` of a request, or any other JSON
+ * @returns at least one check
+ */
+export function checkApprovalRequestClose(evidence: Json, given: Crypto): Check[] {
+  const { signature, ...closed }: Members = isMembers(evidence) ? evidence : {}
+  return [
+    checkEd25519('close signature', 'The signature of its end is not valid', given, {
+      artifact: 'approval-request-close',
+      text: canonicalText(closed),
+      signature,
+    }),
+    check('close', 'Its end is not one that a request can have', () => isClose(closed)),
+  ]
+}
+
+/**
+ * Whether these are the members of a request that the service makes.
+ * @throws Error where one of them is missing or of another kind
+ */
+export function isWhole(request: Members): boolean {
+  const { policy, quorum, createdAt, expiresAt, note } = request
+  const { name, version, contentHash } = members(policy)
+  members(request['parameters'])
+  members(request['signals'])
+  return (
+    ['requestId', 'requestedBy', 'principalId', 'capability', 'target'].every((key) =>
+      isText(request[key]),
+    ) &&
+    isText(name) &&
+    isText(version) &&
+    HASH.test(string(contentHash)) &&
+    typeof quorum === 'number' &&
+    Number.isInteger(quorum) &&
+    quorum >= 1 &&
+    typeof note === 'string' &&
+    instantMs(string(createdAt)) < instantMs(string(expiresAt))
+  )
+}
+
+function isClose({ closeId, requestId, requestHash, status, by, reason, closedAt }: Members): boolean {
+  const isReasoned = status === 'DECLINED' ? isText(reason) : status === 'WITHDRAWN' && reason === ''
+  return (
+    isReasoned &&
+    [closeId, requestId, by].every(isText) &&
+    HASH.test(string(requestHash)) &&
+    !Number.isNaN(instantMs(string(closedAt)))
+  )
+}
+
+/** A request says that it was closed where its end says so, and only there; and the end is its own. */
+function isAsSigned({ request, requestHash, status, expiresAt, closed }: Members): boolean {
+  const { requestId, requestedBy, createdAt, expiresAt: until } = members(request)
+  if (string(expiresAt) !== until) return false
+  if (closed === undefined) return !CLOSED.includes(string(status))
+  const end = members(closed)
+  return (
+    string(end['status']) === status &&
+    string(end['requestId']) === requestId &&
+    string(end['requestHash']) === requestHash &&
+    (status !== 'WITHDRAWN' || string(end['by']) === requestedBy) &&
+    instantMs(string(createdAt)) <= instantMs(string(end['closedAt']))
+  )
+}
+
+function isText(value: Json | undefined): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+/** @throws Error where a member is missing */
+function codedAction(request: Members) {
+  const { name, version } = members(request['policy'])
+  return {
+    capability: string(request['capability']),
+    target: string(request['target']),
+    parameters: members(request['parameters']),
+    policy: { name: string(name), version: string(version) },
+    principalId: string(request['principalId']),
+    requestedBy: string(request['requestedBy']),
+  }
+}
+
+/** Beside the request, as the service answers when it is asked: no signature covers it. */
+const STANDING = ['status', 'missing', 'eligible', 'approvals', 'endedBy', 'intervalSeconds', 'url']
+
+/** Notes things that a reader should know of one that passes its checks. */
+export function notesOnApprovalRequest(asked: Members): string[] {
+  const stands = STANDING.filter((name) => Object.hasOwn(asked, name))
+  if (stands.length === 0) return []
+  return [
+    `Nothing signs how it stands (${stands.join(', ')}): the service says so when it is asked. Its end is signed where it was declined or withdrawn.`,
+  ]
+}

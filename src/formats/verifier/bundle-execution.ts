@@ -1,0 +1,103 @@
+// The record of a bundle tells of an execution, and the log holds each part of it by an entry.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { artifactEntry } from '../log/artifacts.ts'
+import { approvalsOf } from './approvals.ts'
+import type { LoggedPart } from './bundle-log.ts'
+import { list, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+
+/** An approval in the record, and the name of the key that it says to be signed by. */
+interface UsedApproval {
+  readonly part: LoggedPart
+  readonly keyId: string
+  /** The hash of the request that it is for; undefined: for none. */
+  readonly requestHash: Json | undefined
+}
+
+/** The record says what was executed, on whose authority. */
+export interface Execution {
+  readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
+  readonly authorization: LoggedPart
+  /** The requests as the approvers signed them. */
+  readonly requests: readonly LoggedPart[]
+  readonly approvals: readonly UsedApproval[]
+  /** The newest. */
+  readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
+  readonly confirmations: readonly LoggedPart[]
+}
+
+export function readExecution(record: Members, { sha256Hex }: Crypto): Execution {
+  const id = string(record['businessTransactionId'])
+  const payload = members(members(record['authorization'])['payload'])
+  return {
+    policy: {
+      name: string(payload['policyName']),
+      version: string(payload['policyVersion']),
+      contentHash: string(payload['policyContentHash']),
+    },
+    authorization: {
+      kind: 'authorization',
+      id,
+      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex),
+    },
+    requests: readRequests(record, sha256Hex),
+    approvals: readApprovals(record, sha256Hex),
+    receipt: readReceipt(record, id),
+    confirmations: readConfirmations(record, sha256Hex),
+  }
+}
+
+/** Each once, however often the record has it: whether it may is what the check of the record's approvals says. */
+function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApproval[] {
+  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf)
+  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]))
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash }]) => ({
+    requestHash,
+    part: { kind: 'approval', id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    keyId: `${string(approverId)}:${string(keyId)}`,
+  }))
+}
+
+/** As `readApprovals`. */
+function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPart[] {
+  const requests = verifiedSignalsOf(record).flatMap(({ request }) =>
+    request === undefined ? [] : [members(request)],
+  )
+  const texts = new Map(requests.map((request) => [canonicalize(request), request]))
+  return Array.from(texts, ([text, { requestId }]) => ({
+    kind: 'approval-request',
+    id: string(requestId),
+    entry: artifactEntry.approvalRequest(text, sha256Hex),
+  }))
+}
+
+function verifiedSignalsOf(record: Members): Members[] {
+  return list(record['executions']).flatMap((execution) => {
+    const decision = members(members(execution)['decision'])
+    return Object.values(members(decision['verifiedSignals'])).map((one) => members(one))
+  })
+}
+
+function readReceipt(record: Members, id: string): Execution['receipt'] {
+  const newest = list(record['receipts']).at(-1)
+  if (newest === undefined) return undefined
+  const { receiptHash, transparency } = members(newest)
+  const log = isMembers(transparency) ? transparency['log'] : undefined
+  return {
+    part: { kind: 'receipt', id, entry: artifactEntry.receipt(string(receiptHash)) },
+    log: typeof log === 'string' ? log : undefined,
+  }
+}
+
+function readConfirmations({ confirmations = [] }: Members, sha256Hex: Crypto['sha256Hex']): LoggedPart[] {
+  return list(confirmations).map((one) => {
+    const confirmation = members(members(one)['confirmation'])
+    return {
+      kind: 'confirmation',
+      id: string(confirmation['confirmationId']),
+      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex),
+    }
+  })
+}

@@ -1,0 +1,262 @@
+// The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers
+// count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { artifactEntry } from '../log/artifacts.ts'
+import type { VerifierKey } from '../log/note.ts'
+import { readExecution, type Execution } from './bundle-execution.ts'
+import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
+import { check, checkSigned, list, members, mustHold, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { checkGovernanceChange, notesOnChange, signedMembersOf } from './governance-change.ts'
+import {
+  combinedKeys,
+  isSameKey,
+  NO_KEYS,
+  readEnrolledKey,
+  readKeySet,
+  type KeySet,
+  type VerifyingKey,
+} from './keys.ts'
+import type { LogTrust } from './log-trust.ts'
+import { noteCrypto } from './note-crypto.ts'
+import { Unusable } from './unusable.ts'
+import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+
+const VERSION = 'countersign/1'
+
+interface BundleWith {
+  /** The reader's. */
+  readonly keys: KeySet
+  readonly log: LogTrust | undefined
+  readonly cryptoBy: (keys: KeySet) => Crypto
+  readonly onLogKeyUsed: (key: VerifierKey) => void
+}
+
+/**
+ * @returns its checks, at least one, and what a reader should know besides
+ * @throws Unusable for a bundle of another version
+ */
+export function inspectBundle(
+  bundle: Members,
+  { keys, log, cryptoBy, onLogKeyUsed }: BundleWith,
+): { checks: Check[]; notes: string[] } {
+  if (bundle['bundle'] !== VERSION)
+    throw new Unusable(
+      `The bundle is of version ${JSON.stringify(bundle['bundle'])}; only '${VERSION}' is known.`,
+    )
+  const record = isMembers(bundle['record']) ? bundle['record'] : {}
+  const crypto = cryptoBy(keys)
+  const execution = lazy(() => readExecution(record, crypto))
+  const carried = lazy(() => carriedKeys(bundle['approverKeys']))
+  const changes = lazy(() =>
+    list(bundle['changes']).map((change) =>
+      readChange(members(change), execution(), { carried: readable(carried) ?? NO_KEYS, crypto }),
+    ),
+  )
+  const changesCheck = checkSigned(
+    'governance changes',
+    'A governance change is not one that put the policy or the key of an approver into force',
+    crypto,
+    (checking) => {
+      mustHold(list(bundle['changes']).flatMap((change) => checkGovernanceChange(change, checking)))
+      return areInForce(changes())
+    },
+  )
+  let recordKeys = keys
+  const keysCheck = check('approver keys', 'The keys of approvers are not those that were enrolled', () => {
+    // A change that is not shown to be the service's enrols nobody.
+    if (changesCheck.problem === undefined)
+      recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()))
+    return areEnrolled(execution(), changes(), carried())
+  })
+  const proofs = checkProofs(bundle['proofs'], () => dueProofs(execution(), changes()), {
+    trust: log,
+    crypto: noteCrypto,
+    onUsed: onLogKeyUsed,
+  })
+  return {
+    checks: [
+      ...checkWholeRecord(record, cryptoBy(recordKeys)),
+      check('policy document', 'The policy document is not the one whose hash is signed', () => {
+        return crypto.sha256Hex(string(bundle['policy'])) === execution().policy.contentHash
+      }),
+      changesCheck,
+      keysCheck,
+      ...proofs.checks,
+    ],
+    notes: [
+      ...notesOnRecord(record, { promise: false }),
+      ...notesOnAuthority(bundle['changes'], { execution, changes, crypto }),
+      ...proofs.notes,
+    ],
+  }
+}
+
+/** Made at the first call; where that throws, each call does. */
+function lazy<T>(make: () => T): () => T {
+  let made: (() => T) | undefined
+  return () => {
+    if (made === undefined) {
+      try {
+        const value = make()
+        made = () => value
+      } catch (error) {
+        made = () => {
+          throw error
+        }
+      }
+    }
+    return made()
+  }
+}
+
+/** Undefined for what a check says is unreadable. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** A governance change: the key that it enrolled, or that it put the policy into force; neither where it is another change. */
+interface Change {
+  readonly part: LoggedPart
+  readonly target: string
+  readonly enrolled?: VerifyingKey
+  readonly policy?: true
+}
+
+function readChange(
+  change: Members,
+  { policy, approvals }: Execution,
+  { carried, crypto: { sha256Hex } }: { readonly carried: KeySet; readonly crypto: Crypto },
+): Change {
+  const { changeId, kind, target, status, proposed } = change
+  const named = string(target)
+  const text = canonicalize(signedMembersOf(change))
+  const read = {
+    part: {
+      kind: 'change' as const,
+      id: string(changeId),
+      entry: artifactEntry.governanceChange(text, sha256Hex),
+    },
+    target: named,
+  }
+  if (status !== 'APPROVED') return read
+  if (kind === 'policy') {
+    // Beside the members of the document stand the versions that end with the change; no document has a member `retires`.
+    const { retires: _, ...document } = members(proposed)
+    const isThis =
+      named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash
+    return isThis ? { ...read, policy: true } : read
+  }
+  const enrolled = isMembers(proposed) ? proposed : {}
+  const { action, approverId, keyId } = enrolled
+  const isOfApprover =
+    kind === 'approver' &&
+    action === 'add' &&
+    named === `${string(approverId)}:${string(keyId)}` &&
+    approvals.some((approval) => approval.keyId === named)
+  if (!isOfApprover) return read
+  return { ...read, enrolled: readEnrolledKey(named, enrolled, carried.get(named)) }
+}
+
+/** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
+function areInForce(changes: readonly Change[]): boolean {
+  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
+    const which = `change ${JSON.stringify(part.id)}`
+    if (policy === undefined && enrolled === undefined)
+      throw new Error(`${which} put nothing into force that was used here`)
+    if (changes.findIndex((other) => other.target === target) < i)
+      throw new Error(`${which} is the second one of ${JSON.stringify(target)}`)
+  }
+  return true
+}
+
+/** The keys that stand in the bundle: they say what was revoked since, and must be those that the changes enrolled. */
+function carriedKeys(given: Json | undefined): KeySet {
+  const keys = list(given)
+  return keys.length === 0 ? NO_KEYS : readKeySet(keys)
+}
+
+function enrolledKeys(changes: readonly Change[], carried: KeySet): KeySet {
+  return new Map(
+    changes.flatMap(({ target, enrolled }) =>
+      enrolled === undefined
+        ? []
+        : [[target, { ...enrolled, revokedAt: carried.get(target)?.revokedAt ?? null }]],
+    ),
+  )
+}
+
+/** @throws Error where a key of an approval is missing, is one that no change enrolled, or another one; and for one that approved nothing */
+function areEnrolled({ approvals }: Execution, changes: readonly Change[], carried: KeySet): boolean {
+  const used = new Set(approvals.map(({ keyId }) => keyId))
+  for (const keyId of used) {
+    const named = JSON.stringify(keyId)
+    const enrolled = changes.find((change) => change.target === keyId)?.enrolled
+    const key = carried.get(keyId)
+    if (enrolled === undefined) throw new Error(`no governance change in it enrolled the key ${named}`)
+    if (key === undefined) throw new Error(`the key ${named} is not among them`)
+    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named} is another one than was enrolled`)
+  }
+  for (const keyId of carried.keys())
+    if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`)
+  return true
+}
+
+/** Authority comes before what is done by it, an approver's key and the request before the approval. */
+function dueProofs(
+  { authorization, requests, approvals, receipt, confirmations }: Execution,
+  changes: readonly Change[],
+): DueProofs {
+  const order = changes.flatMap(({ part, target, policy }): [LoggedPart, LoggedPart][] =>
+    policy === true
+      ? [[part, authorization]]
+      : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part]),
+  )
+  for (const request of requests) {
+    const ofRequest = approvals.filter(({ requestHash }) => requestHash === request.entry.hash)
+    order.push(...ofRequest.map(({ part }): [LoggedPart, LoggedPart] => [request, part]))
+    order.push([request, authorization])
+  }
+  for (const approval of approvals) order.push([approval.part, authorization])
+  if (receipt !== undefined) order.push([authorization, receipt.part])
+  for (const confirmation of confirmations) order.push([authorization, confirmation])
+  return {
+    parts: [
+      ...changes.map(({ part }) => part),
+      ...requests,
+      ...approvals.map(({ part }) => part),
+      authorization,
+      ...(receipt === undefined ? [] : [receipt.part]),
+      ...confirmations,
+    ],
+    order,
+    promises: new Map(receipt?.log === undefined ? [] : [[receipt.part, receipt.log]]),
+  }
+}
+
+/** Notes things that no check fails on. Nothing is said of a bundle that cannot be read: its checks say so. */
+function notesOnAuthority(
+  given: Json | undefined,
+  of: { execution: () => Execution; changes: () => readonly Change[]; crypto: Crypto },
+): string[] {
+  const read = readable(() => ({ execution: of.execution(), changes: of.changes() }))
+  if (read === undefined) return []
+  const { policy, receipt } = read.execution
+  const named = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`
+  const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto))
+  return [
+    ...(receipt === undefined ? ['No entry of the log states the record: only a receipt does.'] : []),
+    ...(read.changes.some((change) => change.policy === true)
+      ? []
+      : [
+          `It holds no governance change that put policy ${named} into force: the operator of the service did when it was first started, or the change was left out.`,
+        ]),
+    ...new Set(ofChanges),
+  ]
+}

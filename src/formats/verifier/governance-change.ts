@@ -1,0 +1,157 @@
+// The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { canonicalText, check, checkSigned, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, CheckCrypto, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { instantMs } from './instant.ts'
+import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
+
+const STEP_UP_LIFETIME_MAX_MS = 120_000
+
+/** The action of the human who resolved it, by its status. */
+const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
+  ['APPROVED', 'approve'],
+  ['REJECTED', 'reject'],
+])
+
+/** Picks the members that `changeHash` covers, which a checker is shown. One that is missing is undefined, and has no hash. */
+export function shownOf(change: Members) {
+  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
+  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
+}
+
+/** Picks the members of a change that are signed, and logged: `warnings` and `diff` are advice, computed when it was proposed. */
+export function signedMembersOf(change: Members): Members {
+  const { signature: _, warnings: _1, diff: _2, ...signed } = change
+  return signed
+}
+
+/**
+ * Checks a change; never throws.
+ * @param evidence the parsed change, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
+  const change = isMembers(evidence) ? evidence : {}
+  const { signature } = change
+  const signed = canonicalText(signedMembersOf(change))
+  return [
+    check('change hash', 'The change hash does not match what was proposed', () => {
+      return given.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
+    }),
+    checkEd25519('change signature', 'The signature of the change is not valid', given, {
+      artifact: 'governance-change',
+      text: signed,
+      signature,
+    }),
+    check('resolution', 'The change is not resolved as its status says', () => isResolved(change)),
+    checkSigned(
+      'step-up authorization',
+      'The step-up authorization is not one of this resolution',
+      given,
+      (crypto) => isSteppedUp(change, crypto),
+    ),
+    ...impactChecks(change, given),
+  ]
+}
+
+/** None for a change whose resolution says nothing of its impact. */
+function impactChecks(change: Members, { sha256Hex }: Crypto): Check[] {
+  const { impactReport, stepUpAuthorization } = change
+  const payload = isMembers(stepUpAuthorization) ? stepUpAuthorization['payload'] : undefined
+  const impactHash = isMembers(payload) ? payload['impactHash'] : undefined
+  if (impactReport === undefined && impactHash === undefined) return []
+  return [
+    check('impact report', 'The impact report is not the one that the step-up covers', () => {
+      const { changeId, changeHash } = members(impactReport)
+      const isOfThis = string(changeId) === change['changeId'] && string(changeHash) === change['changeHash']
+      return (
+        change['kind'] === 'policy' &&
+        isOfThis &&
+        sha256Hex(canonicalize(members(impactReport))) === impactHash
+      )
+    }),
+  ]
+}
+
+function isResolved(change: Members): boolean {
+  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change
+  if (status === 'PENDING_APPROVAL')
+    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === undefined)
+  return (
+    ACTIONS.has(status) &&
+    // Nobody checks what he made.
+    string(resolvedBy) !== string(proposedBy) &&
+    !Number.isNaN(instantMs(string(resolvedAt))) &&
+    (rejectionReason === undefined || (status === 'REJECTED' && typeof rejectionReason === 'string'))
+  )
+}
+
+function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
+  const { status, stepUpAuthorization } = change
+  if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
+  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization)
+  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload)
+  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))]
+  const isBound =
+    version === 1 &&
+    string(nonce) !== '' &&
+    string(changeId) === change['changeId'] &&
+    string(changeHash) === change['changeHash'] &&
+    string(action) === ACTIONS.get(status) &&
+    from < to &&
+    to - from <= STEP_UP_LIFETIME_MAX_MS &&
+    instantMs(string(change['resolvedAt'])) < to
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn }
+  if (!isBound) return false
+  requireHumanAlgorithm(carried.algorithm)
+  const known = stepUpKeys(change, crypto)
+  return (
+    known.length === 0 ||
+    known.some((id) => {
+      const revokedAt = crypto.humanKey(id)?.revokedAt ?? null
+      return (
+        (revokedAt === null || instantMs(string(change['resolvedAt'])) < instantMs(revokedAt)) &&
+        crypto.verifySignature('step-up', canonicalize(payload as Json), { ...carried, keyId: id })
+      )
+    })
+  )
+}
+
+/** The given keys that may have signed the step-up: its keyId is informative, so there are two names. */
+function stepUpKeys(
+  { resolvedBy, stepUpAuthorization }: Members,
+  crypto: Pick<Crypto, 'humanKey'>,
+): string[] {
+  if (typeof resolvedBy !== 'string') return []
+  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization['keyId'] : undefined
+  const names = new Set(['step-up', ...(typeof keyId === 'string' ? [keyId] : [])])
+  return Array.from(names, (name) => `${resolvedBy}:${name}`).filter(
+    (id) => crypto.humanKey(id) !== undefined,
+  )
+}
+
+/** The id of the key by which the step-up would be checked, where no such key is given. */
+export function missingStepUpKey(change: Members, crypto: Pick<Crypto, 'humanKey'>): string | undefined {
+  const { resolvedBy, stepUpAuthorization } = change
+  if (stepUpAuthorization === undefined || typeof resolvedBy !== 'string') return undefined
+  return stepUpKeys(change, crypto).length > 0 ? undefined : `${resolvedBy}:step-up`
+}
+
+/** Notes things that no check fails on and a reader should know. */
+export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
+  const due = missingStepUpKey(change, crypto)
+  const { warnings = [] } = change
+  const isAdvised = 'diff' in change || !(Array.isArray(warnings) && warnings.length === 0)
+  return [
+    ...(due === undefined
+      ? []
+      : [
+          `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`,
+        ]),
+    ...(isAdvised
+      ? ['Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.']
+      : []),
+  ]
+}

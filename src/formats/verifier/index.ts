@@ -1,0 +1,341 @@
+// Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
+// part of the server; it runs in a browser as it stands.
+import type { Json } from '../json/canonical.ts'
+import {
+  checkApprovalRequest,
+  checkApprovalRequestClose,
+  notesOnApprovalRequest,
+} from './approval-request.ts'
+import { notesOnApprovals } from './approvals.ts'
+import { checkAuditEvent } from './audit-event.ts'
+import { inspectBundle } from './bundle.ts'
+import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
+import { isOpen, itemsOf, type Check, type Crypto } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
+import { checkGovernanceChange, missingStepUpKey, notesOnChange } from './governance-change.ts'
+import { checkIntentTransition } from './intent-transition.ts'
+import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import { checkMembers, pageList, problemOfPage } from './known-members.ts'
+import { readLogTrust, type LogTrust } from './log-trust.ts'
+import { notProven, type EvidenceKind } from './not-proven.ts'
+import { noteCrypto } from './note-crypto.ts'
+import { parseEvidence } from './parse.ts'
+import { passkeyUses, type PasskeyUse } from './passkey-counters.ts'
+import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
+import { checkReceipt, notesOnReceipt } from './receipt.ts'
+import { checkRefusalRecord } from './refusal-record.ts'
+import { Unusable } from './unusable.ts'
+import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+
+export { isOpen, Unusable }
+export type { Check, EvidenceKind, LogTrust }
+
+/**
+ * valid      every check holds, and there was at least one
+ * invalid    a check fails, whatever cannot be checked beside it
+ * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, an entry
+ *            of a file is no evidence, or something stands beside it that no signature covers and this verifier does not know
+ */
+export type Verdict = 'valid' | 'invalid' | 'unchecked'
+
+export interface Report {
+  readonly artifact: EvidenceKind | 'unknown'
+  /** The id of the evidence, as it names itself; `(no id)` where it has none. */
+  readonly subject: string
+  readonly verdict: Verdict
+  /** Whether the verdict is `valid`. */
+  readonly valid: boolean
+  readonly checks: readonly Check[]
+  /** The keys that a signature held by. */
+  readonly keys: readonly UsedKey[]
+  /** Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those. */
+  readonly missingStepUpKeys: readonly string[]
+  /** The approvals by passkeys in evidence that is valid, for the summary of several files. */
+  readonly passkeyUses: readonly PasskeyUse[]
+  /** Notes for the reader that are no failures, such as that a record carries no receipt. */
+  readonly notes: readonly string[]
+  /** Sentences about what a pass does not prove. */
+  readonly notProven: readonly string[]
+}
+
+interface UsedKey extends Pick<VerifyingKey, 'keyId' | 'fingerprint'> {
+  /** ML-DSA-44 signs checkpoints only. */
+  readonly algorithm: VerifyingKey['algorithm'] | 'ml-dsa-44'
+}
+
+/** The reader's trust beside the key set. */
+export interface Trust {
+  /**
+   * A bundle is checked by the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no
+   * proof can be checked.
+   */
+  readonly log?: unknown
+}
+
+/**
+ * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, a bundle, `{event, signature}`,
+ * `{transition, signature}` or `{confirmation, signature}`, an approval request or its end.
+ * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
+ *   parsed; or a list of these, which count as one set
+ * @throws Unusable when the text is not such evidence, or the key set or the log description cannot be read
+ */
+export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {}): Report {
+  const trusted = readTrusted(keySet, trust)
+  const evidence = parseEvidence(text, 'The evidence')
+  if (bulkEntries(evidence) !== undefined)
+    throw new Unusable('This is a file of several pieces of evidence: verify them one by one.')
+  return reportOn(evidence, trusted, 'This')
+}
+
+/**
+ * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
+ * `{confirmations: [...]}`, `{requests: [...]}` or `{refusals: [...]}`.
+ * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
+ *   hides no other; so is, behind them, what stands beside a list and is no part of a page
+ * @throws Unusable for an empty file too: no evidence is not valid evidence
+ */
+export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
+  return verifyFileBy(text, readTrusted(keySet, trust))
+}
+
+/** Keys and logs that were read before. */
+export interface Trusted {
+  readonly keys: KeySet
+  readonly log: LogTrust | undefined
+  /** Another implementation of the check of an Ed25519 signature; undefined: the one of this folder. */
+  readonly ed25519?: VerifyEd25519 | undefined
+}
+
+/**
+ * Reads what the caller trusts.
+ * @throws Unusable as `verifyFile`
+ */
+export function readTrusted(keySet: unknown, trust: Trust = {}): Trusted {
+  return { keys: keySetOf(keySet), log: logTrustOf(trust) }
+}
+
+/** As `verifyFile`, by what was read before. */
+export function verifyFileBy(text: string, trusted: Trusted): Report[] {
+  const evidence = parseEvidence(text, 'The evidence')
+  const page = pageOf(evidence)
+  if (page === undefined) return [reportOn(evidence, trusted, 'This')]
+  if (page.entries.length === 0)
+    throw new Unusable(page.problem ?? 'The file is an empty list: there is no evidence to verify.')
+  const reports = page.entries.map((entry, i) => {
+    try {
+      return reportOn(entry, trusted, `Entry ${i + 1}`)
+    } catch (error) {
+      if (error instanceof Unusable) return noEvidence(error.message)
+      throw error
+    }
+  })
+  return page.problem === undefined ? reports : [...reports, noEvidence(page.problem)]
+}
+
+/** The report on what is no evidence. */
+export function noEvidence(note: string): Report {
+  const none = { checks: [], keys: [], missingStepUpKeys: [], passkeyUses: [], notProven: [] }
+  return {
+    artifact: 'unknown',
+    subject: '(no id)',
+    verdict: 'unchecked',
+    valid: false,
+    ...none,
+    notes: [note],
+  }
+}
+
+function keySetOf(keySet: unknown): KeySet {
+  return readKeySet(Array.isArray(keySet) ? keySet.map(parsedKeys) : parsedKeys(keySet))
+}
+
+function logTrustOf({ log }: Trust): LogTrust | undefined {
+  return log === undefined ? undefined : readLogTrust(log, noteCrypto.sha256)
+}
+
+function parsedKeys(given: unknown): Json {
+  return typeof given === 'string' ? parseEvidence(given, 'The key set') : (given as Json)
+}
+
+/** The kind of evidence that the members show; undefined for none, and for what claims to be several. */
+export function artifactOf(evidence: Members): EvidenceKind | undefined {
+  const kinds = kindsOf(evidence)
+  return kinds.length === 1 ? kinds[0] : undefined
+}
+
+/** The entries of a list or a page. Undefined for what is evidence itself, whatever list it carries besides. */
+export function bulkEntries(evidence: Json): readonly Json[] | undefined {
+  return pageOf(evidence)?.entries
+}
+
+interface Page {
+  readonly entries: readonly Json[]
+  /** The member that stands beside them and is no part of a page. */
+  readonly problem?: string | undefined
+}
+
+function pageOf(evidence: Json): Page | undefined {
+  if (Array.isArray(evidence)) return { entries: evidence as readonly Json[] }
+  if (!isMembers(evidence) || kindsOf(evidence).length > 0) return undefined
+  const list = pageList(evidence)
+  if (list === undefined) return undefined
+  return { entries: itemsOf(evidence[list]), problem: problemOfPage(evidence, list) }
+}
+
+function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
+  const members = isMembers(evidence) ? evidence : {}
+  const artifact = kindOf(members, which)
+  const used = new Map<string, UsedKey>()
+  const { idOf, inspect } = KINDS[artifact]
+  const inspected = inspect(members, { ...trusted, onUsed: (key) => used.set(key.keyId, key) })
+  const checks = [...inspected.checks, checkMembers(artifact, members)]
+  const id = idOf(members)
+  const verdict = verdictOf(checks)
+  return {
+    artifact,
+    subject: typeof id === 'string' ? id : '(no id)',
+    verdict,
+    valid: verdict === 'valid',
+    checks,
+    keys: Array.from(used.values(), ({ keyId, algorithm, fingerprint }) => ({
+      keyId,
+      algorithm,
+      fingerprint,
+    })),
+    missingStepUpKeys: missingStepUpKeysIn(artifact, members, trusted.keys),
+    passkeyUses: verdict === 'valid' ? passkeyUses(artifact, members) : [],
+    notes: [...new Set([...inspected.notes, ...checks.flatMap(({ notes = [] }) => notes)])],
+    notProven: notProven(artifact),
+  }
+}
+
+function missingStepUpKeysIn(artifact: EvidenceKind, evidence: Members, keys: KeySet): string[] {
+  const changes =
+    artifact === 'governance-change' ? [evidence] : artifact === 'bundle' ? evidence['changes'] : []
+  const humanKey = (keyId: string) => keys.get(keyId)
+  const missing = itemsOf(changes)
+    .filter(isMembers)
+    .map((change) => missingStepUpKey(change, { humanKey }))
+    .filter((keyId) => keyId !== undefined)
+  return [...new Set(missing)]
+}
+
+/** A failure decides: a key that is not given must not make one look like a gap in the key set. */
+function verdictOf(checks: readonly Check[]): Verdict {
+  const problems = checks.filter(({ problem }) => problem !== undefined)
+  if (!problems.every(isOpen)) return 'invalid'
+  return checks.length > 0 && problems.length === 0 ? 'valid' : 'unchecked'
+}
+
+interface Kind {
+  /** Members that this kind has and no other. */
+  readonly marks: readonly string[]
+  readonly idOf: (evidence: Members) => Json | undefined
+  readonly inspect: (evidence: Members, given: Given) => Inspection
+}
+
+interface Given extends Trusted {
+  readonly onUsed: (key: UsedKey) => void
+}
+
+interface Inspection {
+  readonly checks: readonly Check[]
+  readonly notes: readonly string[]
+}
+
+/** The inspection of evidence that needs no log. */
+function by(
+  check: (evidence: Members, crypto: Crypto) => Check[],
+  notesOn: (evidence: Members, crypto: Crypto) => readonly string[] = () => [],
+): Kind['inspect'] {
+  return (evidence, { keys, onUsed, ed25519 }) => {
+    const crypto = cryptoOf(keys, onUsed, ed25519)
+    return { checks: check(evidence, crypto), notes: notesOn(evidence, crypto) }
+  }
+}
+
+const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
+  'trust-record': {
+    marks: ['trustRecordId'],
+    idOf: ({ trustRecordId }) => trustRecordId,
+    inspect: by(checkWholeRecord, (record) => notesOnRecord(record, { promise: true })),
+  },
+  receipt: {
+    marks: ['receiptId'],
+    idOf: ({ receiptId }) => receiptId,
+    inspect: by(checkReceipt, (receipt) => notesOnReceipt(receipt)),
+  },
+  'refusal-record': {
+    marks: ['refusalRecordId'],
+    idOf: ({ refusalRecordId }) => refusalRecordId,
+    inspect: by(checkRefusalRecord, ({ decision }) => notesOnApprovals([decision])),
+  },
+  'audit-event': {
+    marks: ['event', 'signature'],
+    idOf: ({ event }) => (isMembers(event) ? event['eventId'] : undefined),
+    inspect: by(checkAuditEvent),
+  },
+  'governance-change': {
+    marks: ['changeId', 'changeHash', 'signature'],
+    idOf: ({ changeId }) => changeId,
+    inspect: by(checkGovernanceChange, notesOnChange),
+  },
+  'intent-transition': {
+    marks: ['transition', 'signature'],
+    idOf: ({ transition }) => (isMembers(transition) ? transition['transitionId'] : undefined),
+    inspect: by(checkIntentTransition),
+  },
+  'provider-confirmation': {
+    marks: ['confirmation', 'signature'],
+    idOf: ({ confirmation }) => (isMembers(confirmation) ? confirmation['confirmationId'] : undefined),
+    inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation)),
+  },
+  'approval-request': {
+    marks: ['request', 'requestHash', 'signature'],
+    idOf: ({ request }) => (isMembers(request) ? request['requestId'] : undefined),
+    inspect: by(checkApprovalRequest, notesOnApprovalRequest),
+  },
+  'approval-request-close': {
+    marks: ['closeId', 'requestHash', 'signature'],
+    idOf: ({ closeId }) => closeId,
+    inspect: by(checkApprovalRequestClose),
+  },
+  bundle: {
+    marks: ['bundle'],
+    idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
+    inspect: (bundle, { keys, log, onUsed, ed25519 }) =>
+      inspectBundle(bundle, {
+        keys,
+        log,
+        cryptoBy: (known) => cryptoOf(known, onUsed, ed25519),
+        onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
+      }),
+  },
+}
+
+function kindOf(evidence: Members, which: string): EvidenceKind {
+  // It may name a receipt as a receipt names itself, and would be accused of being an altered one.
+  if (['eventId', 'occurredAt', 'entry'].every((member) => Object.hasOwn(evidence, member)))
+    throw new Unusable(
+      `${which} is an event of GET /events, which is not signed: verify the evidence that it names.`,
+    )
+  const kinds = kindsOf(evidence)
+  const [kind, ...others] = kinds
+  if (kind === undefined && typeof evidence['error'] === 'string')
+    throw new Unusable(
+      `${which} is no evidence but an error that a service answered: ${JSON.stringify(evidence['error'])}.`,
+    )
+  if (kind === undefined)
+    throw new Unusable(
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`,
+    )
+  if (others.length > 0)
+    throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)
+  return kind
+}
+
+function kindsOf(evidence: Members): EvidenceKind[] {
+  return (Object.keys(KINDS) as EvidenceKind[]).filter((kind) =>
+    KINDS[kind].marks.every((mark) => Object.hasOwn(evidence, mark)),
+  )
+}

@@ -1,0 +1,45 @@
+// The checks of an execution intent's transition (decisions §8) with the signature beside it, from their text alone.
+import type { Json } from '../json/canonical.ts'
+import { mayFollow } from '../schemas/intent-states.ts'
+import { canonicalText, check, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import { checkEd25519 } from './signatures.ts'
+
+/**
+ * Checks an intent transition; never throws.
+ * @param evidence `{transition, signature}`, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
+  const { transition, signature } = isMembers(evidence) ? evidence : {}
+  return [
+    checkEd25519('transition signature', 'The signature of the transition is not valid', given, {
+      artifact: 'intent-transition',
+      text: isMembers(transition) ? canonicalText(transition) : undefined,
+      signature,
+    }),
+    check('transition', 'The transition is not one that an intent can make', () => isLegal(transition)),
+  ]
+}
+
+function isLegal(value: Json | undefined): boolean {
+  const { from, to, by, resolution, trustRecordHash, confirmationId, agreedWith } = members(value)
+  if (!mayFollow(from, to) || string(by) === '') return false
+  // Only somebody outside may say what the service does not know: a human, a provider or the connector; and says which.
+  const isClosed = (resolution === 'EXECUTED' || resolution === 'NOT_EXECUTED') && by !== 'service'
+  // Finalizing by hand is from a stored record, which it names; an error may have left one.
+  const isProven = typeof trustRecordHash === 'string' && /^[0-9a-f]{64}$/.test(trustRecordHash)
+  const isConfirmed =
+    confirmationId === undefined ||
+    (to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== '')
+  // Two humans, and not the same one twice.
+  const isAgreed =
+    agreedWith === undefined || (to === 'RESOLVED' && string(agreedWith) !== '' && agreedWith !== by)
+  return (
+    isConfirmed &&
+    isAgreed &&
+    (to === 'RESOLVED' ? isClosed : resolution === undefined) &&
+    (to === 'FINALIZED' ? isProven : trustRecordHash === undefined || (to === 'ERRORED' && isProven))
+  )
+}

@@ -1,0 +1,177 @@
+// Members of evidence that no signature covers. Anybody can put one there, and a reader may take it for part of what was verified: one that
+// this verifier does not know cannot be checked, and one that it knows must look as the service writes it.
+import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
+import type { Json } from '../json/canonical.ts'
+import { itemsOf, type Check } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
+import { instantMs } from './instant.ts'
+import type { EvidenceKind } from './not-proven.ts'
+
+/** A function is asked about a member, with the other members of its object. */
+type Shape = ((value: Json, beside: Members) => boolean) | ObjectShape | readonly [ObjectShape]
+
+interface ObjectShape {
+  readonly known: Readonly<Record<string, Shape>>
+  /** Whether a signature covers every other member. */
+  readonly othersSigned: boolean
+}
+
+/** A signature covers it, or another check reads all of it. */
+const checked = () => true
+/** A note says that nothing signs it. */
+const advice = () => true
+const text = (value: Json) => typeof value === 'string'
+/** The service writes a cursor in base64url; any other text beside evidence could be read as part of it. */
+const cursorOrNull = (value: Json) =>
+  value === null || (typeof value === 'string' && /^[\w-]{1,200}$/.test(value))
+const count = (value: Json) => typeof value === 'number'
+const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
+
+/** The message of the service for a record that holds. */
+export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
+/** A note on a verification that failed says that nothing signs it. */
+const message = (value: Json, { status }: Members) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE
+/** How an approval request stands. Where it is no text, the check of how it stands fails. */
+const status = (value: Json) =>
+  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
+/** A list that no check reads. */
+const listOf = (shape: ObjectShape) => (value: Json) =>
+  Array.isArray(value) &&
+  (value as readonly Json[]).every((one) => isMembers(one) && unknownIn(one, shape).next().done === true)
+/** An object that no check reads. It has each of the members. */
+const objectOf = (shape: ObjectShape) => (value: Json) =>
+  isMembers(value) &&
+  Object.keys(shape.known).every((name) => Object.hasOwn(value, name)) &&
+  unknownIn(value, shape).next().done === true
+const texts = (value: Json) => Array.isArray(value) && (value as readonly Json[]).every(text)
+
+const closed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: false })
+const signed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: true })
+const all = <Name extends string>(shape: Shape, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, shape])) as Record<Name, Shape>
+
+const SIGNATURE = closed({ ...all(checked, ['algorithm', 'keyId', 'value', 'batch']), signedAt: time })
+const VERIFICATION = closed({
+  ...all(checked, ['businessTransactionId', 'status', 'trustRecordHash']),
+  verificationId: text,
+  message,
+  verifiedAt: time,
+})
+const RECEIPT = signed({ signatures: [SIGNATURE] })
+const CONFIRMATION = closed({ confirmation: checked, signature: SIGNATURE })
+const RECORD = closed({
+  ...all(checked, [
+    'trustRecordId',
+    'businessTransactionId',
+    'transaction',
+    'authorization',
+    'executions',
+    'overrides',
+    'createdAt',
+    'requiredAlgorithms',
+    'trustRecordHash',
+    'verificationCount',
+    'receiptCount',
+    'confirmationCount',
+  ]),
+  signature: SIGNATURE,
+  signatures: [SIGNATURE],
+  verifications: [VERIFICATION],
+  receipts: [RECEIPT],
+  confirmations: [CONFIRMATION],
+})
+const CHANGE = signed({ signature: SIGNATURE, warnings: texts, diff: advice })
+const CLOSE = signed({ signature: SIGNATURE })
+const REQUEST = closed({
+  ...all(checked, ['request', 'requestHash', 'actionCode', 'expiresAt']),
+  status,
+  missing: count,
+  intervalSeconds: count,
+  url: text,
+  eligible: texts,
+  endedBy: objectOf(closed({ changeId: text })),
+  approvals: listOf(closed({ ...all(text, ['approvalId', 'approverId', 'keyId']), approvedAt: time })),
+  closed: CLOSE,
+  signature: SIGNATURE,
+})
+const JWK = all(checked, ['kty', 'crv', 'x', 'y', 'pub', 'alg', 'kid', 'use'])
+const KEY = closed({
+  ...JWK,
+  ...all(checked, ['keyId', 'algorithm', 'pem', 'revokedAt']),
+  jwk: closed(JWK),
+  passkey: closed(all(checked, ['rpId', 'origins', 'backupEligible'])),
+})
+
+const OF_KIND: Readonly<Record<EvidenceKind, ObjectShape>> = {
+  'trust-record': RECORD,
+  receipt: RECEIPT,
+  'refusal-record': signed({ signature: SIGNATURE }),
+  'audit-event': closed({ event: checked, signature: SIGNATURE }),
+  'governance-change': CHANGE,
+  'intent-transition': closed({ transition: checked, signature: SIGNATURE }),
+  'provider-confirmation': CONFIRMATION,
+  'approval-request': REQUEST,
+  'approval-request-close': CLOSE,
+  bundle: closed({
+    ...all(checked, ['bundle', 'policy']),
+    record: RECORD,
+    approverKeys: [KEY],
+    changes: [CHANGE],
+    proofs: [closed(all(checked, ['kind', 'id', 'proof']))],
+  }),
+}
+
+const PAGE = {
+  next: cursorOrNull,
+  completeUntil: time,
+  verificationCount: count,
+  receiptCount: count,
+  publicKeys: listOf(KEY),
+}
+
+/** Lists of evidence as the service pages them. */
+const PAGE_LISTS = ['events', 'changes', 'confirmations', 'requests', 'refusals']
+
+/** The first list of evidence that stands in an object of no kind. */
+export function pageList(page: Members): string | undefined {
+  return PAGE_LISTS.find((name) => Array.isArray(page[name]))
+}
+
+/** The check that every kind of evidence has. */
+export function checkMembers(kind: EvidenceKind, evidence: Members): Check {
+  const unknown = [...unknownIn(evidence, OF_KIND[kind])].toSorted()
+  if (unknown.length === 0) return { name: 'members', problem: undefined }
+  return { name: 'members', problem: `It cannot be checked: ${sentenceOn(unknown)}`, unknownMembers: unknown }
+}
+
+/** The sentence on the members of a page that no evidence in it accounts for; undefined: there are none. */
+export function problemOfPage(page: Members, list: string): string | undefined {
+  const unknown = [...unknownIn(page, closed({ ...PAGE, [list]: checked }))].toSorted()
+  return unknown.length === 0 ? undefined : `This is a page of ${list}: ${sentenceOn(unknown)}`
+}
+
+/** A stranger's file may have as many as it likes. */
+const NAMED_MAX = 20
+
+function sentenceOn(unknown: readonly string[]): string {
+  const named = unknown.slice(0, NAMED_MAX).map((path) => JSON.stringify(path))
+  const more = unknown.length > NAMED_MAX ? ` and ${unknown.length - NAMED_MAX} more` : ''
+  return `no signature covers ${named.join(', ')}${more}, and this verifier does not know what is there. It was added, or takes a newer verifier.`
+}
+
+/** Their paths, such as `signature.approvedBy`. What is no object or no list where one belongs fails the check that reads it. */
+function* unknownIn(value: Members, { known, othersSigned }: ObjectShape, prefix = ''): Generator<string> {
+  for (const [name, member] of Object.entries(value)) {
+    const [shape, path] = [Object.hasOwn(known, name) ? known[name] : undefined, prefix + name]
+    if (shape === undefined) {
+      if (!othersSigned) yield path
+    } else if (typeof shape === 'function') {
+      if (!shape(member, value)) yield path
+    } else if ('known' in shape) {
+      if (isMembers(member)) yield* unknownIn(member, shape, `${path}.`)
+    } else {
+      for (const [i, one] of itemsOf(member).entries())
+        if (isMembers(one)) yield* unknownIn(one, shape[0], `${path}.${i}.`)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// Evidence as lines of JSON, as GET /trust-records and GET /refusals export it: one piece a line, and a last line that says how many there
+// are. Browser-safe; clients/python has the same.
+import { isMembers, type Members } from '../json/members.ts'
+import type { Json } from '../json/canonical.ts'
+
+/** The name alone says of an export that was cut after its first line that there were to be more. */
+const LINES_FILE = /\.(?:ndjson|jsonl)$/i
+
+/**
+ * Whether a text is read line by line: its first line is an object or a list by itself, and another one follows, or it ends an export, or
+ * the name is that of a file of lines.
+ * @param first its first line that is not blank
+ */
+export function isLines(name: string, first: string, hasMore: boolean): boolean {
+  const mayBe = hasMore || LINES_FILE.test(name) || exportEnd(first) !== undefined
+  if (!mayBe || !/^\s*[[{]/.test(first)) return false
+  try {
+    JSON.parse(first)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Counts the lines of a text, and says whether it ends as an export ends. */
+export interface LineCount {
+  /** Whether the line is evidence: a blank line and the end of an export are none. */
+  readonly take: (line: string) => boolean
+  /** Whether every export in it has the end that counts its lines; undefined where nothing ended. */
+  readonly isWhole: () => boolean
+}
+
+export function countLines(): LineCount {
+  let sinceEnd = 0
+  let ended = false
+  let fits = true
+  return {
+    take(line) {
+      if (line.trim() === '') return false
+      const count = exportEnd(line)
+      if (count === undefined) {
+        sinceEnd++
+        return true
+      }
+      fits &&= count === sinceEnd
+      ended = true
+      sinceEnd = 0
+      return false
+    },
+    isWhole: () => ended && fits && sinceEnd === 0,
+  }
+}
+
+/** The members that say what an export is of, and from when until when. */
+const RANGE = ['kind', 'callerId', 'since', 'until']
+
+/** The count of the end of an export; undefined where it holds anything else than what the service writes there. */
+function countOf({ count, ...range }: Members): number | undefined {
+  const isRange = Object.entries(range).every(
+    ([name, value]) => RANGE.includes(name) && (value === null || typeof value === 'string'),
+  )
+  return isRange && typeof count === 'number' ? count : undefined
+}
+
+/** How many lines the end of an export says that stand before it; undefined for any other line. */
+function exportEnd(line: string): number | undefined {
+  if (!line.startsWith('{"exportEnd"')) return undefined
+  try {
+    const { exportEnd: end = null, ...others } = JSON.parse(line) as { readonly [name: string]: Json }
+    return Object.keys(others).length === 0 && isMembers(end) ? countOf(end) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,64 @@
+// The checks of a provider's confirmation with the signature beside it, from their text alone; and what it says against a record.
+import type { Json } from '../json/canonical.ts'
+import { canonicalText, check, itemsOf, list, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import { checkEd25519 } from './signatures.ts'
+
+const SAYS = ['executed', 'not_executed', 'pending']
+const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
+const HASHES = ['deliveryHash', 'rulesHash']
+
+/**
+ * Checks a provider's confirmation; never throws.
+ * @param evidence `{confirmation, signature}`, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkProviderConfirmation(evidence: Json, given: Crypto): Check[] {
+  const { confirmation, signature } = isMembers(evidence) ? evidence : {}
+  return [
+    checkEd25519('confirmation signature', 'The signature of the confirmation is not valid', given, {
+      artifact: 'provider-confirmation',
+      text: isMembers(confirmation) ? canonicalText(confirmation) : undefined,
+      signature,
+    }),
+    check('confirmation', 'The confirmation is not one that the service makes', () => isWhole(confirmation)),
+  ]
+}
+
+function isWhole(value: Json | undefined): boolean {
+  const confirmation = members(value)
+  return (
+    SAYS.some((known) => known === confirmation['says']) &&
+    TEXTS.every((name) => string(confirmation[name]) !== '') &&
+    HASHES.every((name) => /^[0-9a-f]{64}$/.test(string(confirmation[name]))) &&
+    list(confirmation['comparisons']).map(members).every(isComparison)
+  )
+}
+
+function isComparison({ expression, holds }: { readonly [name: string]: Json }): boolean {
+  return string(expression) !== '' && typeof holds === 'boolean'
+}
+
+/**
+ * Notes things that a reader should know of a confirmation that passes its checks.
+ * @param status of the execution in the record that it stands beside; left out: it stands alone
+ */
+export function notesOnConfirmation(confirmation: Json | undefined, status?: Json): string[] {
+  if (!isMembers(confirmation)) return []
+  const { provider, says, comparisons } = confirmation
+  if (typeof provider !== 'string' || typeof says !== 'string') return []
+  const named = JSON.stringify(provider)
+  const contradicts =
+    (status === 'COMPLETED' && says === 'not_executed') || (status === 'FAILED' && says === 'executed')
+  return [
+    ...(contradicts ? [`The provider ${named} says ${says}, and the record says ${status}.`] : []),
+    ...itemsOf(comparisons).flatMap((one) =>
+      isMembers(one) && one['holds'] === false && typeof one['expression'] === 'string'
+        ? [
+            `A comparison of the confirmation by ${named} does not hold: ${JSON.stringify(one['expression'])}.`,
+          ]
+        : [],
+    ),
+  ]
+}

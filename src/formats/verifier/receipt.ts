@@ -1,0 +1,44 @@
+// The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. Whether it is of a certain record is
+// asked by whole-record.ts.
+import type { Json } from '../json/canonical.ts'
+import { canonicalText, check, checkSigned, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { instantMs } from './instant.ts'
+import { requiredSignatures } from './signatures.ts'
+
+/**
+ * Checks a receipt; never throws.
+ * @param evidence the parsed receipt, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkReceipt(evidence: Json, given: Crypto): Check[] {
+  const receipt = isMembers(evidence) ? evidence : {}
+  const { signature, signatures: _, ...signedMembers } = receipt
+  const { receiptHash, ...hashedMembers } = signedMembers
+  const hashed = canonicalText(hashedMembers)
+  const signed = canonicalText(signedMembers)
+  return [
+    check('receipt hash', 'The receipt hash does not match the canonical receipt', () => {
+      return hashed !== undefined && given.sha256Hex(hashed) === receiptHash
+    }),
+    checkSigned('receipt signature', 'The receipt signature is not valid', given, (crypto) => {
+      if (signed === undefined) return false
+      const { algorithm, keyId } = receipt
+      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature('receipt', signed, one))
+    }),
+  ]
+}
+
+/** Notes a promise that no check fails on and a reader should know: that a log was to hold it, which this evidence does not show. */
+export function notesOnReceipt(receipt: Members, subject = 'It'): readonly string[] {
+  const { transparency } = receipt
+  if (!isMembers(transparency)) return []
+  const { log, by } = transparency
+  if (typeof log !== 'string' || typeof by !== 'string' || Number.isNaN(instantMs(by))) return []
+  return [
+    `${subject} is promised to the log ${JSON.stringify(log)} by ${by}; no proof of inclusion was given.`,
+  ]
+}

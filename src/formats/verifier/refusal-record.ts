@@ -1,0 +1,49 @@
+// The checks of a Refusal Record (decisions §4 "Refusal Record", §9), from its text alone.
+import type { Json } from '../json/canonical.ts'
+import { checkRefusedApprovals } from './approvals.ts'
+import { canonicalText, check, list, members, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { checkEd25519 } from './signatures.ts'
+
+/**
+ * Checks a refusal record; never throws.
+ * @param evidence the parsed refusal record, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkRefusalRecord(evidence: Json, given: Crypto): Check[] {
+  const refusal = isMembers(evidence) ? evidence : {}
+  const { refusalRecordHash, signature, ...signedMembers } = refusal
+  const signed = canonicalText(signedMembers)
+  return [
+    check('refusal hash', 'The refusal record hash does not match the canonical record', () => {
+      return signed !== undefined && given.sha256Hex(signed) === refusalRecordHash
+    }),
+    checkEd25519('refusal signature', 'The refusal record signature is not valid', given, {
+      artifact: 'refusal-record',
+      text: signed,
+      signature,
+    }),
+    check('decision binding', 'The decision is not a refusal of this intent', () => boundToDecision(refusal)),
+    checkRefusedApprovals(refusal, given),
+  ]
+}
+
+/** A denial (403) is REJECTED too: it has mismatches besides, each of a signal as the decision was given it. */
+function boundToDecision(refusal: Members): boolean {
+  const decision = members(refusal['decision'])
+  const signals = members(decision['signals'])
+  return (
+    decision['outcome'] === 'REJECTED' &&
+    string(decision['intentId']) === members(refusal['evaluatedIntent'])['intentId'] &&
+    [undefined, true].includes(refusal['approvable'] as undefined | true) &&
+    list(refusal['mismatches'])
+      .map(members)
+      .every(({ signal, declared }) => {
+        const given = Object.hasOwn(signals, string(signal)) ? signals[string(signal)] : null
+        // A signal is no object and no list: comparing those, once for each mismatch, would take anybody's body as long as he likes.
+        return typeof given !== 'object' || given === null ? given === declared : false
+      })
+  )
+}

@@ -1,0 +1,141 @@
+// A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
+// (interface §2.2: verifications and receipts; confirmations of providers).
+import type { Json } from '../json/canonical.ts'
+import { check, checkSigned, itemsOf, list, members, mustHold, string } from './evidence.ts'
+import { isMembers } from '../json/members.ts'
+import type { Check, CheckCrypto, Crypto } from './evidence.ts'
+import type { Members } from '../json/members.ts'
+import { notesOnApprovals } from './approvals.ts'
+import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
+import { checkReceipt, notesOnReceipt } from './receipt.ts'
+import { checkTrustRecord } from './trust-record.ts'
+
+/**
+ * Checks a record with everything appended to it; never throws.
+ * @param evidence the parsed record, or any other JSON that was sent as one
+ * @returns at least one check
+ */
+export function checkWholeRecord(evidence: Json, given: Crypto): Check[] {
+  const record = isMembers(evidence) ? evidence : {}
+  return [
+    ...checkTrustRecord(record, given),
+    check('verifications', 'A verification is not one of this record', () => {
+      leftOut(record, 'verifications')
+      return list(record['verifications'])
+        .map(members)
+        .every((verification) => isOf(record, verification) && isVerification(verification))
+    }),
+    checkSigned('receipts', 'A receipt is not a valid one of this record', given, (crypto) => {
+      leftOut(record, 'receipts')
+      return list(record['receipts'])
+        .map(members)
+        .every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto))
+    }),
+    ...(record['confirmations'] === undefined && record['confirmationCount'] === undefined
+      ? []
+      : [
+          checkSigned(
+            'confirmations',
+            'A confirmation is not a valid one of this record',
+            given,
+            (crypto) => {
+              leftOut(record, 'confirmations')
+              return list(record['confirmations'])
+                .map(members)
+                .every((one) => isConfirmed(record, one, crypto))
+            },
+          ),
+        ]),
+  ]
+}
+
+function isOf(record: Members, appended: Members): boolean {
+  return (
+    string(appended['businessTransactionId']) === record['businessTransactionId'] &&
+    string(appended['trustRecordHash']) === record['trustRecordHash']
+  )
+}
+
+function isVerification({ verificationId, status, message, verifiedAt }: Members): boolean {
+  return (
+    [verificationId, message, verifiedAt].every((member) => typeof member === 'string') &&
+    (status === 'VERIFIED' || status === 'FAILED')
+  )
+}
+
+const COUNTED = {
+  verifications: 'verificationCount',
+  receipts: 'receiptCount',
+  confirmations: 'confirmationCount',
+} as const
+
+/** How many entries the list of a record leaves out (decisions §12). Throws for an invalid count, or one below the list's length. */
+function leftOut(record: Members, name: keyof typeof COUNTED): number {
+  const held = list(record[name]).length
+  const { [COUNTED[name]]: count = held } = record
+  if (!Number.isSafeInteger(count) || (count as number) < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`)
+  return (count as number) - held
+}
+
+/** Throws with the problems of the receipt itself. */
+function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): boolean {
+  mustHold(checkReceipt(receipt, crypto))
+  const verificationId = string(receipt['verificationId'])
+  const named = list(record['verifications'])
+    .map(members)
+    .filter((one) => one['verificationId'] === verificationId)
+  // A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
+  if (named.length === 0) return leftOut(record, 'verifications') > 0
+  return named.some(({ status }) => status === 'VERIFIED')
+}
+
+/** Throws with the problems of the confirmation itself. */
+function isConfirmed(record: Members, confirmation: Members, crypto: CheckCrypto): boolean {
+  mustHold(checkProviderConfirmation(confirmation, crypto))
+  const named = members(confirmation['confirmation'])['businessTransactionId']
+  return named === string(record['businessTransactionId'])
+}
+
+/** The note of a list that was cut; where the count is missing, a check has failed. */
+function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
+  const [held, count] = [record[name], record[COUNTED[name]]]
+  return Array.isArray(held) && typeof count === 'number' && count > held.length
+    ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`]
+    : []
+}
+
+/**
+ * Notes things that no check fails on and a reader should know.
+ * @param also.promise whether to say what its latest receipt promises: not where the proof is given
+ */
+export function notesOnRecord(
+  record: Members,
+  { promise }: { readonly promise: boolean },
+): readonly string[] {
+  const { verifications, receipts } = record
+  const [latest, receipt] = [verifications, receipts].map((entries) => itemsOf(entries).at(-1))
+  return [
+    ...(itemsOf(receipts).length > 0 ? [] : ['The record carries no receipt.']),
+    ...(isMembers(latest) && latest['status'] === 'FAILED'
+      ? ['The latest verification that was stored with it is FAILED.']
+      : []),
+    ...(itemsOf(verifications).some((one) => isMembers(one) && one['status'] === 'FAILED')
+      ? ['Nothing signs what a verification says that is FAILED.']
+      : []),
+    ...(['verifications', 'receipts', 'confirmations'] as const).flatMap((name) => cutNote(record, name)),
+    ...(promise && isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
+    ...notesOnConfirmations(record),
+    ...notesOnApprovals(
+      itemsOf(record['executions']).map((one) => (isMembers(one) ? one['decision'] : undefined)),
+    ),
+  ]
+}
+
+function notesOnConfirmations({ confirmations, executions }: Members): string[] {
+  const [execution] = itemsOf(executions)
+  const status = isMembers(execution) ? execution['status'] : undefined
+  return itemsOf(confirmations).flatMap((one) =>
+    isMembers(one) ? notesOnConfirmation(one['confirmation'], status) : [],
+  )
+}

@@ -1,0 +1,175 @@
+// A route: what the front end does with it, its OpenAPI operation and its handler.
+import type pg from 'pg'
+import type { AuthorityWatch } from './jobs/authority-watch.ts'
+import type { Callers } from './http/authenticate.ts'
+import type { Caller } from '../formats/people/caller.ts'
+import type { Config } from '../core/config/config.ts'
+import type { Answer } from './answer.ts'
+import type { Cost } from '../core/operations/index.ts'
+import type { LimitName } from './http/gates/index.ts'
+import type { Reads } from './http/gates/reads.ts'
+import type { KeptDocument } from './kept-document.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Head } from './http/listen/listener.ts'
+import type { Failure } from '../core/errors/errors.ts'
+import type { Gate } from '../core/errors/gates.ts'
+import type { OpenApiOperation } from './openapi/operation.ts'
+import type { PublishedLogKeys } from '../core/signing/log-keys.ts'
+import type { PublishedKeys } from '../core/signing/published.ts'
+import type { IssueReceipt } from './evidence/cose-receipts.ts'
+import type { ApprovalRequestWatch } from './watch/approval-requests.ts'
+import type { EventWatch } from './watch/events.ts'
+import type { LogProofs } from './evidence/log-proofs.ts'
+import type { PathParams } from '../core/threads/thread-messages.ts'
+import type { CheckpointRow } from '../store/tables/log-checkpoints.ts'
+import type { OpenedWitness } from './start/witness.ts'
+import type { ConsoleGate } from './console/gate.ts'
+import type { Session } from './console/sessions.ts'
+import type { Sql } from '../store/postgres/sql.ts'
+import type { StoreFault } from '../core/threads/store-fault.ts'
+import type { openUsable } from './usable.ts'
+
+/** The OpenAPI document in both notations. Each is rendered once. */
+export interface OpenApiTexts {
+  readonly json: string
+  readonly yaml: string
+}
+
+export type { Answer } from './answer.ts'
+
+/** The objects that handlers use, made once, at start. */
+export interface Service {
+  readonly config: Config
+  /** For the handlers' reads; of a GET, the share of its client (`http/gates/reads.ts`). The worker threads have their own connections. */
+  readonly pool: Reads
+  /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
+  readonly exportPool: pg.Pool
+  /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
+  readonly whyUnusable: ReturnType<typeof openUsable>
+  readonly keys: PublishedKeys
+  /** The newest checkpoint that readers may see, of a log or of the newest one; undefined where there is none. */
+  readonly servedCheckpoint: (sql: Sql, log?: number) => Promise<CheckpointRow | undefined>
+  /** Undefined where this service is no witness of other logs. */
+  readonly witness: OpenedWitness | undefined
+  /** Only the routes that LOG=off does not mount use these three. */
+  readonly logKeys: PublishedLogKeys
+  readonly logProofs: LogProofs
+  readonly issueReceipt: IssueReceipt
+  /** Wakes those who wait for events. */
+  readonly eventWatch: EventWatch
+  /** Wakes those who wait for an approval request to change. */
+  readonly approvalRequestWatch: ApprovalRequestWatch
+  readonly dispatcher: Dispatcher
+  /** Cookies and sessions of the console. */
+  readonly console: ConsoleGate
+  /** The callers whose keys are in effect. */
+  readonly callers: Callers
+  /** The authority that humans have put in effect. */
+  readonly authority: AuthorityWatch
+  /** Whether the database refuses evidence, and why. */
+  readonly storeFault: StoreFault
+  /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
+  readonly revokedSigner: () => string | undefined
+  readonly openapi: OpenApiTexts
+  /** Problems that an operator should look at, shown by GET /ready. */
+  readonly warnings: () => readonly string[]
+  /** True from the first stop signal on. */
+  readonly stopping: () => boolean
+  /** @returns a sentence that says why this instance cannot keep up now; undefined where it can */
+  readonly overload: () => string | undefined
+}
+
+export interface RouteRequest {
+  /** Path parameters, percent-decoded; on a route with `fromHead` its result. */
+  readonly params: PathParams
+  readonly query: URLSearchParams
+  readonly header: Head['header']
+  /** Undefined on open routes and where authentication is disabled. */
+  readonly caller: Caller | undefined
+  /** The key, as in `CallerKey`; -1 where there is no caller. */
+  readonly callerIndex: number
+  /** Queues and budgets are shared out by it: the callerId, or the address of a client without a key. */
+  readonly client: string
+  /** Empty unless the route takes a body. */
+  readonly body: Uint8Array
+  /** The console session that made the request; undefined: it came with a key, or without one. */
+  readonly session?: Session | undefined
+}
+
+export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
+
+interface RouteRow extends OpenApiOperation {
+  readonly method: 'GET' | 'POST'
+  /** With `{name}` for a parameter, as interface §4 writes it. */
+  readonly path: string
+  /** Another path of the same resources, with further parameters. It is not in the OpenAPI document. */
+  readonly alsoAt?: string
+  /** Its last parameter takes the rest of the path, slashes included. */
+  readonly tail?: true
+  /** Needs no credential (interface §5.2), or the configuration says whether it does: then the handler refuses. */
+  readonly open?: true | 'configured'
+  /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
+  readonly human?: true
+  /** Shows everybody's evidence: for humans and auditors (`readsEverything`). Other callers get the same 403. */
+  readonly readers?: true
+  /** Stores something for any caller but those whose key only reads: they get 403 before a body is read. */
+  readonly appends?: true
+  /** Whether a console session may post: it changes nothing, its body carries a human's signature, or it only takes a request back. */
+  readonly session?: true
+  /** In place of MAX_BODY_BYTES. */
+  readonly bodyBytesMax?: number
+  /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
+  readonly mounted?: (params: PathParams, config: Config) => boolean
+  /** Replaces the params by what a thread needs of path and headers, or refuses before the body is read. */
+  readonly fromHead?: (
+    params: PathParams,
+    head: Pick<Head, 'header' | 'headers'>,
+    config: Config,
+  ) => PathParams | Failure
+  /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
+  readonly failureBody?: (failure: Failure) => string
+  /** Sent in place of the JSON to a client that prefers HTML, under the same status. */
+  readonly page?: (service: Service) => KeptDocument
+  readonly handle: Handler
+}
+
+/** How one client's use of a route is bounded. No route goes without: the compiler asks for one of the two. */
+type Bounds =
+  | {
+      /** The rate limit that counts its requests. */
+      readonly limit: LimitName
+      /** The budget that its thread time and its replies are charged to. */
+      readonly cost?: Cost
+    }
+  | { readonly limit?: never; readonly cost: Cost }
+
+/** One row of the route table. */
+export type Route = RouteRow & Bounds
+
+/** The start of a row for a page or document that anyone may read. */
+export const openGet = { method: 'GET', open: true, limit: 'public', cost: 'compute' } as const
+
+/** The start of a row that reads. */
+export const get = { method: 'GET', cost: 'compute' } as const
+
+/** The start of a row that shows what humans decide about: who has read much else can still decide. */
+export const governingGet = { method: 'GET', cost: 'administration' } as const
+
+/** The start of a row that takes a body: its `body` says which. */
+export const post = { method: 'POST' } as const
+
+/** The start of a row by which a human changes something. */
+export const humanPost = { ...post, human: true, cost: 'administration' } as const
+
+type More = Omit<Partial<Answer>, 'status' | 'gate'>
+/** A 503 names its gate. */
+type Status = { readonly status?: 200 | 201 } | { readonly status: 503; readonly gate: Gate }
+
+export function json(value: unknown, more: More & Status = {}): Answer {
+  return { status: 200, body: JSON.stringify(value), ...more }
+}
+
+/** JSON text. A member without a value is left out, never null (interface §2.7). */
+export function textWithoutNulls(value: object): string {
+  return JSON.stringify(value, (_name, member: unknown) => (member === null ? undefined : member))
+}

@@ -1,0 +1,422 @@
+// approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
+import type { Pool } from 'pg'
+import type { Persons } from '../../formats/people/persons.ts'
+import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
+import type { Sealed } from './sealed.ts'
+import { approvalLock } from './approvals.ts'
+import type { LogPosition } from './log-queue.ts'
+import { isPolicyRetired } from './policy-versions.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
+import { inTransaction } from '../postgres/transaction.ts'
+
+interface ApprovalRequestRow extends Sealed, LogPosition {
+  readonly requestId: string
+  /** Lowercase hex, as `askedHash`. */
+  readonly requestHash: string
+  /** The hash of the content without its id and times. */
+  readonly askedHash: string
+  readonly requestedBy: string
+  readonly principalId: string
+  readonly quorum: number
+  /** The version that it is bound to. */
+  readonly policy: { readonly name: string; readonly version: string }
+  /** ISO 8601, as `expiresAt`. */
+  readonly createdAt: string
+  readonly expiresAt: string
+  readonly noticeAt: string
+}
+
+/** Requests are opened one after the other: how many are open is exact, and the same one is opened once. */
+export async function lockOpening(sql: Sql): Promise<void> {
+  await takeLocks(sql, [{ key: 'approval requests' }])
+}
+
+const OPEN = `r.status = 'OPEN' AND r.expires_at > now() AND NOT ${isPolicyRetired('r')}`
+
+/** The caller's open request of the same content, under `lockOpening`; undefined where there is none. */
+export async function findOpenRequest(
+  sql: Sql,
+  { requestedBy, askedHash }: Pick<ApprovalRequestRow, 'requestedBy' | 'askedHash'>,
+): Promise<string | undefined> {
+  const { rows } = await sql.query<{ id: string }>({
+    text: `
+      SELECT r.request_id AS id FROM approval_requests AS r
+      WHERE ${OPEN} AND r.requested_by = $1::text AND r.asked_hash = $2::text`,
+    values: [requestedBy, askedHash],
+  })
+  return rows[0]?.id
+}
+
+/** How many requests are open: those of a caller, if one is given, and all. Exact under `lockOpening`. */
+export async function countOpenRequests(
+  sql: Sql,
+  requestedBy: string | null,
+): Promise<{ readonly own: number; readonly all: number }> {
+  const { rows } = await sql.query<{ own: number; all: number }>({
+    text: `
+      SELECT count(*) FILTER (WHERE r.requested_by = $1::text)::integer AS own, count(*)::integer AS all
+      FROM approval_requests AS r WHERE ${OPEN}`,
+    values: [requestedBy],
+  })
+  return rows[0]!
+}
+
+/**
+ * Whether the caller has opened as many requests within the last hour as it may, whatever became of them.
+ * @returns seconds until it may open the next one; 0: now. Exact under `lockOpening`
+ */
+export async function secondsToNextOpening(
+  sql: Sql,
+  { requestedBy, perHour }: { readonly requestedBy: string; readonly perHour: number },
+): Promise<number> {
+  const { rows } = await sql.query<{ seconds: number }>({
+    text: `
+      SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::integer AS seconds
+      FROM approval_requests WHERE requested_by = $1::text AND created_at > now() - interval '1 hour'
+      ORDER BY created_at DESC OFFSET $2::bigint LIMIT 1`,
+    values: [requestedBy, perHour - 1],
+  })
+  return rows[0]?.seconds ?? 0
+}
+
+/** When approvers are told of a request, and whether that message tells of others of its caller already. */
+export interface NoticeTime {
+  /** ISO 8601, by the database's clock. */
+  readonly at: string
+  readonly joins: boolean
+}
+
+/**
+ * The message of the next request of a caller: at once where the last one is a minute old, else with all that it asks until that minute
+ * is over. Exact under `lockOpening`.
+ */
+export async function nextNotice(sql: Sql, requestedBy: string): Promise<NoticeTime> {
+  const { rows } = await sql.query<NoticeTime>({
+    text: `
+      SELECT ${isoTime('greatest(clock.now, CASE WHEN newest.at > clock.now THEN newest.at ELSE newest.at + $2::interval END)')} AS at,
+        coalesce(newest.at > clock.now, false) AS joins
+      FROM (SELECT clock_timestamp() AS now) AS clock,
+        -- One that is further ahead was set before the clock was set back, and nobody waits for it.
+        (SELECT max(notice_at) AS at FROM approval_requests WHERE requested_by = $1::text
+          AND created_at > now() - interval '1 hour' AND notice_at <= clock_timestamp() + $2::interval) AS newest`,
+    values: [requestedBy, '1 minute'],
+  })
+  return rows[0]!
+}
+
+export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): Promise<void> {
+  await sql.query({
+    text: `
+      INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum,
+        created_at, expires_at, status, body, seal, log_batch, log_ordinal, policy_name, policy_version, notice_at)
+      VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer,
+        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint, $13::text, $14::text, $15::timestamptz)`,
+    values: [
+      row.requestId,
+      row.requestHash,
+      row.askedHash,
+      row.requestedBy,
+      row.principalId,
+      row.quorum,
+      row.createdAt,
+      row.expiresAt,
+      row.body,
+      row.seal,
+      row.logBatch,
+      row.logOrdinal,
+      row.policy.name,
+      row.policy.version,
+      row.noticeAt,
+    ],
+  })
+}
+
+/** A request as it stands now. */
+export interface StandingRequest extends Sealed {
+  readonly requestId: string
+  readonly requestHash: string
+  readonly requestedBy: string
+  readonly principalId: string
+  readonly quorum: number
+  readonly status: ApprovalRequestStatus
+  /** An open request has the approvals that count, one of each person; a used one has those that were used up. Oldest first. */
+  readonly approvals: readonly {
+    readonly approvalId: string
+    readonly approverId: string
+    readonly keyId: string
+    /** ISO 8601. */
+    readonly approvedAt: string
+  }[]
+  /** approverIds of the persons who could sign it and have not; none once it is not open. */
+  readonly eligible: readonly string[]
+  /** The change that retired its policy version, where that ended it. */
+  readonly endedByChange: string | null
+  readonly closeBody: string | null
+  readonly closeSeal: string | null
+}
+
+/** The parameter of a statement that holds the persons (`ofNameJson`). */
+type PersonsParameter = `$${number}`
+
+/** As `personOf`: the person that a name names. */
+function personIn(persons: PersonsParameter, name: string): string {
+  const folded = `lower(${name} COLLATE "C")`
+  return `coalesce(${persons}::jsonb ->> ${folded}, ${folded})`
+}
+
+/** Whether an approver is a person behind the request `item`: as the execution will choose them. */
+function isBehindIn(persons: PersonsParameter, approverId: string): string {
+  const initiators = ['item.requested_by', 'item.principal_id'].map((name) => personIn(persons, name))
+  return `${personIn(persons, approverId)} IN (${initiators.join(', ')})`
+}
+
+/** Approvals for the request `item` that count now, or were used up. */
+function approvalsIn(persons: PersonsParameter): string {
+  return `
+  approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+  WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
+    OR (a.expires_at > now() AND k.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
+}
+
+/** How many persons have approved. */
+function approvedIn(persons: PersonsParameter): string {
+  return `(SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')})::integer FROM ${approvalsIn(persons)})`
+}
+
+/** Its policy version was retired before its time was over. */
+const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
+
+/** No approval helps any more. */
+const OVER = `(item.expires_at <= now() OR ${ENDED})`
+
+function statusIn(persons: PersonsParameter): string {
+  return `
+  CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
+    WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
+    WHEN ${approvedIn(persons)} >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+}
+
+const ENDED_BY = `
+  CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN (SELECT p.retired_by_change FROM policy_versions AS p
+    WHERE p.name = item.policy_name AND p.version = item.policy_version) END`
+
+/** Whether the approver `who` could sign it and has not: enrolled, no person behind it, and nobody who has signed by another name. */
+function maySignIn(persons: PersonsParameter): string {
+  return `who.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'who.approver_id')}
+      AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
+        AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
+}
+
+function columnsIn(persons: PersonsParameter): string {
+  // An approval that was used up stands there whoever the approvers are known to be by now.
+  const counted = `CASE WHEN a.consumed_by IS NULL THEN ${personIn(persons, 'a.approver_id')} ELSE ' ' || a.approval_id END`
+  return `
+  item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
+  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${statusIn(persons)} AS status,
+  (SELECT coalesce(json_agg(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
+    'approvedAt', ${isoTime('one.issued_at')})
+    ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
+      SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at FROM ${approvalsIn(persons)}
+      ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
+  (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM approvers AS who
+    WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,
+  ${ENDED_BY} AS "endedByChange",
+  (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
+  (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
+}
+
+/**
+ * @param which by its id, or by the hash that approvals name
+ * @param as.owner the caller whose it must be; null: anyone's
+ */
+export async function readApprovalRequest(
+  sql: Sql,
+  which: { readonly requestId: string } | { readonly requestHash: string },
+  { persons, owner = null }: { readonly persons: Persons; readonly owner?: string | null },
+): Promise<StandingRequest | null> {
+  const [condition, value] =
+    'requestId' in which
+      ? ['item.request_id = $1::uuid', which.requestId]
+      : ['item.request_hash = $1::text', which.requestHash]
+  const { rows } = await sql.query<StandingRequest>({
+    text: `
+      SELECT ${columnsIn('$3')} FROM approval_requests AS item
+      WHERE ${condition} AND ($2::text IS NULL OR item.requested_by = $2::text)`,
+    values: [value, owner, persons.ofNameJson],
+  })
+  return rows[0] ?? null
+}
+
+/**
+ * Reads the requests that one message tells of, oldest first: waits for those who are opening a request, so that none is left out.
+ * @param first the request that the message was made for
+ */
+export async function readRequestsOfNotice(
+  pool: Pick<Pool, 'connect'>,
+  first: string,
+  persons: Persons,
+): Promise<StandingRequest[]> {
+  return inTransaction(pool, async (sql) => {
+    await lockOpening(sql)
+    const { rows } = await sql.query<StandingRequest>({
+      text: `
+        SELECT ${columnsIn('$2')} FROM approval_requests AS item, approval_requests AS first
+        WHERE first.request_id = $1::uuid AND item.requested_by = first.requested_by
+          AND (item.request_id = first.request_id
+            OR (item.created_at > first.created_at - interval '1 hour' AND item.notice_at = first.notice_at))
+        ORDER BY item.created_at, item.request_id`,
+      values: [first, persons.ofNameJson],
+    })
+    return rows
+  })
+}
+
+/**
+ * Locks a request: who closes it, and who delivers an approval for it, waits here for the other.
+ * @returns whether there is such a request
+ */
+export async function lockApprovalRequest(sql: Sql, requestHash: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: `SELECT FROM approval_requests WHERE request_hash = $1::text FOR UPDATE`,
+    values: [requestHash],
+  })
+  return rowCount === 1
+}
+
+interface ListedRequests {
+  /** Null: everybody's. */
+  readonly owner: string | null
+  readonly status: ApprovalRequestStatus | null
+  /** Only those that are pending and that this approver may sign and has not; null: all. */
+  readonly waitingFor: string | null
+  readonly persons: Persons
+}
+
+/** A page, newest first. */
+export function listApprovalRequests(
+  sql: Sql,
+  range: PageRange,
+  { owner, status, waitingFor, persons }: ListedRequests,
+): Promise<Page<StandingRequest>> {
+  return readPageOf(
+    sql,
+    {
+      table: 'approval_requests',
+      time: 'created_at',
+      id: 'request_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: columnsIn('$8'),
+      where: `($5::text IS NULL OR item.requested_by = $5::text)
+        AND ($6::text IS NULL OR ${statusIn('$8')} = $6::text)
+        AND ($7::text IS NULL OR (${statusIn('$8')} = 'PENDING'
+          AND EXISTS (SELECT FROM approvers AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
+    },
+    range,
+    { values: [owner, status, waitingFor, persons.ofNameJson] },
+  )
+}
+
+/** How many of the requests that somebody waits for have changed. */
+export interface RequestState {
+  readonly requestId: string
+  readonly status: ApprovalRequestStatus
+  /** How many approvals count. */
+  readonly approved: number
+}
+
+/** Looks at several requests at once, by their ids. */
+export async function readRequestStates(
+  sql: Sql,
+  requestIds: readonly string[],
+  persons: Persons,
+): Promise<RequestState[]> {
+  const { rows } = await sql.query<RequestState>({
+    name: 'approval_requests_states',
+    text: `
+      SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved
+      FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
+    values: [requestIds, persons.ofNameJson],
+  })
+  return rows
+}
+
+interface CloseRow extends Sealed, LogPosition {
+  readonly closeId: string
+  readonly requestId: string
+  readonly status: 'DECLINED' | 'WITHDRAWN'
+  /** ISO 8601. */
+  readonly closedAt: string
+}
+
+/**
+ * Waits for every execution that may be using approvals of this action up: after it, the request is used or can be closed.
+ * @param action of the request
+ */
+export async function lockForClosing(
+  sql: Sql,
+  action: { readonly capability: string; readonly target: string },
+): Promise<void> {
+  await takeLocks(sql, [approvalLock(action)])
+}
+
+/** Under `lockForClosing` and `lockApprovalRequest`, of a request that is open. */
+export async function closeApprovalRequest(sql: Sql, row: CloseRow): Promise<void> {
+  await sql.query({
+    text: `
+      INSERT INTO approval_request_closes (close_id, request_id, closed_at, body, seal, log_batch, log_ordinal)
+      VALUES ($1::uuid, $2::uuid, $3::timestamptz, $4::text, $5::text, $6::uuid, $7::smallint)`,
+    values: [row.closeId, row.requestId, row.closedAt, row.body, row.seal, row.logBatch, row.logOrdinal],
+  })
+  await sql.query({
+    text: `UPDATE approval_requests SET status = $2::text WHERE request_id = $1::uuid AND status = 'OPEN'`,
+    values: [row.requestId, row.status],
+  })
+}
+
+/**
+ * Marks requests as used, in the transaction that uses their approvals up.
+ * @returns how many this call marked. If fewer than `requestHashes`, one was closed, and the caller must roll back
+ */
+export async function useApprovalRequests(sql: Sql, requestHashes: readonly string[]): Promise<number> {
+  if (requestHashes.length === 0) return 0
+  const { rowCount } = await sql.query({
+    name: 'approval_requests_use',
+    text: `
+      UPDATE approval_requests SET status = 'USED' WHERE request_hash = ANY ($1::text[]) AND status = 'OPEN'`,
+    values: [requestHashes],
+  })
+  return rowCount ?? 0
+}
+
+/** An execution that has found a request in time, or its policy in effect, has this long to mark it as used. */
+const EXPIRY_GRACE = `interval '15 s'`
+
+export interface ExpiredRequest {
+  readonly requestId: string
+  readonly requestedBy: string
+  /** ISO 8601. */
+  readonly expiresAt: string
+  /** The change that retired its policy version, where that was before its time was over. */
+  readonly endedByChange: string | null
+  readonly body: string
+}
+
+/**
+ * Marks requests whose time is over, or whose policy version was retired, the first ones first; `limit` at most. Those that somebody has
+ * locked are left for the next time.
+ */
+export async function expireApprovalRequests(sql: Sql, limit: number): Promise<ExpiredRequest[]> {
+  const { rows } = await sql.query<ExpiredRequest>({
+    name: 'approval_requests_expire',
+    text: `
+      UPDATE approval_requests AS item SET status = 'EXPIRED' WHERE item.request_id = ANY (ARRAY(
+        SELECT r.request_id FROM approval_requests AS r
+        WHERE r.status = 'OPEN' AND (r.expires_at <= now() - ${EXPIRY_GRACE} OR ${isPolicyRetired('r', `now() - ${EXPIRY_GRACE}`)})
+        ORDER BY r.expires_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED))
+      RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", ${isoTime('item.expires_at')} AS "expiresAt",
+        ${ENDED_BY} AS "endedByChange", item.body`,
+    values: [limit],
+  })
+  return rows
+}

@@ -1,0 +1,66 @@
+// audit_events: the signed account of what was refused and changed (decisions §9).
+import type { Sealed } from './sealed.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { overRows } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+
+export interface AuditEventRow extends Sealed {
+  readonly eventId: string
+  /** ISO 8601. */
+  readonly occurredAt: string
+  readonly type: string
+}
+
+type LoggedEvent = AuditEventRow & LogPosition
+
+/**
+ * Stores events.
+ * @returns statements that fail with a unique violation (`taken`) where one stands already: the log would count it a second time
+ */
+export const insertAuditEvents = overRows<LoggedEvent>({
+  name: 'audit_events_insert',
+  text: `INSERT INTO audit_events ($columns) VALUES $rows`,
+  columns: {
+    event_id: ['uuid', (row) => row.eventId],
+    occurred_at: ['timestamptz', (row) => row.occurredAt],
+    type: ['text', (row) => row.type],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
+})
+
+/** @returns which of the ids are those of stored events */
+export async function findAuditEvents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ event_id: string }>({
+    name: 'audit_events_find',
+    text: `SELECT event_id FROM audit_events WHERE event_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  return new Set(rows.map(({ event_id }) => event_id))
+}
+
+/** A page of events, newest first. `since` is included, `until` is not. */
+export async function listAuditEvents(
+  sql: Sql,
+  range: PageRange,
+  { type, since, until }: { type: string | null; since: string | null; until: string | null },
+): Promise<Page<Sealed>> {
+  const ofType = type !== null
+  return readPageOf(
+    sql,
+    {
+      // By type unnamed, so that it is planned with its values: a generic plan reads past all other types.
+      ...(ofType ? {} : { name: 'audit_events_list' }),
+      table: 'audit_events',
+      time: 'occurred_at',
+      id: 'event_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: 'item.body, item.seal',
+      where: `item.occurred_at >= $5::timestamptz ${ofType ? 'AND item.type = $6::text' : ''}`,
+    },
+    range,
+    { until, values: [since ?? '-infinity', ...(ofType ? [type] : [])] },
+  )
+}

@@ -1,0 +1,306 @@
+// event_deliveries: how far each event endpoint has been served, and by which instance at this moment (docs/design-notes.md "Events pushed out").
+// Every statement of an instance that delivers names its lease: whoever has lost it changes nothing.
+import type { EventScope } from './log-events.ts'
+import type { EventType } from '../../formats/schemas/event-types.ts'
+import type { EventEndpointRow } from './event-endpoints.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
+
+/** Longer than an attempt and what is noted of it: an instance that dies leaves its endpoints to the others after this time. */
+const LEASE_SECONDS = 30
+/** A lease is renewed when less than this is left. */
+const RENEW_SECONDS = 20
+/** An endpoint that fails is tried again after 5, 10, 20 … seconds, and at least this often unless it asks for a longer time. */
+const BACK_OFF_SECONDS_MAX = 600
+/** After so long without a success it is disabled. */
+const GIVE_UP = '3 days'
+/** How long a secret that was replaced signs beside the new one. */
+const EARLIER_SECRET = '1 day'
+/** A redelivery is taken so long after the one before. */
+const REDELIVERY_PAUSE = '1 minute'
+
+/** These secrets of the endpoint `d` were replaced and sign still, the latest first. */
+const EARLIER_SECRETS = `
+  ARRAY(SELECT e.secret FROM unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
+    WHERE e.until > now() ORDER BY e.until DESC)`
+
+/** The right to deliver to an endpoint. */
+export interface Lease {
+  readonly endpointId: string
+  /** A UUID. */
+  readonly lease: string
+  readonly url: string
+  /** The events that it is sent. */
+  readonly scope: EventScope
+}
+
+/** One caller's events have an index; those of several are picked from everybody's. */
+export function scopeOf({
+  types,
+  callerIds,
+}: {
+  readonly types: readonly EventType[]
+  readonly callerIds: readonly string[] | null
+}): EventScope {
+  return { callerId: callerIds?.length === 1 ? (callerIds[0] ?? null) : null, types }
+}
+
+/** Takes every endpoint that is due and that no instance serves. */
+export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
+  const { rows } = await sql.query<Omit<Lease, 'scope'> & { types: string; callerIds: string | null }>({
+    name: 'event_deliveries_take_due',
+    text: `
+      UPDATE event_deliveries AS d
+      SET lease = gen_random_uuid(), leased_until = now() + interval '${LEASE_SECONDS} seconds'
+      FROM event_endpoints AS e
+      WHERE e.endpoint_id = d.endpoint_id AND e.revoked_at IS NULL AND d.endpoint_id IN (
+        SELECT endpoint_id FROM event_deliveries
+        WHERE disabled_at IS NULL AND due_at <= now() AND leased_until < now() FOR UPDATE SKIP LOCKED
+      )
+      RETURNING d.endpoint_id AS "endpointId", d.lease, e.url, e.types, e.caller_ids AS "callerIds"`,
+  })
+  return rows.map(({ types, callerIds, ...lease }) => ({
+    ...lease,
+    scope: scopeOf({ types: JSON.parse(types) as EventType[], callerIds: callerIdsIn(callerIds) }),
+  }))
+}
+
+function callerIdsIn(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[])
+}
+
+/** The endpoint says what is to be signed for it, and with what. */
+export interface LeasedEndpoint {
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  readonly types: readonly EventType[]
+  readonly withParameters: boolean
+  readonly callerIds: readonly string[] | null
+  /** Keys of the HMAC, the newest first. */
+  readonly secrets: readonly Buffer[]
+}
+
+/**
+ * Reads an endpoint, and renews the lease where little is left of it.
+ * @returns null where the lease is lost, or the endpoint revoked
+ */
+export async function readLeased(
+  sql: Sql,
+  { endpointId, lease }: Pick<Lease, 'endpointId' | 'lease'>,
+): Promise<LeasedEndpoint | null> {
+  const { rows } = await sql.query<{
+    cursor: string | null
+    types: string
+    withParameters: boolean
+    callerIds: string | null
+    secret: Buffer | null
+    earlier: readonly Buffer[]
+  }>({
+    name: 'event_deliveries_read_leased',
+    text: `
+      WITH renewed AS (
+        UPDATE event_deliveries SET leased_until = now() + interval '${LEASE_SECONDS} seconds'
+        WHERE endpoint_id = $1::uuid AND lease = $2::uuid AND leased_until < now() + interval '${RENEW_SECONDS} seconds'
+      )
+      SELECT d.cursor, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds", d.secret,
+        ${EARLIER_SECRETS} AS earlier
+      FROM event_deliveries AS d JOIN event_endpoints AS e USING (endpoint_id)
+      WHERE d.endpoint_id = $1::uuid AND d.lease = $2::uuid AND e.revoked_at IS NULL`,
+    values: [endpointId, lease],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const { secret, earlier, types, callerIds, ...rest } = row
+  return {
+    ...rest,
+    types: JSON.parse(types) as EventType[],
+    callerIds: callerIdsIn(callerIds),
+    secrets: secret === null ? [] : [secret, ...earlier],
+  }
+}
+
+/**
+ * Notes that everything up to a cursor is delivered, and renews the lease.
+ * @param progress.succeeded whether the endpoint took an event; false: there was none for it
+ * @returns false where the lease is lost
+ */
+export async function noteDelivered(
+  sql: Sql,
+  { endpointId, lease }: Pick<Lease, 'endpointId' | 'lease'>,
+  { cursor, succeeded }: { readonly cursor: string; readonly succeeded: boolean },
+): Promise<boolean> {
+  const result = await sql.query({
+    name: 'event_deliveries_delivered',
+    text: `
+      UPDATE event_deliveries SET cursor = $3::text, leased_until = now() + interval '${LEASE_SECONDS} seconds',
+        last_success_at = CASE WHEN $4::boolean THEN now() ELSE last_success_at END,
+        failures = CASE WHEN $4::boolean THEN 0 ELSE failures END,
+        failing_since = CASE WHEN $4::boolean THEN NULL ELSE failing_since END
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid`,
+    values: [endpointId, lease, cursor, succeeded],
+  })
+  return result.rowCount === 1
+}
+
+/**
+ * Notes a failed attempt, and gives the lease back.
+ * @param failure.problem completes "the endpoint …"
+ * @param failure.gone whether it wants no more (410)
+ * @param failure.waitSeconds how long it asked not to be tried again
+ * @returns whether it is disabled now, and how many attempts have failed since the last success; undefined where the lease is lost
+ */
+export async function noteFailed(
+  sql: Sql,
+  { endpointId, lease }: Lease,
+  {
+    problem,
+    gone,
+    waitSeconds,
+  }: { readonly problem: string; readonly gone: boolean; readonly waitSeconds: number },
+): Promise<{ readonly disabled: boolean; readonly failures: number } | undefined> {
+  const result = await sql.query<{ disabled: boolean; failures: number }>({
+    name: 'event_deliveries_failed',
+    text: `
+      UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', failures = failures + 1,
+        failing_since = coalesce(failing_since, now()), last_failure_at = now(), problem = $3::text,
+        due_at = now() + greatest($5::integer, least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10))) * interval '1 second',
+        disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled, failures`,
+    values: [endpointId, lease, problem, gone, waitSeconds],
+  })
+  return result.rows[0]
+}
+
+/** Gives leases back: another instance may go on at once. */
+export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise<void> {
+  await sql.query({
+    text: `UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity' WHERE lease = ANY($1::uuid[])`,
+    values: [leases.map(({ lease }) => lease)],
+  })
+}
+
+/**
+ * Has an endpoint served at once, under `lockEndpoint`, enabled where it was disabled. The instance that serves it now loses its lease.
+ * @param redelivery.cursor from where on; null: from where it stopped
+ * @param redelivery.until the end of the feed; null: there is no feed yet
+ */
+export async function redeliver(
+  sql: Sql,
+  {
+    endpointId,
+    cursor,
+    until,
+  }: { readonly endpointId: string; readonly cursor: string | null; readonly until: string | null },
+): Promise<void> {
+  await sql.query({
+    text: `
+      UPDATE event_deliveries SET cursor = coalesce($2::text, cursor), lease = NULL, leased_until = '-infinity',
+        due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL,
+        redelivered_at = now(), redelivered_until = $3::text
+      WHERE endpoint_id = $1::uuid`,
+    values: [endpointId, cursor, until],
+  })
+}
+
+/** The row decides whether a human needs a step-up or has to wait, and stays so until the transaction ends. */
+interface LockedEndpoint {
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  /** How many secrets that were replaced sign still. */
+  readonly earlierSecrets: number
+  /** Whether it takes events: it is neither failing nor disabled. */
+  readonly delivers: boolean
+  /** The end of the feed when the last redelivery was asked for; null: none was, or there was no feed. */
+  readonly redeliveredUntil: string | null
+  /** How long the pause behind the last redelivery lasts, whole seconds; 0: it is over. */
+  readonly pauseSeconds: number
+}
+
+/** Undefined where no such endpoint is in effect. */
+export async function lockEndpoint(sql: Sql, endpointId: string): Promise<LockedEndpoint | undefined> {
+  const { rows } = await sql.query<LockedEndpoint>({
+    text: `
+      SELECT d.cursor, cardinality(${EARLIER_SECRETS}) AS "earlierSecrets",
+        d.disabled_at IS NULL AND d.failing_since IS NULL AS delivers, d.redelivered_until AS "redeliveredUntil",
+        greatest(0, ceil(extract(epoch FROM d.redelivered_at + interval '${REDELIVERY_PAUSE}' - now())))::integer AS "pauseSeconds"
+      FROM event_deliveries AS d WHERE d.endpoint_id = $1::uuid FOR UPDATE`,
+    values: [endpointId],
+  })
+  return rows[0]
+}
+
+/**
+ * Replaces the secret of an endpoint, under `lockEndpoint`. The one before signs for another day, and each before that until its own day is over.
+ * @param secret 32 bytes
+ * @returns until when the one before signs, ISO 8601; null where there was none
+ */
+export async function replaceSecret(sql: Sql, endpointId: string, secret: Buffer): Promise<string | null> {
+  const { rows } = await sql.query<{ until: string | null }>({
+    text: `
+      WITH replaced AS (
+        SELECT array_agg(signing.secret ORDER BY signing.until DESC) AS secrets,
+          array_agg(signing.until ORDER BY signing.until DESC) AS untils, max(signing.until) FILTER (WHERE signing.newest) AS until
+        FROM (
+          SELECT d.secret, now() + interval '${EARLIER_SECRET}' AS until, true AS newest
+          FROM event_deliveries AS d WHERE d.endpoint_id = $1::uuid AND d.secret IS NOT NULL
+          UNION ALL
+          SELECT e.secret, e.until, false FROM event_deliveries AS d, unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
+          WHERE d.endpoint_id = $1::uuid AND e.until > now()) AS signing)
+      UPDATE event_deliveries SET secret = $2::bytea, earlier_secrets = coalesce(replaced.secrets, '{}'),
+        earlier_until = coalesce(replaced.untils, '{}')
+      FROM replaced WHERE endpoint_id = $1::uuid RETURNING ${isoTime('replaced.until')} AS until`,
+    values: [endpointId, secret],
+  })
+  return rows[0]?.until ?? null
+}
+
+interface EventEndpointStatus extends EventEndpointRow {
+  readonly state: 'delivering' | 'failing' | 'disabled'
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  readonly hasSecret: boolean
+  /** ISO 8601, as all times of it; null: never. */
+  readonly lastSuccessAt: string | null
+  readonly lastFailureAt: string | null
+  /** Completes "the endpoint …". */
+  readonly lastFailure: string | null
+  readonly failingSince: string | null
+  /** Null unless `state` is failing. */
+  readonly nextAttemptAt: string | null
+}
+
+/** Those in effect, by URL. */
+export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[]> {
+  const { rows } = await sql.query<
+    Omit<EventEndpointStatus, 'types' | 'callerIds'> & { types: string; callerIds: string | null }
+  >({
+    text: `
+      SELECT e.endpoint_id AS "endpointId", e.url, e.types, e.with_parameters AS "withParameters",
+        e.caller_ids AS "callerIds", ${isoTime('e.registered_at')} AS "registeredAt",
+        CASE WHEN d.disabled_at IS NOT NULL THEN 'disabled' WHEN d.failing_since IS NOT NULL THEN 'failing' ELSE 'delivering' END AS state,
+        d.cursor, d.secret IS NOT NULL AS "hasSecret", ${isoTime('d.last_success_at')} AS "lastSuccessAt",
+        ${isoTime('d.last_failure_at')} AS "lastFailureAt",
+        d.problem AS "lastFailure", ${isoTime('d.failing_since')} AS "failingSince",
+        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN ${isoTime('d.due_at')} END AS "nextAttemptAt"
+      FROM event_endpoints AS e JOIN event_deliveries AS d USING (endpoint_id)
+      WHERE e.revoked_at IS NULL ORDER BY e.url`,
+  })
+  return rows.map((row) => ({
+    ...row,
+    types: JSON.parse(row.types) as EventType[],
+    callerIds: callerIdsIn(row.callerIds),
+  }))
+}
+
+/** How many endpoints are in each state. */
+export async function countEventEndpointStates(
+  sql: Sql,
+): Promise<{ readonly delivering: number; readonly failing: number; readonly disabled: number }> {
+  const { rows } = await sql.query<{ delivering: number; failing: number; disabled: number }>({
+    text: `
+      SELECT count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NULL)::integer AS delivering,
+        count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NOT NULL)::integer AS failing,
+        count(disabled_at)::integer AS disabled
+      FROM event_deliveries`,
+  })
+  return rows[0] ?? { delivering: 0, failing: 0, disabled: 0 }
+}

@@ -1,0 +1,140 @@
+// in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
+// audited once and listed in the order of noticing.
+import type { Resolution } from '../../formats/schemas/intent-states.ts'
+import type { Sql } from '../postgres/sql.ts'
+
+/** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
+const ASK_AGAIN_SECONDS = 5
+/** The last one is 11 hours after the first. */
+const QUESTIONS_MAX = 14
+
+/**
+ * Notes intents as in doubt.
+ * @param intents in order of id; `askConnector` is the registration that is asked about it, null: none
+ * @returns those that were not noted before
+ */
+export async function noteInDoubt(
+  sql: Sql,
+  intents: readonly { readonly id: string; readonly askConnector: string | null }[],
+): Promise<Set<string>> {
+  const result = await sql.query<{ id: string }>({
+    name: 'in_doubt_intents_note',
+    text: `
+      INSERT INTO in_doubt_intents (business_transaction_id, noticed_at, ask_connector, ask_at)
+      SELECT noted.id, now(), noted.connector, CASE WHEN noted.connector IS NOT NULL THEN now() END
+      FROM unnest($1::uuid[], $2::uuid[]) AS noted (id, connector)
+      ON CONFLICT DO NOTHING
+      RETURNING business_transaction_id AS id`,
+    values: [intents.map(({ id }) => id), intents.map(({ askConnector }) => askConnector)],
+  })
+  return new Set(result.rows.map(({ id }) => id))
+}
+
+/**
+ * Deletes the notes of intents that are no longer RELEASED. OFFSET 0 keeps the look-up of each by its key: joined freely, a planner without
+ * statistics of this small table may read all intents instead.
+ * @returns how many, at most `limit`
+ */
+export async function forgetClosed(sql: Sql, limit: number): Promise<number> {
+  const result = await sql.query({
+    name: 'in_doubt_intents_forget',
+    text: `
+      DELETE FROM in_doubt_intents WHERE business_transaction_id = ANY(ARRAY(
+        SELECT d.business_transaction_id FROM in_doubt_intents AS d CROSS JOIN LATERAL (
+          SELECT i.state FROM execution_intents AS i
+          WHERE i.business_transaction_id = d.business_transaction_id OFFSET 0
+        ) AS intent
+        WHERE intent.state <> 'RELEASED' LIMIT $1::integer))`,
+    values: [limit],
+  })
+  return result.rowCount ?? 0
+}
+
+/** How many are noted, `max` at most: for the metrics, which may be a sweep behind. */
+export async function countInDoubt(sql: Sql, max: number): Promise<number> {
+  const result = await sql.query<{ noted: number }>({
+    name: 'in_doubt_intents_count',
+    text: `
+      SELECT count(*)::integer AS noted
+      FROM (SELECT 1 FROM in_doubt_intents LIMIT $1::integer) AS noted_ones`,
+    values: [max],
+  })
+  return result.rows[0]?.noted ?? 0
+}
+
+/**
+ * Takes intents that a connector is due to be asked about, and sets when each is asked again: whoever takes one and ends leaves it to
+ * the next question. Of two that find the same one, one takes it. The next time is computed by the statement that reads, because Citus
+ * refuses one that depends on a column in an UPDATE.
+ * @param connector the registration's change_id
+ * @returns ids, at most `limit`
+ */
+export async function takeToAsk(
+  sql: Sql,
+  { connector, limit }: { connector: string; limit: number },
+): Promise<string[]> {
+  const due = await sql.query<{ id: string; next: Date | null }>({
+    name: 'in_doubt_intents_due',
+    text: `
+      SELECT business_transaction_id AS id,
+        CASE WHEN asked + 1 < ${QUESTIONS_MAX} THEN now() + ${ASK_AGAIN_SECONDS} * 2 ^ asked * interval '1 second' END AS next
+      FROM in_doubt_intents
+      WHERE ask_connector = $1::uuid AND ask_at <= now() ORDER BY ask_at LIMIT $2::integer`,
+    values: [connector, limit],
+  })
+  const taken: string[] = []
+  for (const { id, next } of due.rows) {
+    const { rowCount } = await sql.query({
+      name: 'in_doubt_intents_take',
+      text: `
+        UPDATE in_doubt_intents SET asked = asked + 1, ask_at = $2::timestamptz
+        WHERE business_transaction_id = $1::uuid AND ask_at <= now()`,
+      values: [id, next],
+    })
+    if (rowCount === 1) taken.push(id)
+  }
+  return taken
+}
+
+/** The word of the first of two humans on how an execution ended. */
+export interface FirstWord {
+  readonly resolution: Resolution
+  readonly note: string
+  /** callerId. */
+  readonly by: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** @returns undefined where nobody has said anything */
+export async function readFirstWord(sql: Sql, id: string): Promise<FirstWord | undefined> {
+  const { rows } = await sql.query<{ word: string | null }>({
+    name: 'in_doubt_intents_first_word',
+    text: `SELECT first_word AS word FROM in_doubt_intents WHERE business_transaction_id = $1::uuid`,
+    values: [id],
+  })
+  const word = rows[0]?.word ?? null
+  return word === null ? undefined : (JSON.parse(word) as FirstWord)
+}
+
+/**
+ * In the place of the one before.
+ * @returns false where the intent has not been noticed yet: the sweep must be the first, so that its audit event is written
+ */
+export async function noteFirstWord(sql: Sql, id: string, word: FirstWord): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'in_doubt_intents_note_first_word',
+    text: `UPDATE in_doubt_intents SET first_word = $2::text WHERE business_transaction_id = $1::uuid`,
+    values: [id, JSON.stringify(word)],
+  })
+  return rowCount === 1
+}
+
+/** At once where they were just closed by somebody's word: the next sweep may be seconds away. */
+export async function forget(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query({
+    name: 'in_doubt_intents_forget_some',
+    text: `DELETE FROM in_doubt_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+}

@@ -1,0 +1,115 @@
+// provider_confirmations: what payment providers say of executions, each signed (docs/handbook/operating.md "What a provider says").
+import { signedText, type Sealed, type WholeRecord } from './sealed.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { overRows } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import { readTrustRecord } from './trust-records.ts'
+
+export interface ProviderConfirmationRow extends Sealed {
+  readonly confirmationId: string
+  readonly businessTransactionId: string
+  readonly provider: string
+  /** Key of the delivery in webhook_events. */
+  readonly eventKey: string
+  /** Lowercase hex. */
+  readonly rulesHash: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
+export const insertConfirmations = overRows<ProviderConfirmationRow & LogPosition>({
+  name: 'provider_confirmations_insert',
+  text: `
+    INSERT INTO provider_confirmations
+      ($columns)
+    VALUES $rows`,
+  columns: {
+    confirmation_id: ['uuid', (row) => row.confirmationId],
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    provider: ['text', (row) => row.provider],
+    event_key: ['uuid', (row) => row.eventKey],
+    rules_hash: ['text', (row) => row.rulesHash],
+    at: ['timestamptz', (row) => row.at],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
+})
+
+/**
+ * The confirmations that deliveries have made before, in the life of a delivery that somebody has processed again.
+ * @returns confirmationIds by `<eventKey> <rulesHash>`
+ */
+export async function findConfirmations(
+  sql: Sql,
+  eventKeys: readonly string[],
+): Promise<Map<string, string>> {
+  if (eventKeys.length === 0) return new Map()
+  const { rows } = await sql.query<{ made: string; id: string }>({
+    name: 'provider_confirmations_find',
+    text: `
+      SELECT event_key || ' ' || rules_hash AS made, confirmation_id AS id FROM provider_confirmations
+      WHERE event_key = ANY($1::uuid[])`,
+    values: [eventKeys],
+  })
+  return new Map(rows.map(({ made, id }) => [made, id]))
+}
+
+/** A page of what providers say of a transaction, newest first. */
+export function listConfirmations(sql: Sql, id: string, range: PageRange): Promise<Page<Sealed>> {
+  return readPageOf(
+    sql,
+    {
+      name: 'provider_confirmations_list',
+      table: 'provider_confirmations',
+      time: 'at',
+      id: 'confirmation_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: 'item.body, item.seal',
+      where: 'item.business_transaction_id = $5::uuid',
+    },
+    range,
+    { values: [id] },
+  )
+}
+
+/** How many a record's own reply holds. */
+const SHOWN_MAX = 100
+
+/**
+ * A record with what was appended to it and what providers say of it.
+ * @returns null when there is none or `callerId` (null: anyone) does not own it
+ */
+export async function readWholeRecord(
+  sql: Sql,
+  id: string,
+  callerId: string | null,
+): Promise<WholeRecord | null> {
+  const [record, { shown, count }] = await Promise.all([
+    readTrustRecord(sql, id, callerId),
+    readConfirmations(sql, id),
+  ])
+  if (record === null || count === 0) return record
+  return {
+    ...record,
+    confirmations: shown.map((one) => signedText('confirmation', one)).join(','),
+    ...(count > SHOWN_MAX ? { confirmationCount: count } : {}),
+  }
+}
+
+/** The newest of a transaction, oldest first, and how many there are. */
+async function readConfirmations(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly shown: readonly Sealed[]; readonly count: number }> {
+  const { rows } = await sql.query<Sealed & { count: number }>({
+    name: 'provider_confirmations_read',
+    text: `
+      SELECT body, seal, count(*) OVER ()::integer AS count FROM provider_confirmations
+      WHERE business_transaction_id = $1::uuid ORDER BY at DESC, confirmation_id DESC LIMIT ${SHOWN_MAX}`,
+    values: [id],
+  })
+  return { shown: rows.toReversed(), count: rows[0]?.count ?? 0 }
+}

@@ -1,0 +1,65 @@
+// refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
+import type { Sealed, SealedRow } from './sealed.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
+import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
+import { overRows } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+
+/** In the transaction that claims their ids. */
+export const insertRefusals = overRows<SealedRow & LogPosition>({
+  name: 'refusal_records_insert',
+  text: `
+    INSERT INTO refusal_records ($columns)
+    VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    created_at: ['timestamptz', (row) => row.createdAt],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+    ...positionColumns,
+  },
+})
+
+/** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */
+export async function readRefusedTransaction(
+  sql: Sql,
+  id: string,
+  callerId: string,
+): Promise<{ readonly refusal: string; readonly transaction: string } | null> {
+  const result = await sql.query<{ refusal: string; transaction: string }>({
+    name: 'refusal_records_with_transaction',
+    text: `
+      SELECT f.body AS refusal, t.body AS transaction
+      FROM refusal_records AS f JOIN business_transactions AS t USING (business_transaction_id)
+      WHERE f.business_transaction_id = $1::uuid AND t.caller_id = $2::text`,
+    values: [id, callerId],
+  })
+  return result.rows[0] ?? null
+}
+
+/** A page of refusals, newest first. */
+export function listRefusals(sql: Sql, range: PageRange, of: OwnedRange): Promise<Page<Sealed>> {
+  return readOwnedPage(
+    sql,
+    {
+      table: 'refusal_records',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: 'item.body, item.seal',
+    },
+    range,
+    of,
+  )
+}
+
+/** A refusal; null when there is none or `callerId` (null: anyone) does not own it. */
+export async function readRefusal(sql: Sql, id: string, callerId: string | null): Promise<Sealed | null> {
+  const result = await sql.query<Sealed>({
+    name: 'refusal_records_read',
+    text: `
+      SELECT body, seal FROM refusal_records
+      WHERE business_transaction_id = $1::uuid AND ($2::text IS NULL OR caller_id = $2::text)`,
+    values: [id, callerId],
+  })
+  return result.rows[0] ?? null
+}

@@ -1,0 +1,302 @@
+// trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
+import type { Sealed, SealedRow, WholeRecord } from './sealed.ts'
+import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
+import { positionColumns, type LogPosition } from './log-queue.ts'
+import { asText, type Statement } from '../postgres/statement-batch.ts'
+import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
+import { overRows } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
+
+/** A verification or a receipt; the first of a record has ordinal 1. */
+export interface AppendedRow {
+  readonly businessTransactionId: string
+  readonly ordinal: number
+  /** Canonical text. */
+  readonly body: string
+}
+
+const insertRecords = overRows<SealedRow>({
+  name: 'trust_records_insert',
+  text: `INSERT INTO trust_records ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    caller_id: ['text', (row) => row.callerId],
+    created_at: ['timestamptz', (row) => row.createdAt],
+    body: ['text', (row) => row.body],
+    seal: ['text', (row) => row.seal],
+  },
+})
+
+export const appendVerifications = overRows<AppendedRow>({
+  name: 'verifications_insert',
+  text: `INSERT INTO verifications ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    ordinal: ['integer', (row) => row.ordinal],
+    body: ['text', (row) => row.body],
+  },
+})
+
+type ReceiptRow = AppendedRow & LogPosition
+
+const insertReceipts = overRows<ReceiptRow>({
+  name: 'receipts_insert',
+  text: `INSERT INTO receipts ($columns) VALUES $rows`,
+  columns: {
+    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+    ordinal: ['integer', (row) => row.ordinal],
+    body: ['text', (row) => row.body],
+    ...positionColumns,
+  },
+})
+
+/** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
+export function storeRecords(rows: {
+  records: readonly SealedRow[]
+  verifications: readonly AppendedRow[]
+  receipts: readonly ReceiptRow[]
+}): Statement[] {
+  const shared = shareSignatures()
+  const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
+  const receipts = rows.receipts.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
+  return [
+    ...shared.statements(),
+    ...insertRecords(records),
+    ...appendVerifications(rows.verifications),
+    ...insertReceipts(receipts),
+  ]
+}
+
+/** How many verifications and receipts a record's own reply holds (decisions §12); GET /verifications/{id} and /receipts/{id} list all. */
+const SHOWN_MAX = 100
+
+/** How many of each one record takes (docs/design-notes.md "Growth"). */
+export const APPENDED_MAX = { verifications: 10_000, receipts: 1_000 } as const
+
+export type AppendedTable = 'verifications' | 'receipts'
+
+const newestOf = (table: AppendedTable) => `
+  SELECT a.body, a.ordinal FROM ${table} AS a
+  WHERE a.business_transaction_id = item.business_transaction_id ORDER BY a.ordinal DESC LIMIT ${SHOWN_MAX}`
+
+/**
+ * `<count>:<texts>` of the newest, as one value: an array of texts took most of the time of an export, in its quoting. The last
+ * ordinal is the count, because ordinals go from 1 without a gap.
+ */
+const shownOf = (table: AppendedTable) => `
+  (SELECT max(newest.ordinal) || ':' || string_agg(newest.body, ',' ORDER BY newest.ordinal)
+    FROM (${newestOf(table)}) AS newest) AS ${table}`
+
+const bytesOf = (table: AppendedTable) => `
+  coalesce((SELECT sum(${wholeBytes('newest.body')}) FROM (${newestOf(table)}) AS newest), 0)`
+
+const WHOLE = `item.body, item.seal, ${shownOf('verifications')}, ${shownOf('receipts')}`
+
+interface StoredWhole extends Sealed {
+  readonly verifications: string | null
+  readonly receipts: string | null
+}
+
+function wholeRecord({ body, seal, ...stored }: StoredWhole): WholeRecord {
+  const [verifications, receipts] = [appended(stored.verifications), appended(stored.receipts)]
+  return {
+    body,
+    seal,
+    verifications: verifications.texts,
+    receipts: receipts.texts,
+    ...(verifications.count > SHOWN_MAX ? { verificationCount: verifications.count } : {}),
+    ...(receipts.count > SHOWN_MAX ? { receiptCount: receipts.count } : {}),
+  }
+}
+
+function appended(stored: string | null): { readonly texts: string; readonly count: number } {
+  if (stored === null) return { texts: '', count: 0 }
+  const end = stored.indexOf(':')
+  return { texts: stored.slice(end + 1), count: Number(stored.slice(0, end)) }
+}
+
+/** A record with its newest verifications and receipts; null when there is none or `callerId` (null: anyone) does not own it. */
+export async function readTrustRecord(
+  sql: Sql,
+  id: string,
+  callerId: string | null,
+): Promise<WholeRecord | null> {
+  const result = await sql.query<StoredWhole>({
+    name: 'trust_records_read',
+    text: `
+      SELECT ${WHOLE} FROM trust_records AS item
+      WHERE item.business_transaction_id = $1::uuid AND ($2::text IS NULL OR item.caller_id = $2::text)`,
+    values: [id, callerId],
+  })
+  const [record] = await withSignatures(sql, result.rows.map(wholeRecord))
+  return record ?? null
+}
+
+/** Records as they were sent, with the signatures that they and their receipts share with others. */
+async function withSignatures<Part extends Sealed & { receipts?: string }>(
+  sql: Sql,
+  records: readonly Part[],
+): Promise<Part[]> {
+  const texts = await withSharedSignatures(
+    sql,
+    records.flatMap(({ seal, receipts = '' }) => [seal, receipts]),
+  )
+  return records.map((record, i) => ({
+    ...record,
+    seal: texts[2 * i] as string,
+    ...(record.receipts === undefined ? {} : { receipts: texts[2 * i + 1] as string }),
+  }))
+}
+
+/** A page of whole records, newest first. */
+export async function listTrustRecords(
+  sql: Sql,
+  range: PageRange,
+  of: OwnedRange,
+): Promise<Page<WholeRecord>> {
+  const page = await readOwnedPage<StoredWhole>(
+    sql,
+    {
+      table: 'trust_records',
+      bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
+      columns: WHOLE,
+    },
+    range,
+    of,
+  )
+  return { ...page, rows: await withSignatures(sql, page.rows.map(wholeRecord)) }
+}
+
+/**
+ * A page of a record's verifications or receipts, newest first.
+ *
+ * @param range `after` continues behind that ordinal; null: from the newest
+ * @returns null where there is no such record for `callerId` (null: anyone's)
+ */
+export async function listAppended(
+  sql: Sql,
+  table: AppendedTable,
+  { id, callerId }: { readonly id: string; readonly callerId: string | null },
+  {
+    limit,
+    offset,
+    after,
+  }: { readonly limit: number; readonly offset: number; readonly after: number | null },
+): Promise<{ readonly texts: readonly string[]; readonly next: number | null } | null> {
+  // The record's own row comes first, so that one without entries is told from none.
+  const { rows } = await sql.query<{ ordinal: number | null; body: string | null }>({
+    name: `${table}_list`,
+    text: `
+      SELECT newest.ordinal, newest.body
+      FROM trust_records AS t LEFT JOIN (
+        SELECT a.business_transaction_id, a.ordinal, a.body FROM ${table} AS a
+        WHERE a.business_transaction_id = $1::uuid AND ($5::integer IS NULL OR a.ordinal < $5::integer)
+        ORDER BY a.ordinal DESC LIMIT $3::integer OFFSET $4::integer
+      ) AS newest ON newest.business_transaction_id = t.business_transaction_id
+      WHERE t.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)
+      ORDER BY newest.ordinal DESC`,
+    values: [id, callerId, limit + 1, offset, after],
+  })
+  if (rows.length === 0) return null
+  const shown = rows.slice(0, limit)
+  return {
+    texts: await withSharedSignatures(
+      sql,
+      shown.flatMap(({ body }) => body ?? []),
+    ),
+    next: shown.length < rows.length ? (shown.at(-1)?.ordinal ?? null) : null,
+  }
+}
+
+/** A record, and the owner who asks for it; `owner` null may read anyone's. */
+interface RecordKey {
+  readonly id: string
+  readonly owner: string | null
+}
+
+/** The stored evidence of one record, and beside it the copies that its transaction's row holds. */
+export interface StoredEvidence extends Sealed {
+  readonly transaction: string | null
+  readonly executionAuthorization: string | null
+}
+
+/**
+ * Reads the evidence of a batch. Owner and order are decided here and not by a join over the ids: Citus joins distributed tables only
+ * by their own column.
+ *
+ * @returns in the order of `keys`; undefined where there is none or it belongs to somebody else
+ */
+export async function readEvidence(
+  sql: Sql,
+  keys: readonly RecordKey[],
+): Promise<(StoredEvidence | undefined)[]> {
+  if (keys.length === 0) return []
+  const { rows } = await sql.query<StoredEvidence & { id: string; callerId: string }>({
+    name: 'trust_records_evidence',
+    text: `
+      SELECT r.business_transaction_id AS id, r.caller_id AS "callerId", r.body, r.seal,
+        t.body AS transaction, t.execution_authorization AS "executionAuthorization"
+      FROM trust_records AS r
+      LEFT JOIN business_transactions AS t ON t.business_transaction_id = r.business_transaction_id
+      WHERE r.business_transaction_id = ANY($1::uuid[])`,
+    values: [[...new Set(keys.map(({ id }) => id))]],
+  })
+  const stored = new Map((await withSignatures(sql, rows)).map((row) => [row.id, row]))
+  return keys.map(({ id, owner }) => {
+    const row = stored.get(id)
+    return owner === null || row?.callerId === owner ? row : undefined
+  })
+}
+
+/**
+ * Locks records against others that append to them, until the end of the transaction. One statement for each id, because Citus locks
+ * rows of one shard at a time; they travel together.
+ *
+ * @param ids in the one order in which all batches lock, so that two batches never wait in a circle
+ */
+export async function lockRecords(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  await transaction.run(
+    ids.map((id) => ({
+      name: 'trust_records_lock',
+      text: `SELECT 1 FROM trust_records WHERE business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
+      rows: [[id]],
+      returns: { one: asText },
+    })),
+  )
+}
+
+/** The last verification or receipt of each record that has one. The records are locked, so that the next ordinal is free. */
+export async function readLast(
+  sql: Sql,
+  table: AppendedTable,
+  ids: readonly string[],
+): Promise<Map<string, AppendedRow>> {
+  const result = await sql.query<AppendedRow>({
+    name: `${table}_last`,
+    // Beside the record's own row: on Citus a lateral subquery finds its rows only from a row of the same shard.
+    text: `
+      SELECT r.business_transaction_id AS "businessTransactionId", last.ordinal, last.body
+      FROM trust_records AS r CROSS JOIN LATERAL (
+        SELECT a.ordinal, a.body FROM ${table} AS a
+        WHERE a.business_transaction_id = r.business_transaction_id ORDER BY a.ordinal DESC LIMIT 1
+      ) AS last
+      WHERE r.business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
+}
+
+export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
+  return storeRecords({ records: [], verifications: [], receipts: rows })
+}
+
+/** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */
+export async function readRecordBodies(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
+  const result = await sql.query<{ business_transaction_id: string; body: string }>({
+    name: 'trust_records_bodies',
+    text: `SELECT business_transaction_id, body FROM trust_records WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  return new Map(result.rows.map((row) => [row.business_transaction_id, row.body]))
+}
