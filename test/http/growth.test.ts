@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { QueryConfig } from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
-import change from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
+import { policyChange as change } from '../../src/server/openapi/examples/changes.ts'
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/store/tables/trust-records.ts'

@@ -4,17 +4,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import approverChange from '../../src/server/openapi/examples/approver-change.json' with { type: 'json' }
-import callerKeyChange from '../../src/server/openapi/examples/caller-key-change.json' with { type: 'json' }
-import eventEndpointChange from '../../src/server/openapi/examples/event-endpoint-change.json' with { type: 'json' }
-import externalConnectorChange from '../../src/server/openapi/examples/external-connector-change.json' with { type: 'json' }
-import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
+import { approvalRequest } from '../../src/server/openapi/examples/approval-requests.ts'
+import {
+  approverChange,
+  callerKeyChange,
+  eventEndpointChange,
+  externalConnectorChange,
+  policyChange,
+  webhookRulesChange,
+} from '../../src/server/openapi/examples/changes.ts'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import approval from '../../src/server/openapi/examples/approval.json' with { type: 'json' }
-import approvalRequest from '../../src/server/openapi/examples/approval-request.json' with { type: 'json' }
 import refusalRecord from '../../src/server/openapi/examples/refusal-record.json' with { type: 'json' }
 import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
-import webhookRulesChange from '../../src/server/openapi/examples/webhook-rules-change.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { exampleEndpointId } from '../../src/server/routes/event-endpoints.ts'

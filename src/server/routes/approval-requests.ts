@@ -13,7 +13,7 @@ import {
   readApprovalRequest,
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
-import example from '../openapi/examples/approval-request.json' with { type: 'json' }
+import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'

@@ -1,7 +1,7 @@
 // The keys of approvers, and changes of them (decisions §7). Anyone reads a single key at GET /keys/{keyId}.
 import { ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
 import { readApprovers } from '../../store/tables/approvers.ts'
-import change from '../openapi/examples/approver-change.json' with { type: 'json' }
+import { approverChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'

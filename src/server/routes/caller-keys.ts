@@ -2,7 +2,7 @@
 import { keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-key.ts'
 import { readCallerKeys, type CallerKeyRow } from '../../store/tables/caller-keys.ts'
-import change from '../openapi/examples/caller-key-change.json' with { type: 'json' }
+import { callerKeyChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../http/authenticate.ts'
 import { changeRoutes } from './changes.ts'

@@ -13,7 +13,7 @@ import {
 import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
 import { changeText } from '../../store/tables/sealed.ts'
 import { listChanges, readChange } from '../../store/tables/pending-changes.ts'
-import approverChange from '../openapi/examples/approver-change.json' with { type: 'json' }
+import { approverChange } from '../openapi/examples/changes.ts'
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { governingGet, humanPost, type Handler, type Route } from '../route.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../formats/schemas/event-endpoint.ts'
 import { Uuid } from '../../formats/schemas/primitives.ts'
 import { readEventEndpoints } from '../../store/tables/event-deliveries.ts'
-import change from '../openapi/examples/event-endpoint-change.json' with { type: 'json' }
+import { eventEndpointChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'

@@ -1,7 +1,7 @@
 // The external connectors in effect, and changes of them (decisions §7, §8).
 import { ExternalConnectorList, ExternalConnectorProposal } from '../../formats/schemas/external-connector.ts'
 import { readExternalConnectors } from '../../store/tables/external-connectors.ts'
-import change from '../openapi/examples/external-connector-change.json' with { type: 'json' }
+import { externalConnectorChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'

@@ -10,7 +10,7 @@ import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { PolicyDetail, PolicyPage, PolicyProposal } from '../../formats/schemas/policy-version.ts'
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import type { StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
-import change from '../openapi/examples/policy-change.json' with { type: 'json' }
+import { policyChange as change } from '../openapi/examples/changes.ts'
 import policyDetail from '../openapi/examples/policy.json' with { type: 'json' }
 import { onceFor } from '../kept-document.ts'
 import { paging } from '../openapi/parameters.ts'

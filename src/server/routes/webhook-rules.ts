@@ -1,11 +1,13 @@
 // The rules for the deliveries of providers, and changes of them.
+import { canonicalize } from '../../formats/json/canonical.ts'
 import {
   WebhookRulesPage,
   WebhookRulesProposal,
   type WebhookRulesDocument,
 } from '../../formats/schemas/webhook-rules.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import { readWebhookRules, type StoredWebhookRules } from '../../store/tables/webhook-rules.ts'
-import change from '../openapi/examples/webhook-rules-change.json' with { type: 'json' }
+import { webhookRulesChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
@@ -31,7 +33,7 @@ export const webhookRules = [
           webhookRules: [
             {
               provider: proposed.provider,
-              rulesHash: change.rulesHash,
+              rulesHash: sha256Hex(canonicalize(proposed)),
               status: 'IN_EFFECT',
               approvedBy: resolvedBy,
               approvedAt: resolvedAt,
