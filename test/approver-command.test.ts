@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { approverKeygen, signApproval, signStepUp, type ApprovalToSign } from '../src/cli/approver-command.ts'
+import { approverKeygen, signApproval, signStepUp, type ApprovalToSign } from '../src/cli/approver.ts'
 import { impactReport } from '../src/formats/impact-report.ts'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../src/formats/schemas/approval-request.ts'
@@ -390,6 +390,8 @@ const refusedStepUp = (change: unknown, members: { action?: 'approve' | 'reject'
     change: file('change.json', change),
     action: 'approve',
     keyId: 'k',
+    reason: undefined,
+    impact: undefined,
   } as const
   return refusal(() => signStepUp({ ...request, ...members }, new Date()))
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { verifyCommand } from '../src/cli/verify-command.ts'
+import { verifyCommand } from '../src/cli/verify.ts'
 import { readTrusted, verifyEvidence } from '../src/formats/verifier/index.ts'
 import { reportsIn } from '../src/formats/verifier/many.ts'
 import { exitCodeOf, openSummary, summaryLines } from '../src/formats/verifier/summary.ts'
@@ -82,15 +82,17 @@ test('the command, which reads files piece by piece and on threads, gives the su
       mkdirSync(at)
       for (const { name, text } of sources) writeFileSync(join(at, name), text)
       printed.mockClear()
-      const status = await verifyCommand({
-        files: sources.map(({ name }) => join(at, name)),
-        jwks: KEY_FILES.map((name) => join(folder, name)),
-        log: join(folder, 'log.json'),
-        json: true,
-        quiet: true,
-        report: undefined,
-        threadFile: new URL('../src/cli/verify/thread.ts', import.meta.url),
-      })
+      const status = await verifyCommand(
+        {
+          files: sources.map(({ name }) => join(at, name)),
+          jwks: KEY_FILES.map((name) => join(folder, name)),
+          log: join(folder, 'log.json'),
+          json: true,
+          quiet: true,
+          report: undefined,
+        },
+        new URL('../src/cli/verify/thread.ts', import.meta.url),
+      )
       const text = printed.mock.calls.map(([chunk]) => String(chunk)).join('')
       const { summary: said } = JSON.parse(text.replaceAll(`${at}/`, '')) as { summary: object }
       expect({ id, status, said }).toEqual({ id, status: exitCode, said: summary })

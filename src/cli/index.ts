@@ -1,19 +1,16 @@
 #!/usr/bin/env node
 // The countersign command: starts the service, migrates its database, makes its keys and its callers' keys (decisions §1, §2).
-import { Command, Option } from 'commander'
+// A module is imported when its command runs: making a key must not need the server's parts.
+import { Command } from 'commander'
 import { errorText } from '../formats/text/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { defineApprover } from './approver-program.ts'
-import { defineCallers } from './callers-program.ts'
-import { defineIntents } from './intents-program.ts'
-import { defineKeys } from './keys-program.ts'
-import { defineLog } from './log/index.ts'
-import { definePolicy } from './policy-program.ts'
-import type { SetupRequest } from './setup-command.ts'
-import type { SimulateRequest } from './simulate-command.ts'
-import { defineVerify } from './verify-program.ts'
-import { defineWebhooks } from './webhooks-program.ts'
-import { apiKey, exitUsageError, problemsAsJson, serviceUrl } from './options.ts'
+import { define } from './command.ts'
+import * as commands from './commands.ts'
+import * as logs from './log/commands.ts'
+import { exitUsageError } from './options.ts'
+import { verify } from './verify/spec.ts'
+
+const { env } = process
 
 const program = new Command('countersign')
   .description(packageJson.description)
@@ -23,112 +20,108 @@ const program = new Command('countersign')
   // Options that stand behind `bench` are for the bench.
   .enablePositionalOptions()
 
-program
-  .command('serve')
-  .description('start the service; its configuration is the environment')
-  .action(async () => {
-    // Imported here: making a key must not need the server's parts.
-    const { main } = await import('../server/main.ts')
-    process.exit(await main(process.env))
-  })
+define(program, commands.serve, async () => {
+  const { main } = await import('../server/main.ts')
+  process.exit(await main(env))
+})
+define(program, commands.migrate, async () => {
+  const { DATABASE_URL: url } = env
+  if (!url) throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
+  const { migrate } = await import('../store/postgres/migrate.ts')
+  const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
+  console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
+})
 
-program
-  .command('migrate')
-  .description('bring the database of DATABASE_URL to the newest schema')
-  .action(async () => {
-    const url = process.env['DATABASE_URL']
-    if (!url)
-      throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
-    const { migrate } = await import('../store/postgres/migrate.ts')
-    const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
-    console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
-  })
+const keys = program.command('keys').description('signing keys')
+const keysFile = () => import('./keys.ts')
+define(keys, commands.keys.generate, async (given) => (await keysFile()).generate(given))
+define(keys, commands.keys.rotate, async (given) => (await keysFile()).rotate(given))
+define(keys, commands.keys.revoke, async (given) => (await keysFile()).revoke(given))
+define(keys, commands.keys.list, async (given) => (await keysFile()).list(given))
 
-defineKeys(program.command('keys').description('signing keys'))
+const callers = program.command('callers').description('keys of calling systems')
+const callersFile = () => import('./callers.ts')
+define(callers, commands.callers.issue, async (given) => (await callersFile()).issueCaller(given))
+define(callers, commands.callers.list, async (given) => (await callersFile()).listCallerKeys(given))
+define(callers, commands.callers.propose, async (given) => (await callersFile()).proposeCallerKey(given))
+define(callers, commands.callers.revoke, async (given) => (await callersFile()).proposeRevocation(given))
 
-defineCallers(program.command('callers').description('keys of calling systems'))
+define(program, commands.fsck, async (given) => (await import('./fsck.ts')).fsckCommand(env, given))
 
-program
-  .command('fsck')
-  .description(
-    'verify everything that is stored, beside running services; exits 0 clean, 1 something is wrong, 2 could not check',
-  )
-  .addOption(problemsAsJson())
-  .action(async (options: { json?: true }) => {
-    const { fsckCommand } = await import('./fsck-command.ts')
-    process.exitCode = await fsckCommand(process.env, { json: options.json === true })
-  })
+const intents = program.command('intents').description('executions that were released to a connector')
+const intentsFile = () => import('./intents.ts')
+define(intents, commands.intents.list, async (given) => (await intentsFile()).listIntents(env, given))
+define(intents, commands.intents.show, async (given) => (await intentsFile()).showIntent(env, given))
 
-defineIntents(program.command('intents').description('executions that were released to a connector'))
+const webhooks = program.command('webhooks').description('deliveries of providers, and rules for them')
+const webhooksFile = () => import('./webhooks.ts')
+define(webhooks, commands.webhooks.list, async (given) => (await webhooksFile()).listWebhooks(env, given))
+define(webhooks, commands.webhooks.show, async (given) => (await webhooksFile()).showWebhook(env, given))
+define(webhooks, commands.webhooks.retry, async ({ all, provider, eventId }, retry) => {
+  const { retryAllWebhooks, retryWebhook } = await webhooksFile()
+  if (all && provider === undefined) return retryAllWebhooks(env)
+  if (all || provider === undefined || eventId === undefined)
+    return retry.error('error: Name a provider and an event id, or give --all.')
+  return retryWebhook(env, { provider, eventId })
+})
+define(webhooks, commands.webhooks.check, async ({ file }) =>
+  (await import('./webhook-rules.ts')).checkWebhookRules(file),
+)
 
-defineWebhooks(program.command('webhooks').description('deliveries of providers, and rules for them'))
+const approver = program.command('approver').description('keys and signatures of humans who approve')
+const approverFile = () => import('./approver.ts')
+const requestsFile = () => import('./approval-requests.ts')
+define(approver, commands.approver.keygen, async (given) => (await approverFile()).approverKeygen(given))
+define(approver, commands.approver.signApproval, async (given) =>
+  (await approverFile()).signApproval(given, new Date()),
+)
+define(approver, commands.approver.signStepUp, async (given) =>
+  (await approverFile()).signStepUp(given, new Date()),
+)
+define(approver, commands.approver.signEndpoint, async (given) =>
+  (await import('./endpoint.ts')).signEndpoint(given, new Date()),
+)
+define(approver, commands.approver.requests, async (given) => (await requestsFile()).listRequests(given))
+define(approver, commands.approver.signRequest, async (given) => (await requestsFile()).signRequest(given))
+define(approver, commands.approver.declineRequest, async (given) =>
+  (await requestsFile()).declineRequest(given),
+)
 
-defineApprover(program.command('approver').description('keys and signatures of humans who approve'))
+const setup = program.command('setup').description('make what a trial needs')
+define(setup, commands.setup.humans, async (given) => (await import('./setup.ts')).setupHumans(env, given))
 
-program
-  .command('setup')
-  .description('make what a trial needs')
-  .command('humans')
-  .description(
-    'for a trial, while no service runs here: two humans who govern, an approver and an agent, enrolled and ready for a first payment',
-  )
-  .option('--dir <folder>', 'takes all their keys; made, and not there yet', 'mine/humans')
-  .option('--connector <url>', 'where payments go', 'http://127.0.0.1:8080/')
-  .option('--tools <url>', "where calls of a language model's tools go", 'http://127.0.0.1:8081/')
-  .option('--own-database', 'also on the database of DATABASE_URL')
-  .addHelpText(
-    'after',
-    '\nHOST, PORT and DATA_DIR of the environment say where the service will be, as they do at its start; the profiles name that address.',
-  )
-  .action(async (options: SetupRequest) => {
-    const { setupHumans } = await import('./setup-command.ts')
-    await setupHumans(process.env, options)
-  })
+define(program, verify, async (given) => {
+  const { verifyCommand } = await import('./verify.ts')
+  return verifyCommand(given, new URL('./verify/thread.ts', import.meta.url))
+})
 
-defineVerify(program.command('verify'), new URL('./verify/thread.ts', import.meta.url))
-defineLog(program.command('log').description('copies, checks and proofs of the evidence log'))
+const log = program.command('log').description('copies, checks and proofs of the evidence log')
+define(log, logs.exportLog, async (given) => (await import('./log/export.ts')).exportCommand(given))
+define(log, logs.fsck, async (given) => (await import('./log/fsck.ts')).fsckCommand(given))
+define(log, logs.proof, async (given) => (await import('./log/proof.ts')).proofCommand(given))
+define(log, logs.absent, async (given) => (await import('./log/absent.ts')).absentCommand(given))
+define(log, logs.complete, async (given) => (await import('./log/complete.ts')).completeCommand(given))
+define(log, logs.audit, async (given) => (await import('./log/audit.ts')).auditCommand(env, given))
+define(log, logs.backfill, async () => (await import('./log/backfill.ts')).backfill(env))
+define(log, logs.reopen, async (given) => (await import('./log/reopen.ts')).reopen(env, given))
 
-definePolicy(program.command('policy').description('check, test and explain policies; no service is needed'))
+const policy = program.command('policy').description('check, test and explain policies; no service is needed')
+const policyFile = () => import('./policy.ts')
+define(policy, commands.policy.check, async ({ path }) => (await policyFile()).checkPolicies(path))
+define(policy, commands.policy.test, async ({ path }) => (await policyFile()).testPolicies(path))
+define(policy, commands.policy.explain, async (given) => (await policyFile()).explainPolicy(given))
 
-program
-  .command('simulate')
-  .description(
-    'say which past decisions of a running service a policy file or a change would flip, or the end of versions would have refused; changes nothing',
-  )
-  .argument('[policy.yaml]', 'left out: only versions of --policy end, or --change says what is simulated')
-  .addOption(serviceUrl())
-  .addOption(
-    apiKey('API key; a human or --read-all key sees the decisions of all callers').makeOptionMandatory(),
-  )
-  .option('--since <time>', 'RFC 3339; nothing older (default: the oldest)')
-  .option('--until <time>', 'RFC 3339; only what is older (default: now)')
-  .option('--policy <name>', 'in the place of the file: the policy whose versions end')
-  .option('--retires <versions...>', 'versions that end; says which executions would have been refused')
-  .addOption(
-    new Option(
-      '--change <file>',
-      "in the place of all three: the change of a policy as the service answered it, JSON; '-' reads stdin",
-    ).conflicts(['policy', 'retires']),
-  )
-  .option('--report <file>', 'write the impact report of the change, for `approver sign-step-up --impact`')
-  .action(async (file: string | undefined, options: Omit<SimulateRequest, 'file'>) => {
-    const { simulateCommand } = await import('./simulate-command.ts')
-    await simulateCommand({ ...options, file })
-  })
+define(program, commands.simulate, async (given) => (await import('./simulate.ts')).simulateCommand(given))
 
-program
-  .command('bench')
-  .description('load-test a deployment (--url, --key) or a fresh local service; --help says more')
-  .argument('[arguments...]', 'scenarios and options of the bench')
+define(program, commands.bench, async ({ args }) => {
+  // It is installed with the command, and no other command needs its modules.
+  const { main } = await import('../../bench/index.ts')
+  process.exit(await main(args, 'countersign bench'))
+})
   // Its options are its own program's.
   .helpOption(false)
   .allowUnknownOption()
   .passThroughOptions()
-  .action(async (args: string[]) => {
-    // It is installed with the command, and no other command needs its modules.
-    const { main } = await import('../../bench/index.ts')
-    process.exit(await main(args, 'countersign bench'))
-  })
 
 try {
   await program.parseAsync()

@@ -5,6 +5,8 @@ import { Type } from 'typebox'
 import { shapeOf } from '../core/json/shape.ts'
 import { ApproverName } from '../formats/schemas/approval.ts'
 import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
+import type { Given } from './command.ts'
+import type { approver } from './commands.ts'
 import { jsonIn } from './json.ts'
 
 const Profile = closed({
@@ -26,21 +28,13 @@ export type Profile = Type.Static<typeof Profile>
 
 const profile = shapeOf(Profile)
 
-/** The options of a command; each member comes before that of the profile. */
-export interface Given {
-  readonly profile?: string
-  readonly url?: string
-  readonly apiKey?: string
-  readonly key?: string
-  readonly approver?: string
-  readonly keyId?: string
-}
+type Signing = Given<typeof approver.signRequest>
 
 /**
- * Where the service is, and who asks.
+ * Where the service is, and who asks. Each option comes before the profile's member.
  * @throws Error that names the option that is missing, or what is wrong with the profile
  */
-export function serviceOf(given: Given): { url: string; key: string } {
+export function serviceOf(given: Pick<Signing, 'profile' | 'url' | 'apiKey'>): { url: string; key: string } {
   const from = readProfile(given.profile)
   const key = given.apiKey ?? from?.apiKey
   if (key === undefined) throw missing('--api-key')
@@ -52,7 +46,11 @@ export function serviceOf(given: Given): { url: string; key: string } {
  * @returns `key` is the path of the private key
  * @throws as `serviceOf`
  */
-export function signerOf(given: Given): { key: string; approver: string; keyId: string } {
+export function signerOf(given: Pick<Signing, 'profile' | 'key' | 'approver' | 'keyId'>): {
+  key: string
+  approver: string
+  keyId: string
+} {
   const { approver: from } = readProfile(given.profile) ?? {}
   const inProfile =
     from === undefined || given.profile === undefined ? undefined : resolve(dirname(given.profile), from.key)

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { verifyCommand } from '../../src/cli/verify-command.ts'
+import { verifyCommand } from '../../src/cli/verify.ts'
 import { readPage } from '../../tools/pages.ts'
 import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
@@ -399,7 +399,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
       const threadFile = new URL('../../src/cli/verify/thread.ts', import.meta.url)
       const asked = { files: [evidence], jwks: [keys, join(VECTORS, 'keys.json')], log: undefined }
-      const status = await verifyCommand({ ...asked, json: false, quiet: true, report, threadFile })
+      const status = await verifyCommand({ ...asked, json: false, quiet: true, report }, threadFile)
       printed.mockRestore()
       expect(status).toBe(1)
       await page.setViewportSize({ width, height: 900 })

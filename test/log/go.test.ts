@@ -33,7 +33,7 @@ describe.skipIf(!hasGo)("Go's note and tlog packages", () => {
       Array.from({ length: 900 }, () => anEntry()),
     )
     await settle(log)
-    await exportLog({ url: served.url, key: undefined, folder: copy })
+    await exportLog({ url: served.url, key: undefined, to: copy })
     await served.close()
     // The Ed25519 one: Go knows no other.
     vkey = logVkeys(ORIGIN, log.keys).find((text) => text.length < 200)!

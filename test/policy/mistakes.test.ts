@@ -4,7 +4,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { checkPolicies, explainPolicy, testPolicies } from '../../src/cli/policy-command.ts'
+import { checkPolicies, explainPolicy, testPolicies } from '../../src/cli/policy.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'countersign-test-mistakes-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -309,7 +309,11 @@ test('a decision is explained signal by signal and rule by rule', () => {
     signals: { amount: 41, approved: true },
   }
   const policy = fileOf(GOOD)
-  explainPolicy(policy, fileOf(JSON.stringify(transaction), 'transaction.json'), '2026-03-02T10:00:00Z')
+  explainPolicy({
+    file: policy,
+    transaction: fileOf(JSON.stringify(transaction), 'transaction.json'),
+    at: '2026-03-02T10:00:00Z',
+  })
   expect(said.errors).toEqual(['warning: the transaction names refund 0.9.0.'])
   expect(said.out).toEqual([
     'refund 1.0.0 at 2026-03-02T10:00:00.000Z',
@@ -324,8 +328,10 @@ test('a decision is explained signal by signal and rule by rule', () => {
     '  too-large  not reached (does not match)    signals.amount > 5000.0',
     '  approved   not reached (matches: approve)  signals.approved && signals.amount > 0.0',
   ])
-  expect(() => explainPolicy(policy, fileOf('{', 'transaction.json'), undefined)).toThrow(
-    'is not JSON with one reading',
+  expect(() =>
+    explainPolicy({ file: policy, transaction: fileOf('{', 'transaction.json'), at: undefined }),
+  ).toThrow('is not JSON with one reading')
+  expect(() => explainPolicy({ file: policy, transaction: policy, at: 'noon' })).toThrow(
+    '--at must be a time',
   )
-  expect(() => explainPolicy(policy, policy, 'noon')).toThrow('--at must be a time')
 })

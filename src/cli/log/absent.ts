@@ -7,18 +7,11 @@ import { printable } from '../../formats/text/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
+import type { Given } from '../command.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
+import type { absent } from './commands.ts'
 import { checkpointOpener, type CheckpointOpener } from './trust.ts'
 import { logPath } from './other-logs.ts'
-
-interface AbsentRequest extends ServiceAt {
-  readonly kind: IdKind
-  readonly id: string
-  /** Path of a saved log description or of a C2SP tlog-policy. */
-  readonly trust: string
-  /** The only log to ask; undefined: each that the service has had, the newest first. */
-  readonly number: number | undefined
-}
 
 /** 0 the id is not among the covered entries, 1 it is there or the answer does not prove what it says, 2 it could not be checked. */
 type Code = 0 | 1 | 2
@@ -27,7 +20,12 @@ type Code = 0 | 1 | 2
  * Prints what is proven.
  * @returns of several logs 1 before 2 before 0: an id that is in one of them is there, and absent is what is absent from all
  */
-export async function absentCommand({ trust, number, id, ...request }: AbsentRequest): Promise<Code> {
+export async function absentCommand({
+  log: trust,
+  number,
+  id,
+  ...request
+}: Given<typeof absent>): Promise<Code> {
   let policy: CheckpointOpener
   try {
     policy = checkpointOpener(trust)

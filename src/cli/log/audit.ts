@@ -17,11 +17,13 @@ import type { Env } from '../database.ts'
 import type { Finding } from '../fsck/check.ts'
 import { loggedChecks } from '../fsck/logged.ts'
 import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
+import type { Given } from '../command.ts'
 import { readAuthority } from './audit-authority.ts'
 import { auditedRows } from './audit-rows.ts'
 import { frozen, queueCheck, runProblems, streamProblems } from './audit-state.ts'
 import { describedGap, NOTHING_ELSE } from './gap.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
+import type { audit as spec } from './commands.ts'
 import { Coverage } from './coverage.ts'
 import { described } from './fsck.ts'
 import { checkpointOpener, trusting, type CheckpointOpener } from './trust.ts'
@@ -248,11 +250,7 @@ async function readNow(sql: Sql): Promise<number> {
  */
 export function auditCommand(
   env: Env,
-  {
-    trust,
-    checkpoints,
-    json,
-  }: { readonly trust: string | undefined; readonly checkpoints: readonly string[]; readonly json: boolean },
+  { log: trust, checkpoint: checkpoints = [], json }: Given<typeof spec>,
 ): Promise<0 | 1 | 2> {
   return checkDatabase(env, { json }, async (database) => {
     const open = trust === undefined ? openedByKeys(signingKeyDir(env)) : () => checkpointOpener(trust)

@@ -13,8 +13,10 @@ import { printable } from '../../formats/text/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { base64 } from '../../formats/base64.ts'
 import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
+import type { Given } from '../command.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
+import type { complete } from './commands.ts'
 import { signedAt } from './fsck.ts'
 import { checkpointOpener } from './trust.ts'
 import { logPath, otherLogs } from './other-logs.ts'
@@ -23,14 +25,7 @@ import { get, post, type ServiceAt } from '../service.ts'
 /** The service answers with 300 KB at most. */
 const ANSWER_MAX_BYTES = 1024 * 1024
 
-interface CompleteRequest {
-  readonly service: ServiceAt
-  readonly stream: NamedStream
-  /** Path of a saved log description or of a C2SP tlog-policy. */
-  readonly trust: string
-  /** The number of a log that was closed. */
-  readonly number?: number
-}
+type CompleteRequest = Given<typeof complete>
 
 /**
  * Prints each entry when it is proven, and then what all of them prove.
@@ -39,7 +34,7 @@ interface CompleteRequest {
 export async function completeCommand(request: CompleteRequest): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'entries' })
   try {
-    const open = checkpointOpener(request.trust)
+    const open = checkpointOpener(request.log)
     const list = await proveList(request, open, (entries, { count }) => {
       progress.clear()
       for (const { n, index, kind, hash } of entries) console.log(`${n}\t${index}\t${kind}\t${hash}`)
@@ -66,10 +61,11 @@ class NotProven extends Error {}
  * @returns the list as the first answer proves it, with the entries of all
  */
 async function proveList(
-  { service, stream, number }: CompleteRequest,
+  { url, key, stream, number }: CompleteRequest,
   open: (note: string) => OpenedCheckpoint,
   onEntries: (entries: readonly NumberedEntry[], list: ProvenList) => void,
 ): Promise<ProvenList> {
+  const service = { url, key }
   const prefix = logPath(number)
   let first: ProvenList | undefined
   let newest: OpenedCheckpoint | undefined

@@ -22,7 +22,9 @@ import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { logPath } from './other-logs.ts'
 import { codeOf } from '../verify/inputs.ts'
 import { openProgress } from '../fsck/progress.ts'
+import type { Given } from '../command.ts'
 import { get, type ServiceAt } from '../service.ts'
+import type { exportLog as spec } from './commands.ts'
 
 /** More would only fill the service's queue. */
 const REQUESTS_AT_ONCE = 8
@@ -31,18 +33,11 @@ const BUNDLE_MAX_BYTES = TILE_WIDTH * 65_537
 const CHECKPOINT_MAX_BYTES = 1024 * 1024
 const DESCRIPTION_MAX_BYTES = 1024 * 1024
 
-interface ExportRequest extends ServiceAt {
-  /** Made if it is not there. */
-  readonly folder: string
-  /** The number of a log that was closed; undefined: the newest. */
-  readonly number?: number | undefined
-}
-
 /**
  * Prints what was exported, or one sentence: what the service answered, or why the folder cannot be used.
  * @returns the exit code: 0 the folder is the newest checkpoint, 1 the service contradicts the folder, 2 it could not be exported
  */
-export async function exportCommand(request: ExportRequest): Promise<0 | 1 | 2> {
+export async function exportCommand(request: Given<typeof spec>): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'files' })
   const onFile = (done: number, total: number) => progress.show({ table: 'log', rows: done, about: total })
   try {
@@ -83,7 +78,11 @@ interface Exported {
  * @throws Error where the service answers otherwise than it must, and where the folder holds another log or no checkpoint
  */
 export async function exportLog(
-  { folder, number, ...service }: ExportRequest,
+  {
+    to: folder,
+    number,
+    ...service
+  }: ServiceAt & { readonly to: string; readonly number?: number | undefined },
   onFile: (done: number, total: number) => void = () => undefined,
 ): Promise<Exported> {
   const checkpointFile = join(folder, 'checkpoint')

@@ -5,8 +5,10 @@ import { printable } from '../../formats/text/printable.ts'
 import { toBase64 } from '../../formats/base64.ts'
 import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
+import type { Given } from '../command.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
+import type { fsck as spec } from './commands.ts'
 import { openFolder } from './folder.ts'
 import { gapOfCopy, NOTHING_ELSE } from './gap.ts'
 import { compareSaved } from './saved.ts'
@@ -15,19 +17,13 @@ import { checkpointOpener } from './trust.ts'
 
 /**
  * Prints what it finds.
- * @param request.trust path of a saved log description or of a C2SP tlog-policy
- * @param request.checkpoints files with signed checkpoints that the log must begin with
  * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
  */
 export async function fsckCommand({
   folder,
-  trust,
-  checkpoints,
-}: {
-  readonly folder: string
-  readonly trust: string
-  readonly checkpoints: readonly string[]
-}): Promise<0 | 1 | 2> {
+  log: trust,
+  checkpoint: saved = [],
+}: Given<typeof spec>): Promise<0 | 1 | 2> {
   const progress = openProgress(process.stderr, { unit: 'entries' })
   try {
     const open = checkpointOpener(trust)
@@ -39,7 +35,7 @@ export async function fsckCommand({
     }
     const checked = await checkLog({ source, open, onEntry })
     const { origin } = checked.checkpoint
-    for (const file of checkpoints) await compareSaved(source, { file, origin, open })
+    for (const file of saved) await compareSaved(source, { file, origin, open })
     progress.clear()
     for (const line of described(checked)) console.log(printable(line))
     const gap = statement === undefined ? [] : gapOfCopy(folder, statement)

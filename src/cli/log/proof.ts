@@ -11,23 +11,15 @@ import { replaceWholeFile } from '../../core/files/whole-file.ts'
 import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { checkpointOpener } from './trust.ts'
-import { get, type ServiceAt } from '../service.ts'
+import type { Given } from '../command.ts'
+import { get } from '../service.ts'
+import type { proof as spec } from './commands.ts'
 import { codeOf } from '../verify/inputs.ts'
 
 const PROOF_MAX_BYTES = 1024 * 1024
 const WAIT_SECONDS = 10
 
-interface ProofRequest extends ServiceAt {
-  /** As of `GET /log/proofs/{kind}/{id}`. */
-  readonly kind: string
-  readonly id: string
-  /** Path of a saved log description or of a C2SP tlog-policy. */
-  readonly trust: string
-  /** SHA-256 in lowercase hex that the entry must be of; undefined: any. */
-  readonly hash: string | undefined
-  /** Path of the file that the proof is kept in; undefined: nowhere. */
-  readonly to: string | undefined
-}
+type ProofRequest = Given<typeof spec>
 
 /**
  * Prints what the proof shows.
@@ -37,7 +29,7 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
   let note: Buffer
   let open: ReturnType<typeof checkpointOpener>
   try {
-    open = checkpointOpener(request.trust)
+    open = checkpointOpener(request.log)
     note = await fetchProof(request)
   } catch (error) {
     return sayCannotCheck(error)

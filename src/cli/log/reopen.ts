@@ -20,7 +20,9 @@ import { tileReader } from '../../store/tables/log-tiles.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import { loggedText } from './backfill.ts'
+import type { Given } from '../command.ts'
 import { onDatabase, type Env } from '../database.ts'
+import type { reopen as spec } from './commands.ts'
 import { describedGap } from './gap.ts'
 import { logAgain } from './log-again.ts'
 
@@ -33,14 +35,11 @@ interface SignedCheckpoint extends Checkpoint {
 
 /**
  * Opens the next log, and queues for it what the frozen one had taken and never signed.
- * @param options.checkpoints files with signed checkpoints of the frozen log, of a witness or of an instance; that in DATA_DIR is looked at anyway
+ * The checkpoint in DATA_DIR is looked at beside those that are given.
  * @returns the exit code: 1 where something could not be logged again
  * @throws Error where the newest log is not frozen, and where a file is no checkpoint of it
  */
-export async function reopen(
-  env: Env,
-  { checkpoints }: { readonly checkpoints: readonly string[] },
-): Promise<0 | 1> {
+export async function reopen(env: Env, { checkpoint: checkpoints = [] }: Given<typeof spec>): Promise<0 | 1> {
   const keys = readLogKeys(signingKeyDir(env))
   return onDatabase(env, async (pool) => {
     const statement = await openNext(pool, { keys, checkpoints, kept: join(dataDir(env), 'log-checkpoint') })

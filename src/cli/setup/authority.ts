@@ -1,7 +1,7 @@
 // The changes of a trial's setup, made as any: one human proposes, another one signs exactly that and approves it (decisions §7).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openChange, stepUpFor } from '../approver-command.ts'
+import { openChange, stepUpFor } from '../approver.ts'
 import { get, jsonOf, post } from '../service.ts'
 import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { makeRawKey } from '../../core/callers/callers.ts'
 import { ed25519SigningKey, type SigningKey } from '../../core/signing/keys.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import { makeKeyPair } from '../approver-command.ts'
+import { makeKeyPair } from '../approver.ts'
 import type { Profile } from '../profile.ts'
 
 interface Caller {

@@ -3,6 +3,8 @@
 import { signingKeyDir } from '../core/config/folders.ts'
 import { readPublicKeys, type PublicKey } from '../core/signing/keys.ts'
 import { CannotCheck } from './cannot-check.ts'
+import type { Given } from './command.ts'
+import type { fsck as spec } from './commands.ts'
 import { checkDatabase } from './fsck/check-database.ts'
 import type { Env } from './database.ts'
 import { fsck, type Summary } from './fsck/run.ts'
@@ -17,7 +19,7 @@ const CLEAN = [
  * Checks the database and prints what it finds.
  * @returns the exit code
  */
-export function fsckCommand(env: Env, options: { readonly json: boolean }): Promise<0 | 1 | 2> {
+export function fsckCommand(env: Env, options: Given<typeof spec>): Promise<0 | 1 | 2> {
   return checkDatabase(env, options, async (database) => {
     const summary = await fsck({ ...database, keys: readKeys(env) })
     const { problems, unreadable } = summary

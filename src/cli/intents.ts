@@ -7,10 +7,12 @@ import { isUuid } from '../formats/schemas/primitives.ts'
 import type { ProviderConfirmation } from '../formats/schemas/provider-confirmation.ts'
 import { listInDoubt } from '../store/tables/execution-intents.ts'
 import { listConfirmations } from '../store/tables/provider-confirmations.ts'
+import type { Given } from './command.ts'
+import type { intents } from './commands.ts'
 import { onDatabase, type Env } from './database.ts'
 
 /** Prints a line for each execution in doubt, what was noticed last first: id, since when, caller, action, target. */
-export async function listIntents(env: Env, { limit }: { readonly limit: number }): Promise<void> {
+export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
   for (const { businessTransactionId, deadline, callerId, transaction } of rows) {
     const { intent } = JSON.parse(transaction) as { intent: { action: string; target: string } }
@@ -33,7 +35,7 @@ type Line = readonly [at: string, what: string]
  * Prints the state of an execution, and beneath it what happened, oldest first: its release, what providers said, how it was closed.
  * @throws Error where no such execution was released
  */
-export async function showIntent(env: Env, id: string): Promise<void> {
+export async function showIntent(env: Env, { id }: Given<typeof intents.show>): Promise<void> {
   if (!isUuid(id)) throw new Error('The id must be a businessTransactionId, a UUID.')
   const { text, confirmations } = await onDatabase(env, async (pool) => ({
     text: await readIntentText(pool, id, null),

@@ -10,20 +10,12 @@ import { readIfThere } from '../core/files/read-if-there.ts'
 import { replaceWholeFile } from '../core/files/whole-file.ts'
 import { shellWord } from '../formats/text/text.ts'
 import { firstKeyText, LOCAL_CALLER } from '../server/start/first-steps.ts'
+import type { Given } from './command.ts'
+import type { setup } from './commands.ts'
 import type { Env } from './database.ts'
 import { enrolApprover, PAYMENTS, registerConnector, requireNobody, TOOLS } from './setup/authority.ts'
 import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
 import { startForAWhile } from './setup/service.ts'
-
-export interface SetupRequest {
-  /** A folder that is made. */
-  readonly dir: string
-  /** Where the trial's payments are released to. */
-  readonly connector: string
-  /** Where the trial's calls of a model's tools are released to. */
-  readonly tools: string
-  readonly ownDatabase?: true
-}
 
 /**
  * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves.
@@ -31,10 +23,10 @@ export interface SetupRequest {
  */
 export async function setupHumans(
   env: Env,
-  { dir, connector, tools, ownDatabase }: SetupRequest,
+  { dir, connector, tools, ownDatabase }: Given<typeof setup.humans>,
 ): Promise<void> {
   const config = configOf(env)
-  refuseWhere(config, { ownDatabase: ownDatabase === true })
+  refuseWhere(config, { ownDatabase })
   const folder = resolve(dir)
   if (existsSync(folder)) throw new Error(`${folder} exists: the humans of an earlier setup may be in it.`)
   const callers = openCallers(config, env)

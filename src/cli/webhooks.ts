@@ -4,6 +4,8 @@ import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { joinJobQueue } from '../store/queues/job-queue.ts'
 import { printable } from '../formats/text/printable.ts'
+import type { Given } from './command.ts'
+import type { webhooks } from './commands.ts'
 import { onDatabase, type Env } from './database.ts'
 import type { Page } from '../store/tables/page.ts'
 import { cursorText, readCursor, type Position } from '../store/tables/position.ts'
@@ -22,21 +24,25 @@ import {
   WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
 } from '../store/queues/webhook-queue.ts'
-import type { DeliveryOutcome } from '../formats/schemas/webhook-outcomes.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
 
-/** Prints a line each, oldest first. */
-export async function listWaiting({
-  env,
-  status,
-  limit,
-}: {
-  env: Env
-  /** Null: any. */
-  status: WebhookStatus | null
-  limit: number
-}): Promise<void> {
+type Listing = Given<typeof webhooks.list>
+
+/** Prints the recent deliveries, or those that are not processed yet. */
+export function listWebhooks(env: Env, { status, ...recent }: Listing): Promise<void> {
+  if (status === undefined) return listRecent(env, recent)
+  return listWaiting(env, { status: status === 'waiting' ? null : status, limit: recent.limit })
+}
+
+/**
+ * Prints a line each, oldest first.
+ * @param which.status null: any
+ */
+async function listWaiting(
+  env: Env,
+  { status, limit }: { readonly status: WebhookStatus | null; readonly limit: number },
+): Promise<void> {
   const waiting = await onDatabase(env, async (pool) =>
     (await hasQueues(pool))
       ? listWaitingWebhooks(pool, {
@@ -86,22 +92,13 @@ function ageText(ms: number): string {
  * Prints a line each, newest first, and how the list goes on.
  * @throws Error for a cursor that no list ended with
  */
-export async function listRecent({
-  env,
-  provider = null,
-  outcome = null,
-  cursor,
-  limit,
-}: {
-  env: Env
-  provider?: string | null
-  outcome?: DeliveryOutcome | null
-  cursor?: string
-  limit: number
-}): Promise<void> {
+async function listRecent(
+  env: Env,
+  { provider, outcome, cursor, limit }: Omit<Listing, 'status'>,
+): Promise<void> {
   const behind = cursor === undefined ? null : readCursor(cursor)?.position
   if (behind === undefined) throw new Error('--cursor is not what a list ended with.')
-  const filter = { outcome, provider, since: null, until: null }
+  const filter = { outcome: outcome ?? null, provider: provider ?? null, since: null, until: null }
   const { count, next } = await onDatabase(env, async (pool) => {
     let [listed, after]: [number, Position | null] = [0, behind]
     do {

@@ -17,6 +17,8 @@ import { STEP_UP_MS, stepUpPayload } from '../formats/step-up-payload.ts'
 import { writeWholeFile } from '../core/files/whole-file.ts'
 import type { Members } from '../formats/json/members.ts'
 import { shownOf } from '../formats/verifier/governance-change.ts'
+import type { Given } from './command.ts'
+import type { approver } from './commands.ts'
 import { readJson } from './json.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -25,7 +27,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
  * Makes a key pair, and prints the public key.
  * @throws as `makeKeyPair`
  */
-export function approverKeygen({ dir, name }: { dir: string; name: string }): void {
+export function approverKeygen({ dir, name }: Given<typeof approver.keygen>): void {
   if (!/^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,63}$/.test(name))
     throw new Error('--name must be 1 to 64 letters, digits or . _ @ -, without a dot in front.')
   const { file, publicPem } = makeKeyPair(resolve(dir), name)
@@ -64,20 +66,7 @@ export function makeKeyPair(folder: string, name: string) {
   return { file, privatePem, publicPem }
 }
 
-export interface ApprovalToSign {
-  /** A file. */
-  readonly key: string
-  readonly approver: string
-  readonly keyId: string
-  readonly capability: string
-  readonly target: string
-  /** A JSON file, `-` is stdin; this or `limit`. */
-  readonly parameters?: string
-  /** `path=max` each. */
-  readonly limit?: readonly string[]
-  /** `15m`. */
-  readonly expiresIn: string
-}
+export type ApprovalToSign = Given<typeof approver.signApproval>
 
 const shapedApproval = shapeOf(SignedApproval)
 
@@ -137,18 +126,7 @@ function durationMs(text: string): number {
   return Number(count) * (UNIT_MS[unit] ?? 0)
 }
 
-export interface StepUpRequest {
-  /** A file. */
-  readonly key: string
-  /** A JSON file as the service answered it, `-` is stdin. */
-  readonly change: string
-  readonly action: 'approve' | 'reject'
-  readonly keyId: string
-  /** Required for a rejection. */
-  readonly reason?: string
-  /** A file with the impact report of the change, as `countersign simulate` writes it. */
-  readonly impact?: string
-}
+type StepUpRequest = Given<typeof approver.signStepUp>
 
 /**
  * Prints the body that resolves a change.

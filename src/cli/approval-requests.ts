@@ -14,7 +14,10 @@ import { isUuid } from '../formats/schemas/primitives.ts'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../store/sha256.ts'
 import { counted } from '../formats/text/text.ts'
-import { show, signedApproval } from './approver-command.ts'
+import { show, signedApproval } from './approver.ts'
+import type { Given } from './command.ts'
+import type { approver } from './commands.ts'
+import { serviceOf, signerOf } from './profile.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
 const PAGE_SIZE = 100
@@ -26,11 +29,10 @@ const approvalRequest = shapeOf(ApprovalRequest)
 /**
  * Prints a line for each open request, what ends first on top: until when, id, action code, who asks, action, target, approvals missing,
  * note.
- * @param service.key of a human; with `all` of anybody, who then sees what that caller may read
- * @param all also those that the human of the key could not sign, or has signed
+ * The key is that of a human; with `all` anybody's, who then sees what that caller may read, also those that the caller could not sign.
  */
-export async function listRequests(service: ServiceAt, { all }: { readonly all: boolean }): Promise<void> {
-  const requests = await pending(service, { all })
+export async function listRequests({ all, ...given }: Given<typeof approver.requests>): Promise<void> {
+  const requests = await pending(serviceOf(given), { all })
   for (const one of requests) {
     const { requestId, requestedBy, capability, target, note } = one.request
     const code = actionCode(one.request, sha256Hex)
@@ -56,7 +58,7 @@ async function pending(
  * Waits until a request waits for the human of the key.
  * @returns its id; of several the one that ends first
  */
-export async function nextRequest(service: ServiceAt): Promise<string> {
+async function nextRequest(service: ServiceAt): Promise<string> {
   for (let isFirst = true; ; isFirst = false) {
     const [next, ...others] = await pending(service, { all: false })
     if (next !== undefined) {
@@ -68,34 +70,30 @@ export async function nextRequest(service: ServiceAt): Promise<string> {
   }
 }
 
-/**
- * Declines a request, for good.
- * @param service.key of a human who could sign it
- */
-export async function declineRequest(service: ServiceAt, id: string, reason: string): Promise<void> {
+/** Declines a request, for good. The key is that of a human who could sign it. */
+export async function declineRequest({
+  id,
+  reason,
+  ...given
+}: Given<typeof approver.declineRequest>): Promise<void> {
+  const service = serviceOf(given)
   requireId(id)
   await post(service, `/approval-requests/${id}/decline`, { json: { reason } })
   console.error(`Declined ${id.toLowerCase()}.`)
 }
 
-interface SignRequest {
-  /** A file. */
-  readonly key: string
-  readonly approver: string
-  readonly keyId: string
-}
-
 /**
  * Shows a request, asks whether to sign it, and delivers the signature.
- * @param service.key of a human
- * @returns whether it was signed
+ * @returns the exit code: 1 where it was not signed
  * @throws Error with a sentence where the request is not one to sign, or the service refuses the approval
  */
-export async function signRequest(
-  service: ServiceAt,
-  id: string,
-  { key: file, approver, keyId }: SignRequest,
-): Promise<boolean> {
+export async function signRequest({
+  id: given,
+  ...options
+}: Given<typeof approver.signRequest>): Promise<0 | 1> {
+  const service = serviceOf(options)
+  const { key: file, approver: approverId, keyId } = signerOf(options)
+  const id = given ?? (await nextRequest(service))
   requireId(id)
   const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
   const answer = await get(service, `/approval-requests/${id}`)
@@ -106,15 +104,15 @@ export async function signRequest(
     console.error(
       'Nothing was signed. The request stays open; `countersign approver decline-request` declines it.',
     )
-    return false
+    return 1
   }
-  const by = { approverId: approver, keyId, approvalId: randomUUID(), now: new Date() }
+  const by = { approverId, keyId, approvalId: randomUUID(), now: new Date() }
   const payload = approvalPayload(request, { ...by, nonce: randomBytes(16).toString('hex') }, sha256Hex)
   const approval = signedApproval(payload, key)
   await post(service, '/approvals', { json: approval, accept: [201] })
   console.log(JSON.stringify(approval, undefined, 2))
   console.error(`Signed and delivered as approval ${payload.approvalId}.`)
-  return true
+  return 0
 }
 
 function requireId(id: string): void {

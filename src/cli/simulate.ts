@@ -17,22 +17,12 @@ import { compilePolicy } from '../core/policy/check.ts'
 import { printable } from '../formats/text/printable.ts'
 import { PolicySimulation } from '../formats/schemas/sandbox.ts'
 import { sha256Hex } from '../store/sha256.ts'
-import { readChange, type ShownChange } from './approver-command.ts'
-import { post, shapedAnswer, type ServiceAt } from './service.ts'
+import { readChange, type ShownChange } from './approver.ts'
+import type { Given } from './command.ts'
+import type { simulate as spec } from './commands.ts'
+import { post, shapedAnswer } from './service.ts'
 
-export interface SimulateRequest extends ServiceAt {
-  /** Path of a policy.yaml; undefined: only versions of `policy` end, or `change` says what is simulated. */
-  readonly file?: string | undefined
-  /** The policyId whose versions end. */
-  readonly policy?: string | undefined
-  readonly retires?: readonly string[] | undefined
-  /** Path of the change of a policy, as the service answered it. */
-  readonly change?: string | undefined
-  /** Where the impact report of the change is written; undefined: nowhere. */
-  readonly report?: string | undefined
-  readonly since?: string | undefined
-  readonly until?: string | undefined
-}
+type SimulateRequest = Given<typeof spec>
 
 const simulation = shapeOf(PolicySimulation)
 

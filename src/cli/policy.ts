@@ -20,6 +20,8 @@ import { traceRules, type TracedRule } from '../core/policy/trace.ts'
 import { printable } from '../formats/text/printable.ts'
 import { isTimestamp } from '../formats/schemas/primitives.ts'
 import { counted } from '../formats/text/text.ts'
+import type { Given } from './command.ts'
+import type { policy } from './commands.ts'
 
 /** @returns the exit code: 1 where a policy has a mistake */
 export function checkPolicies(path: string): 0 | 1 {
@@ -94,10 +96,13 @@ function unreachedBy(
 
 /**
  * Prints how a policy decides a transaction.
- * @param at RFC 3339; undefined: now
  * @throws Error with one sentence, or DocumentError with every mistake of the policy
  */
-export function explainPolicy(file: string, transactionFile: string, at: string | undefined): void {
+export function explainPolicy({
+  file,
+  transaction: transactionFile,
+  at,
+}: Given<typeof policy.explain>): void {
   if (at !== undefined && !isTimestamp(at)) throw new Error('--at must be a time as in 2026-03-02T10:00:00Z.')
   const source = readPolicyFile(file)
   const subject = readSubject(transactionFile, source)

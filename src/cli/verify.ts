@@ -12,25 +12,13 @@ import {
   type Summing,
 } from '../formats/verifier/summary.ts'
 import { findFiles, nameOf, readBatches, readKeySetText, readText, type Batch } from './verify/inputs.ts'
+import type { Given } from './command.ts'
 import { openReport, type ReportFile } from './verify/report.ts'
+import type { verify } from './verify/spec.ts'
 import { trustedBy, type Done, type Task, type TrustTexts } from './verify/task.ts'
 import { runOnThreads } from './verify/threads.ts'
 
-interface VerifyRequest {
-  /** Paths of files and folders; `-` is standard input, for one of all. */
-  readonly files: readonly string[]
-  /** Paths of key sets and of single keys: together they are the keys that verify. */
-  readonly jwks: readonly string[]
-  /** The path of a log description or of a C2SP tlog-policy. */
-  readonly log: string | undefined
-  readonly json: boolean
-  /** Only what is not valid, and the summary. */
-  readonly quiet: boolean
-  /** Where the page for people is written. */
-  readonly report: string | undefined
-  /** The program of a thread: it calls `serveTasks`. */
-  readonly threadFile: URL
-}
+type VerifyRequest = Given<typeof verify>
 
 /** One piece of evidence, and where it stands. */
 interface Found extends Done {
@@ -41,14 +29,15 @@ interface Found extends Done {
 
 /**
  * Verifies files and prints a line for each piece of evidence and a summary; of a single piece each check.
+ * @param threadFile the program of a worker thread: it calls `serveTasks`
  * @returns the exit code: 0 all valid, and each export whole; 1 any invalid; 2 none invalid and not all could be checked, or nothing
  *   that can be read, with one sentence on standard error
  */
-export async function verifyCommand(request: VerifyRequest): Promise<0 | 1 | 2> {
+export async function verifyCommand(request: VerifyRequest, threadFile: URL): Promise<0 | 1 | 2> {
   // A reader such as `head` that has seen enough: what was not read was not verified either.
   process.stdout.on('error', () => process.exit(2))
   try {
-    return await verifyAll(request)
+    return await verifyAll(request, threadFile)
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
     console.error(`countersign: ${printable(errorText(error))}`)
@@ -56,7 +45,7 @@ export async function verifyCommand(request: VerifyRequest): Promise<0 | 1 | 2> 
   }
 }
 
-async function verifyAll(request: VerifyRequest): Promise<0 | 1 | 2> {
+async function verifyAll(request: VerifyRequest, threadFile: URL): Promise<0 | 1 | 2> {
   const { files, jwks, log } = request
   if ([...files, ...jwks, log].filter((path) => path === '-').length > 1)
     throw new Unusable('Standard input can be read only once: give one file as `-`.')
@@ -67,7 +56,7 @@ async function verifyAll(request: VerifyRequest): Promise<0 | 1 | 2> {
   const summing = openSummary()
   const report = request.report === undefined ? undefined : await openReportBeside(request.report, inputs)
   const printer = openPrinter(request)
-  for await (const found of verified(inputs, trust, request, summing)) {
+  for await (const found of verified(inputs, trust, { ...request, threadFile }, summing)) {
     summing.add(found.report)
     report?.add(found)
     await printer.add(found)
@@ -88,7 +77,7 @@ function openReportBeside(path: string, inputs: readonly string[]): Promise<Repo
 async function* verified(
   inputs: readonly string[],
   trust: TrustTexts,
-  { json, report, threadFile }: VerifyRequest,
+  { json, report, threadFile }: VerifyRequest & { readonly threadFile: URL },
   summing: Summing,
 ): AsyncGenerator<Found> {
   async function* tasks(): AsyncGenerator<{ readonly batch: Batch; readonly task: Task }> {

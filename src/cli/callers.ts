@@ -1,0 +1,151 @@
+// countersign callers: issue makes a raw key and its entry, for SERVICE_API_KEYS (decisions §2) or for governance; the others are of keys by
+// governance, on a running service (docs/handbook/callers.md). A raw key never gets there: it is made where its holder is.
+import { readFileSync } from 'node:fs'
+import { makeRawKey, parseCallers } from '../core/callers/callers.ts'
+import { ConfigError } from '../core/errors/config-error.ts'
+import { isObject } from '../formats/json/fields.ts'
+import { printable } from '../formats/text/printable.ts'
+import { keyIdOf } from '../formats/people/caller.ts'
+import type { CallerKey } from '../formats/schemas/caller-key.ts'
+import { sha256Hex } from '../store/sha256.ts'
+import type { Given } from './command.ts'
+import type { callers } from './commands.ts'
+import { get, jsonOf, post, type ServiceAt } from './service.ts'
+
+/** Which argument of `callers issue` a member of the entry comes from. */
+const ARGUMENT: Readonly<Record<string, string>> = {
+  callerId: '<callerId>',
+  allowedPrincipalIds: '--principal',
+  allowedCapabilities: '--capability',
+  credentialHolderType: '--holder-type',
+  stepUpPublicKey: '--step-up-public-key',
+  approverId: '--approver',
+  expiresAt: '--expires-at',
+}
+
+/**
+ * Prints the raw key and the entry to standard output, and what they are to standard error. Stores nothing.
+ *
+ * @throws with the mistakes of the entry, each by the argument that it came by
+ */
+export function issueCaller({ callerId, ...options }: Given<typeof callers.issue>): void {
+  // As a capability it means all; here it would be a principal of that name, which nobody wants.
+  if (options.principal?.includes('*'))
+    throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
+  const rawKey = makeRawKey()
+  const keyHash = sha256Hex(rawKey)
+  const entry = JSON.stringify({
+    callerId,
+    keyHash,
+    allowedPrincipalIds: options.principal,
+    allowedCapabilities: options.capability,
+    credentialHolderType: options.holderType,
+    stepUpPublicKey:
+      options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
+    approverId: options.approver,
+    readAll: options.readAll || undefined,
+    expiresAt: options.expiresAt,
+  })
+  checkEntry(entry)
+  // The two lines a script wants go to stdout, the words around them do not.
+  console.error(
+    `The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS, or for a human to propose (countersign callers propose). Its keyId is ${keyIdOf(keyHash)}.`,
+  )
+  console.log(rawKey)
+  console.log(entry)
+}
+
+function checkEntry(entry: string): void {
+  try {
+    parseCallers(`[${entry}]`, '')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const named = error.problems.map((problem) =>
+      problem.replace(/^\[0\]\.(\w+)/, (_, member: string) => ARGUMENT[member] ?? member),
+    )
+    throw new Error(named.join('\n'), { cause: error })
+  }
+}
+
+/**
+ * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, and what else it may; who approved.
+ * @throws Error with what the service answered
+ */
+export async function listCallerKeys({ all, ...service }: Given<typeof callers.list>): Promise<void> {
+  for (let path: string | undefined = '/caller-keys'; path !== undefined;) {
+    const answer = await get(service, path)
+    const { callerKeys } = jsonOf(answer) as { callerKeys: readonly CallerKey[] }
+    for (const key of callerKeys) {
+      if (!all && key.status !== 'IN_EFFECT' && key.status !== 'REFUSED') continue
+      const parts = [
+        key.callerId,
+        key.keyId,
+        key.status,
+        key.source,
+        key.credentialHolderType ?? '-',
+        key.allowedCapabilities?.join(',') ?? '-',
+        ...(key.readAll === true ? ['reads everything'] : []),
+        ...(key.approverId === undefined ? [] : [`is approver ${key.approverId}`]),
+        ...(key.stepUpPublicKey === undefined ? [] : ['step-up key']),
+        ...(key.stepUpPasskey === undefined ? [] : ['step-up passkey']),
+        ...(key.expiresAt === undefined ? [] : [`until ${key.expiresAt}`]),
+        ...(key.issuedBy === undefined ? [] : [`issued by ${key.issuedBy}`]),
+        ...(key.revokedBy === undefined ? [] : [`revoked by ${key.revokedBy}`]),
+      ]
+      console.log(printable(parts.join('  ')))
+    }
+    path = answer.next
+  }
+}
+
+/**
+ * Proposes to issue the key of an entry, and prints the change.
+ * @throws Error where the last line is no entry, or with what the service answered
+ */
+export async function proposeCallerKey({
+  file,
+  reason,
+  ...service
+}: Given<typeof callers.propose>): Promise<void> {
+  const last = readFileSync(file === '-' ? 0 : file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+  let members: unknown
+  try {
+    members = JSON.parse(last ?? '')
+  } catch {
+    // Not quoted: it may be the raw key.
+  }
+  if (!isObject(members))
+    throw new Error('The last line must be the entry that countersign callers issue prints.')
+  await propose(service, { action: 'issue', ...members, reason })
+}
+
+/** Proposes to revoke a key, and prints the change. */
+export async function proposeRevocation({
+  callerId,
+  keyId,
+  reason,
+  ...service
+}: Given<typeof callers.revoke>): Promise<void> {
+  await propose(service, { action: 'revoke', callerId, keyId, reason })
+}
+
+async function propose(service: ServiceAt, body: object): Promise<void> {
+  const answer = jsonOf(await post(service, '/caller-keys/changes', { json: body, accept: [201] }))
+  console.log(JSON.stringify(answer))
+  const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
+  for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
+  const address = `${service.url.replace(/\/+$/, '')}/caller-keys/changes/${changeId}/approve`
+  console.error(
+    printable(
+      'Another human approves it, with their step-up key and their API key, and this change in change.json:',
+    ),
+  )
+  console.error(
+    printable(
+      `  countersign approver sign-step-up --key step-up.private.pem --change change.json --action approve | curl -sS --fail-with-body ${address} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d @-`,
+    ),
+  )
+}

@@ -1,0 +1,149 @@
+// A command is declared once: what commander parses, what `--help` says and the type of what its module receives follow from it.
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+
+/** Makes commander's own option or argument. A command receives a `T`. */
+interface Declared<Made, T> {
+  readonly make: (flag: string) => Made
+  /** Never there: it carries the type. */
+  readonly type?: T
+}
+type OptionOf<T> = Declared<Option, T>
+type ArgumentOf<T> = Declared<Argument, T>
+type Members<Made> = Readonly<Record<string, Declared<Made, unknown>>>
+
+export interface CommandSpec<A extends Members<Argument>, O extends Members<Option>> {
+  readonly name: string
+  readonly about: string
+  /** In their order; the names are those of the members that the command receives. */
+  readonly args: A
+  /** `expiresAt` is `--expires-at`. */
+  readonly options: O
+  /** Follows the help. */
+  readonly after: string | undefined
+}
+
+export function command<A extends Members<Argument> = {}, O extends Members<Option> = {}>(
+  name: string,
+  spec: { readonly about: string; readonly args?: A; readonly options?: O; readonly after?: string },
+): CommandSpec<A, O> {
+  const { about, args = {} as A, options = {} as O, after } = spec
+  return { name, about, args, options, after }
+}
+
+/** The members that a command receives: its arguments and its options; a flag is a boolean. */
+export type Given<Spec> = Spec extends CommandSpec<infer A, infer O> ? TypesOf<A> & TypesOf<O> : never
+type TypesOf<M> = { readonly [Name in keyof M]: M[Name] extends Declared<unknown, infer T> ? T : never }
+
+/** Adds a command to those of `parent`; as `declare`. */
+export function define<A extends Members<Argument>, O extends Members<Option>>(
+  parent: Command,
+  spec: CommandSpec<A, O>,
+  run: Run<CommandSpec<A, O>>,
+): Command {
+  return declare(parent.command(spec.name), spec, run)
+}
+
+type Run<Spec> = (given: Given<Spec>, made: Command) => unknown
+
+/**
+ * Gives a command of commander what `spec` declares.
+ * @param run a number that it returns is the exit code
+ */
+export function declare<A extends Members<Argument>, O extends Members<Option>>(
+  made: Command,
+  { about, args, options, after }: CommandSpec<A, O>,
+  run: Run<CommandSpec<A, O>>,
+): Command {
+  made.description(about)
+  for (const argument of Object.values(args)) made.addArgument(argument.make(''))
+  for (const [name, option] of Object.entries(options)) made.addOption(option.make(flagOf(name)))
+  if (after !== undefined) made.addHelpText('after', after)
+  return made.action(async () => {
+    const code = await run(givenTo(made, Object.keys(args)) as Given<CommandSpec<A, O>>, made)
+    if (typeof code === 'number') process.exitCode = code
+  })
+}
+
+function givenTo(made: Command, argumentNames: readonly string[]): Record<string, unknown> {
+  const flags = made.options.filter((option) => option.isBoolean())
+  return {
+    ...Object.fromEntries(flags.map((option) => [option.attributeName(), false])),
+    ...made.opts(),
+    ...Object.fromEntries(argumentNames.map((name, i) => [name, made.processedArgs[i]])),
+  }
+}
+
+const flagOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+type Value<Text extends string> = Text extends `${string}...${'>' | ']'}`
+  ? readonly string[]
+  : Text extends `<${string}`
+    ? string
+    : string | undefined
+
+/** @param text its name in brackets: `<id>`, `[id]`, `<file...>` */
+export const argument = <Text extends string>(text: Text, about?: string): ArgumentOf<Value<Text>> => ({
+  make: () => new Argument(text, about),
+})
+
+export const argumentOf = <T extends string>(
+  choices: readonly T[],
+  text: string,
+  about: string,
+): ArgumentOf<T> => ({ make: () => new Argument(text, about).choices(choices) })
+
+/** What else commander knows of an option: conflicts, a variable of the environment. */
+type More = (option: Option) => Option
+
+export const flag = (about: string, more: More = same): OptionOf<boolean> => ({
+  make: (name) => more(new Option(name, about)),
+})
+
+/** @param text the value's name in brackets; `<id...>` takes several */
+export const optional = <Text extends `<${string}>`>(
+  text: Text,
+  about: string,
+  more: More = same,
+): OptionOf<Value<Text> | undefined> => ({ make: (name) => more(new Option(`${name} ${text}`, about)) })
+
+export const byDefault = <T>(value: T, { make }: OptionOf<T | undefined>): OptionOf<T> => ({
+  make: (name) => make(name).default(value),
+})
+
+export const mandatory = <T>({ make }: OptionOf<T | undefined>): OptionOf<T> => ({
+  make: (name) => make(name).makeOptionMandatory(),
+})
+
+export const required = (text: `<${string}>`, about: string): OptionOf<string> =>
+  mandatory<string>(optional(text, about))
+
+export const oneOf = <const T extends string>(
+  choices: readonly T[],
+  text: `<${string}>`,
+  about: string,
+  more: More = same,
+): OptionOf<T | undefined> => ({
+  make: (name) => more(new Option(`${name} ${text}`, about).choices(choices)),
+})
+
+/** @param parse throws InvalidArgumentError with a sentence; `earlier` is what it returned for the option before this one */
+export const parsed = <T>(
+  parse: (value: string, earlier?: T) => T,
+  text: `<${string}>`,
+  about: string,
+): OptionOf<T | undefined> => ({
+  make: (name) => new Option(`${name} ${text}`, about).argParser(parse),
+})
+
+/** An option that may be repeated. Not `<action...>`, which would take an argument behind it for one more value. */
+export const repeated = (text: `<${string}>`, about: string): OptionOf<readonly string[] | undefined> =>
+  parsed(collected, text, about)
+
+function collected(value: string, earlier: readonly string[] = []): readonly string[] {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return [...earlier, value]
+}
+
+function same(option: Option): Option {
+  return option
+}
