@@ -1,4 +1,5 @@
 // Statements over many rows, prepared by name in fixed sizes: multi-row VALUES, or the list of an IN.
+import { byteaText } from './sql.ts'
 import type { Returns, Statement } from './statement-batch.ts'
 import type { Parameter } from './wire-messages.ts'
 
@@ -21,6 +22,66 @@ interface RowsStatement<Row, Returned> {
  */
 export interface Columns<Row> {
   readonly [name: string]: readonly [type: string, value: (row: Row) => Parameter]
+}
+
+/** The types of columns, each with what a row has for it. */
+interface ColumnValues {
+  readonly uuid: string
+  readonly text: string
+  /** ISO 8601. */
+  readonly timestamptz: string
+  readonly integer: number
+  readonly smallint: number
+  readonly bigint: number
+  readonly bytea: Uint8Array
+}
+type ColumnType = keyof ColumnValues
+
+/** The columns of a table by the members of a row: `createdAt` is the column `created_at`. A type with a question mark may be null. */
+export interface ColumnTypes {
+  readonly [member: string]: ColumnType | `${ColumnType}?`
+}
+
+/** A row that has these columns. */
+export type RowOf<Types extends ColumnTypes> = {
+  readonly [Member in keyof Types]: Types[Member] extends ColumnType
+    ? ColumnValues[Types[Member]]
+    : Types[Member] extends `${infer Type extends ColumnType}?`
+      ? ColumnValues[Type] | null
+      : never
+}
+
+/** The name of the column of a member. */
+export function columnOf(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/**
+ * An insert that states its columns once: they are its statement and the type of its rows.
+ * @param options.suffix what follows the rows
+ * @returns the function that makes the statements
+ */
+export function rowsInto<const Types extends ColumnTypes, Returned = never>(
+  table: string,
+  types: Types,
+  { suffix = '', returns }: { readonly suffix?: string; readonly returns?: Returns<Returned> } = {},
+): (rows: readonly RowOf<Types>[]) => Statement<Returned>[] {
+  return overRows({
+    name: `${table}_insert`,
+    text: `INSERT INTO ${table} ($columns) VALUES $rows${suffix}`,
+    columns: columnsOf(types),
+    ...(returns === undefined ? {} : { returns }),
+  })
+}
+
+/** The columns that hold the members of these types. */
+export function columnsOf<Types extends ColumnTypes>(types: Types): Columns<RowOf<Types>> {
+  const columns = Object.entries(types).map(([member, type]) => {
+    const value = (row: RowOf<Types>) => row[member] as Parameter
+    const bytes = (row: RowOf<Types>) => (row[member] === null ? null : byteaText(row[member] as Uint8Array))
+    return [columnOf(member), [type.replace('?', ''), type.startsWith('bytea') ? bytes : value]] as const
+  })
+  return Object.fromEntries(columns)
 }
 
 /** @returns the function that makes the statement over rows; none for none */

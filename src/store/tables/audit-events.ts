@@ -1,35 +1,24 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from './sealed.ts'
-import { positionColumns, type LogPosition } from './log-queue.ts'
+import { positionColumns } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-export interface AuditEventRow extends Sealed {
-  readonly eventId: string
-  /** ISO 8601. */
-  readonly occurredAt: string
-  readonly type: string
-}
-
-type LoggedEvent = AuditEventRow & LogPosition
+const columns = {
+  eventId: 'uuid',
+  occurredAt: 'timestamptz',
+  type: 'text',
+  body: 'text',
+  seal: 'text',
+} as const
+export type AuditEventRow = RowOf<typeof columns>
 
 /**
  * Stores events.
  * @returns statements that fail with a unique violation (`taken`) where one stands already: the log would count it a second time
  */
-export const insertAuditEvents = overRows<LoggedEvent>({
-  name: 'audit_events_insert',
-  text: `INSERT INTO audit_events ($columns) VALUES $rows`,
-  columns: {
-    event_id: ['uuid', (row) => row.eventId],
-    occurred_at: ['timestamptz', (row) => row.occurredAt],
-    type: ['text', (row) => row.type],
-    body: ['text', (row) => row.body],
-    seal: ['text', (row) => row.seal],
-    ...positionColumns,
-  },
-})
+export const insertAuditEvents = rowsInto('audit_events', { ...columns, ...positionColumns })
 
 /** @returns which of the ids are those of stored events */
 export async function findAuditEvents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {

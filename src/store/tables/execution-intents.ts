@@ -3,7 +3,7 @@
 import type { IntentEnd, IntentState, Resolution } from '../../formats/schemas/intent-states.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { columnsOf, overRows } from '../postgres/rows.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -38,7 +38,7 @@ export const releaseIntents = overRows<ExecutionIntentRow>({
     nonce: ['text', (row) => row.nonce],
     state: ['text', () => 'RELEASED'],
     deadline: [`integer * interval '1 ms' + statement_timestamp()`, (row) => row.inDoubtAfterMs],
-    ...positionColumns,
+    ...columnsOf(positionColumns),
   },
 })
 

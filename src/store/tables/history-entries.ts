@@ -1,49 +1,27 @@
 // history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
 // by the group that a limit counts them in, and by time.
-import { overRows } from '../postgres/rows.ts'
+import { rowsInto } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
-
-interface HistoryEntryRow {
-  readonly businessTransactionId: string
-  readonly callerId: string
-  /** A policy's name, of whatever version. */
-  readonly policy: string
-  /** ISO 8601, taken under the lock of this caller and policy where the version that released it has a limit. */
-  readonly releasedAt: string
-}
 
 /**
  * Runs in the transaction that claims the executions.
  * @param rows sorted by id
  */
-export const insertHistoryEntries = overRows<HistoryEntryRow>({
-  name: 'history_entries_insert',
-  text: `INSERT INTO history_entries ($columns) VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    caller_id: ['text', (row) => row.callerId],
-    policy: ['text', (row) => row.policy],
-    released_at: ['timestamptz', (row) => row.releasedAt],
-  },
+export const insertHistoryEntries = rowsInto('history_entries', {
+  businessTransactionId: 'uuid',
+  callerId: 'text',
+  /** A policy's name, of whatever version. */
+  policy: 'text',
+  /** Taken under the lock of this caller and policy where the version that released it has a limit. */
+  releasedAt: 'timestamptz',
 })
 
-interface HistoryGroupRow {
-  readonly businessTransactionId: string
-  /** The group that a limit with `per` or `where` counts it in: SHA-256, 64 hex characters. */
-  readonly groupHash: string
-  /** ISO 8601. */
-  readonly releasedAt: string
-}
-
 /** Runs in the transaction that claims the executions. */
-export const insertHistoryGroups = overRows<HistoryGroupRow>({
-  name: 'history_groups_insert',
-  text: `INSERT INTO history_groups ($columns) VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    group_hash: ['text', (row) => row.groupHash],
-    released_at: ['timestamptz', (row) => row.releasedAt],
-  },
+export const insertHistoryGroups = rowsInto('history_groups', {
+  businessTransactionId: 'uuid',
+  /** The group that a limit with `per` or `where` counts it in: SHA-256, 64 hex characters. */
+  groupHash: 'text',
+  releasedAt: 'timestamptz',
 })
 
 interface Within {

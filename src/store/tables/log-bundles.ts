@@ -2,25 +2,18 @@
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../../formats/log/damaged.ts'
 import { bundleOf, decodeBundle, encodeBundle, TILE_WIDTH } from '../../formats/log/tiles.ts'
-import { overRows } from '../postgres/rows.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
 
-export interface BundleRow {
-  readonly log: number
-  readonly n: number
+const columns = {
+  log: 'integer',
+  n: 'bigint',
   /** Compressed. */
-  readonly entries: Uint8Array
-}
+  entries: 'bytea',
+} as const
+export type BundleRow = RowOf<typeof columns>
 
-export const insertBundles = overRows<BundleRow>({
-  name: 'log_bundles_insert',
-  text: 'INSERT INTO log_bundles ($columns) VALUES $rows',
-  columns: {
-    log: ['integer', ({ log }) => log],
-    n: ['bigint', ({ n }) => n],
-    entries: ['bytea', ({ entries }) => byteaText(entries)],
-  },
-})
+export const insertBundles = rowsInto('log_bundles', columns)
 
 /** SQL of a bundle as `entriesOfBundle` takes it. Subqueries, each by its index whatever the planner believes. */
 export const bundleColumns = (log: string, n: string) => `

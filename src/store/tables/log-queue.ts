@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../../formats/schemas/event-types.ts'
 import { streamNames, type StreamName } from '../../formats/log/entry.ts'
 import type { IdKind, idKinds } from '../../formats/log/ids.ts'
-import type { Columns } from '../postgres/rows.ts'
+import type { RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -31,19 +31,14 @@ export interface QueuedEntry {
   readonly owner?: string
 }
 
-/** The columns by which a row of evidence is found in the log: both null where it is not logged. */
-export interface LogPosition {
+/** The columns by which a row of evidence is found in the log: both null where it is not logged. They are the last of each such table. */
+export const positionColumns = {
   /** UUID of a row of log_queue. Each commit has one of its own: it names neither a batch of executions nor one of signatures. */
-  readonly logBatch: string | null
+  logBatch: 'uuid?',
   /** From 0. */
-  readonly logOrdinal: number | null
-}
-
-/** The last columns of each table whose rows are found in the log. */
-export const positionColumns: Columns<LogPosition> = {
-  log_batch: ['uuid', (row) => row.logBatch],
-  log_ordinal: ['smallint', (row) => row.logOrdinal],
-}
+  logOrdinal: 'smallint?',
+} as const
+export type LogPosition = RowOf<typeof positionColumns>
 
 /** The entries of one commit. */
 export interface LogBatch {

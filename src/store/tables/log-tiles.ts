@@ -11,30 +11,21 @@ import {
   type Tile,
 } from '../../formats/log/tiles.ts'
 import { sha256 } from '../sha256.ts'
-import { overRows } from '../postgres/rows.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
 
-export interface TileRow {
-  readonly log: number
-  readonly level: number
-  readonly n: number
+const columns = {
+  log: 'integer',
+  level: 'smallint',
+  n: 'bigint',
   /** The hash of the whole tile. */
-  readonly root: Uint8Array
+  root: 'bytea',
   /** 256, joined. */
-  readonly hashes: Uint8Array
-}
+  hashes: 'bytea',
+} as const
+export type TileRow = RowOf<typeof columns>
 
-export const insertTiles = overRows<TileRow>({
-  name: 'log_tiles_insert',
-  text: 'INSERT INTO log_tiles ($columns) VALUES $rows',
-  columns: {
-    log: ['integer', ({ log }) => log],
-    level: ['smallint', ({ level }) => level],
-    n: ['bigint', ({ n }) => n],
-    root: ['bytea', ({ root }) => byteaText(root)],
-    hashes: ['bytea', ({ hashes }) => byteaText(hashes)],
-  },
-})
+export const insertTiles = rowsInto('log_tiles', columns)
 
 /** Full tiles of a level from `n` on, in order; tiles that are not stored are left out. */
 export async function readFullTiles(

@@ -1,42 +1,26 @@
 // provider_confirmations: what payment providers say of executions, each signed (docs/handbook/operating.md "What a provider says").
 import { signedText, type Sealed, type WholeRecord } from './sealed.ts'
-import { positionColumns, type LogPosition } from './log-queue.ts'
+import { positionColumns } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { readTrustRecord } from './trust-records.ts'
 
-export interface ProviderConfirmationRow extends Sealed {
-  readonly confirmationId: string
-  readonly businessTransactionId: string
-  readonly provider: string
+const columns = {
+  confirmationId: 'uuid',
+  businessTransactionId: 'uuid',
+  provider: 'text',
   /** Key of the delivery in webhook_events. */
-  readonly eventKey: string
-  /** Lowercase hex. */
-  readonly rulesHash: string
-  /** ISO 8601. */
-  readonly at: string
-}
+  eventKey: 'uuid',
+  rulesHash: 'text',
+  at: 'timestamptz',
+  body: 'text',
+  seal: 'text',
+} as const
+export type ProviderConfirmationRow = RowOf<typeof columns>
 
 /** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
-export const insertConfirmations = overRows<ProviderConfirmationRow & LogPosition>({
-  name: 'provider_confirmations_insert',
-  text: `
-    INSERT INTO provider_confirmations
-      ($columns)
-    VALUES $rows`,
-  columns: {
-    confirmation_id: ['uuid', (row) => row.confirmationId],
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    provider: ['text', (row) => row.provider],
-    event_key: ['uuid', (row) => row.eventKey],
-    rules_hash: ['text', (row) => row.rulesHash],
-    at: ['timestamptz', (row) => row.at],
-    body: ['text', (row) => row.body],
-    seal: ['text', (row) => row.seal],
-    ...positionColumns,
-  },
-})
+export const insertConfirmations = rowsInto('provider_confirmations', { ...columns, ...positionColumns })
 
 /**
  * The confirmations that deliveries have made before, in the life of a delivery that somebody has processed again.

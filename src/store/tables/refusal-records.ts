@@ -1,25 +1,12 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
-import type { Sealed, SealedRow } from './sealed.ts'
-import { positionColumns, type LogPosition } from './log-queue.ts'
+import { sealedColumns, type Sealed } from './sealed.ts'
+import { positionColumns } from './log-queue.ts'
 import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { rowsInto } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** In the transaction that claims their ids. */
-export const insertRefusals = overRows<SealedRow & LogPosition>({
-  name: 'refusal_records_insert',
-  text: `
-    INSERT INTO refusal_records ($columns)
-    VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    caller_id: ['text', (row) => row.callerId],
-    created_at: ['timestamptz', (row) => row.createdAt],
-    body: ['text', (row) => row.body],
-    seal: ['text', (row) => row.seal],
-    ...positionColumns,
-  },
-})
+export const insertRefusals = rowsInto('refusal_records', { ...sealedColumns, ...positionColumns })
 
 /** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */
 export async function readRefusedTransaction(

@@ -1,5 +1,6 @@
 // Replies made of stored text: an artifact's signed members and the seal beside them, spliced and never rendered again.
 // Text in, text out: what a reader gets is byte for byte what was signed (docs/design-notes.md "Evidence").
+import type { RowOf } from '../postgres/rows.ts'
 import type { ListedApproval } from './approvals.ts'
 
 /** An artifact as stored: two canonical JSON objects, the signed members and what stands beside them. */
@@ -9,12 +10,14 @@ export interface Sealed {
 }
 
 /** The row of a sealed artifact: at most one of its kind for a transaction. */
-export interface SealedRow extends Sealed {
-  readonly businessTransactionId: string
-  readonly callerId: string
-  /** ISO 8601. */
-  readonly createdAt: string
-}
+export const sealedColumns = {
+  businessTransactionId: 'uuid',
+  callerId: 'text',
+  createdAt: 'timestamptz',
+  body: 'text',
+  seal: 'text',
+} as const
+export type SealedRow = RowOf<typeof sealedColumns>
 
 /** One object with the members of both. */
 export function sealedText({ body, seal }: Sealed): string {

@@ -1,61 +1,27 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
-import type { Sealed, SealedRow, WholeRecord } from './sealed.ts'
+import { sealedColumns, type Sealed, type SealedRow, type WholeRecord } from './sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
 import { asText, type Statement } from '../postgres/statement-batch.ts'
 import { readOwnedPage, type OwnedRange, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
+const insertRecords = rowsInto('trust_records', sealedColumns)
+
 /** A verification or a receipt; the first of a record has ordinal 1. */
-export interface AppendedRow {
-  readonly businessTransactionId: string
-  readonly ordinal: number
-  /** Canonical text. */
-  readonly body: string
-}
+const appendedColumns = { businessTransactionId: 'uuid', ordinal: 'integer', body: 'text' } as const
+export type AppendedRow = RowOf<typeof appendedColumns>
 
-const insertRecords = overRows<SealedRow>({
-  name: 'trust_records_insert',
-  text: `INSERT INTO trust_records ($columns) VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    caller_id: ['text', (row) => row.callerId],
-    created_at: ['timestamptz', (row) => row.createdAt],
-    body: ['text', (row) => row.body],
-    seal: ['text', (row) => row.seal],
-  },
-})
-
-export const appendVerifications = overRows<AppendedRow>({
-  name: 'verifications_insert',
-  text: `INSERT INTO verifications ($columns) VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    ordinal: ['integer', (row) => row.ordinal],
-    body: ['text', (row) => row.body],
-  },
-})
-
-type ReceiptRow = AppendedRow & LogPosition
-
-const insertReceipts = overRows<ReceiptRow>({
-  name: 'receipts_insert',
-  text: `INSERT INTO receipts ($columns) VALUES $rows`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    ordinal: ['integer', (row) => row.ordinal],
-    body: ['text', (row) => row.body],
-    ...positionColumns,
-  },
-})
+export const appendVerifications = rowsInto('verifications', appendedColumns)
+const insertReceipts = rowsInto('receipts', { ...appendedColumns, ...positionColumns })
 
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
 export function storeRecords(rows: {
   records: readonly SealedRow[]
   verifications: readonly AppendedRow[]
-  receipts: readonly ReceiptRow[]
+  receipts: readonly (AppendedRow & LogPosition)[]
 }): Statement[] {
   const shared = shareSignatures()
   const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
@@ -287,7 +253,7 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
+export function appendReceipts(rows: readonly (AppendedRow & LogPosition)[]): Statement[] {
   return storeRecords({ records: [], verifications: [], receipts: rows })
 }
 

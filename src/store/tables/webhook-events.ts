@@ -2,43 +2,30 @@
 import { positionColumns, type LogPosition } from './log-queue.ts'
 import { readPageOf, upperEnd, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { overRows } from '../postgres/rows.ts'
-import { byteaText, isoTime, type Sql } from '../postgres/sql.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
 import { asText, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 import { deliveriesIn } from '../queues/webhook-queue.ts'
 
-export interface WebhookEventRow {
-  readonly eventKey: string
-  readonly provider: string
-  readonly eventId: string
-  /** Canonical JSON of an object: names in lower case. */
-  readonly headers: string
+const columns = {
+  eventKey: 'uuid',
+  provider: 'text',
+  eventId: 'text',
   /** Lowercase hex. */
-  readonly bodySha256: string
-  readonly body: Buffer
-  /** ISO 8601. */
-  readonly receivedAt: string
-}
+  bodySha256: 'text',
+  body: 'bytea',
+  receivedAt: 'timestamptz',
+  /** Canonical JSON of an object: names in lower case. */
+  headers: 'text',
+} as const
+export type WebhookEventRow = RowOf<typeof columns> & { readonly body: Buffer }
 
-const insert = overRows<WebhookEventRow & LogPosition, { eventKey: string }>({
-  name: 'webhook_events_insert',
-  text: `
-    INSERT INTO webhook_events
-      ($columns)
-    VALUES $rows ON CONFLICT DO NOTHING RETURNING event_key`,
-  columns: {
-    event_key: ['uuid', (row) => row.eventKey],
-    provider: ['text', (row) => row.provider],
-    event_id: ['text', (row) => row.eventId],
-    body_sha256: ['text', (row) => row.bodySha256],
-    body: ['bytea', (row) => byteaText(row.body)],
-    received_at: ['timestamptz', (row) => row.receivedAt],
-    headers: ['text', (row) => row.headers],
-    ...positionColumns,
-  },
-  returns: { eventKey: asText },
-})
+const insert = rowsInto(
+  'webhook_events',
+  { ...columns, ...positionColumns },
+  { suffix: ' ON CONFLICT DO NOTHING RETURNING event_key', returns: { eventKey: asText } },
+)
 
 /**
  * Stores deliveries that are new by their event id and by their bytes. A delivery that another transaction is storing is waited for.
