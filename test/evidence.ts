@@ -5,8 +5,8 @@ import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
 import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
-import type { Crypto } from '../src/formats/verifier/evidence.ts'
-import { checkTrustRecord } from '../src/formats/verifier/trust-record.ts'
+import type { Crypto } from '../src/formats/artifacts/evidence.ts'
+import { checkTrustRecord } from '../src/formats/artifacts/trust-record.ts'
 
 export type Members = { readonly [name: string]: Json }
 

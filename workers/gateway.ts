@@ -9,7 +9,7 @@ import { releaseIntents } from '../src/store/tables/execution-intents.ts'
 import { unlogged } from '../src/store/tables/log-queue.ts'
 import { classify } from '../src/store/postgres/sql-errors.ts'
 import { inTransaction } from '../src/store/postgres/transaction.ts'
-import { instantMs } from '../src/formats/verifier/instant.ts'
+import { instantMs } from '../src/formats/artifacts/instant.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
 
 const LIFETIME_MAX_MS = 300_000

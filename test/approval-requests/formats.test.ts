@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
 import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
-import { requestProblem, type RequestedAction } from '../../src/formats/verifier/request-problem.ts'
+import { requestProblem, type RequestedAction } from '../../src/formats/artifacts/request-problem.ts'
 import { shapeOf } from '../../src/core/json/shape.ts'
 import { SignedApproval } from '../../src/formats/schemas/approval.ts'
 import { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { publishedCrypto } from '../evidence.ts'
-import { checkTrustRecord } from '../../src/formats/verifier/trust-record.ts'
+import { checkTrustRecord } from '../../src/formats/artifacts/trust-record.ts'
 import { closedPort } from '../connectors/loopback.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { checkGovernanceChange } from '../../src/formats/verifier/governance-change.ts'
+import { checkGovernanceChange } from '../../src/formats/artifacts/governance-change.ts'
 import {
   aHuman,
   anApprover,

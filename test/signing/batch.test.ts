@@ -11,7 +11,7 @@ import {
   type Signature,
 } from '../../src/core/signing/signature.ts'
 import { cryptoOf } from '../../src/formats/verifier/crypto.ts'
-import type { SignedArtifact } from '../../src/formats/verifier/evidence.ts'
+import type { SignedArtifact } from '../../src/formats/artifacts/evidence.ts'
 import { readKeySet } from '../../src/formats/verifier/keys.ts'
 import { openSteps } from '../pipeline/thread.ts'
 

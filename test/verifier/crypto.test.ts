@@ -11,7 +11,7 @@ import { nativeEd25519, SMALL_ORDER } from '../../src/cli/verify/native-ed25519.
 import { base64, base64url } from '../../src/formats/base64.ts'
 import { cryptoOf, verifiers } from '../../src/formats/verifier/crypto.ts'
 import { preAuthEncoding } from '../../src/formats/verifier/pre-auth-encoding.ts'
-import type { SignedArtifact } from '../../src/formats/verifier/evidence.ts'
+import type { SignedArtifact } from '../../src/formats/artifacts/evidence.ts'
 import { readKeySet } from '../../src/formats/verifier/keys.ts'
 import { openSteps } from '../pipeline/thread.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'

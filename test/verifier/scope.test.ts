@@ -3,8 +3,8 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { instantMs } from '../../src/formats/verifier/instant.ts'
-import { scopeCovers } from '../../src/formats/verifier/scope.ts'
+import { instantMs } from '../../src/formats/artifacts/instant.ts'
+import { scopeCovers } from '../../src/formats/artifacts/scope.ts'
 
 const covers = (scope: Json, parameters: Json) => scopeCovers(scope, parameters, sha256Hex)
 const parsed = (text: string) => JSON.parse(text) as Json

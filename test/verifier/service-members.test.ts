@@ -24,7 +24,7 @@ import {
   pageList,
   problemOfPage,
   VERIFIED_MESSAGE,
-} from '../../src/formats/verifier/known-members.ts'
+} from '../../src/formats/artifacts/known-members.ts'
 import type { EvidenceKind } from '../../src/formats/verifier/not-proven.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'

@@ -4,7 +4,7 @@ import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
 import type {
   ApprovalRequestClose,

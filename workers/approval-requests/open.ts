@@ -6,7 +6,7 @@ import { requestHash } from '../../src/formats/approval-requests/request-hash.ts
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { addNotifications, type NotificationWay } from '../../src/store/queues/notification-queue.ts'
 import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
 import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'

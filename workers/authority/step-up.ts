@@ -5,7 +5,7 @@ import type { EndpointStepUp, StepUpAuthorization } from '../../src/formats/sche
 import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
 import { humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
 import { isPasskeyAlgorithm } from '../../src/formats/webauthn/assertion.ts'
-import { instantMs } from '../../src/formats/verifier/instant.ts'
+import { instantMs } from '../../src/formats/artifacts/instant.ts'
 import type { ScopedCaller } from '../in-flight.ts'
 import type { Change } from './change.ts'
 import { impactProblem } from './impact.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { EventType } from '../../src/formats/schemas/event-types.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import type { AuditType } from '../../src/formats/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'

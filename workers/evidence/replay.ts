@@ -2,7 +2,7 @@
 import { failures } from '../../src/core/errors/errors.ts'
 import { sealedText } from '../../src/store/tables/sealed.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { checkTrustRecord } from '../../src/formats/verifier/trust-record.ts'
+import { checkTrustRecord } from '../../src/formats/artifacts/trust-record.ts'
 import type { Json } from '../../src/formats/json/canonical.ts'
 import type { ThreadContext } from '../context.ts'
 import { Finished, type InFlight } from '../in-flight.ts'

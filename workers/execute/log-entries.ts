@@ -1,5 +1,5 @@
 // The evidence log holds executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import type { ExistingStreams } from '../existing-streams.ts'

@@ -7,7 +7,7 @@ import {
   type IntentState,
   type Resolution,
 } from '../../src/formats/schemas/intent-states.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'

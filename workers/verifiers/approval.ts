@@ -1,13 +1,13 @@
 // `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
 // execution that it releases, in the same commit.
-import { requestProblem } from '../../src/formats/verifier/request-problem.ts'
+import { requestProblem } from '../../src/formats/artifacts/request-problem.ts'
 import { approversBehind, countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
 import { Canonical, type Json } from '../../src/formats/json/canonical.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { APPROVERS_IN_EFFECT } from '../../src/store/tables/approvers.ts'
 import { approvalLock, readUsableApprovals, type UsableApproval } from '../../src/store/tables/approvals.ts'
-import { scopeCovers } from '../../src/formats/verifier/scope.ts'
+import { scopeCovers } from '../../src/formats/artifacts/scope.ts'
 import type { SignalCheck, StateVerifier } from './verifier.ts'
 
 type Approval = Extract<SignalVerifier, { by: 'approval' }>

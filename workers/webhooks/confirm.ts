@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { printable } from '../../src/formats/text/printable.ts'

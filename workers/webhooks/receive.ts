@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { failures, type Audited, type Failure } from '../../src/core/errors/errors.ts'
 import { failureOf } from '../../src/core/errors/failure-of.ts'
-import { artifactEntry } from '../../src/formats/log/artifacts.ts'
+import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import { isUnavailable } from '../../src/store/postgres/sql-errors.ts'

@@ -1,6 +1,6 @@
 // verifications and receipts: what was appended to records (interface §2.3, §2.4). A verification is not signed; its receipt is.
-import { checkReceipt } from '../../formats/verifier/receipt.ts'
-import { mustHold } from '../../formats/verifier/evidence.ts'
+import { checkReceipt } from '../../formats/artifacts/receipt.ts'
+import { mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
 import type { Tools } from './tools.ts'

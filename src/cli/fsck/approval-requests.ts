@@ -2,7 +2,7 @@
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { isPolicyRetired } from '../../store/tables/policy-versions.ts'
-import { members } from '../../formats/verifier/evidence.ts'
+import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'

@@ -1,9 +1,9 @@
 // pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
-import { list, members, mustHold, string } from '../../formats/verifier/evidence.ts'
+import { list, members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
-import { checkGovernanceChange } from '../../formats/verifier/governance-change.ts'
+import { checkGovernanceChange } from '../../formats/artifacts/governance-change.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 import type { Tools } from './tools.ts'
 

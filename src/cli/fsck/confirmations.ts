@@ -1,7 +1,7 @@
 // provider_confirmations: what providers say of executions, each by one delivery that is kept.
 import type { Sealed } from '../../store/tables/sealed.ts'
-import { checkProviderConfirmation } from '../../formats/verifier/provider-confirmation.ts'
-import { mustHold } from '../../formats/verifier/evidence.ts'
+import { checkProviderConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
+import { mustHold } from '../../formats/artifacts/evidence.ts'
 import { sameTime, signedOf, tableCheck, type Signed } from './check.ts'
 import type { Tools } from './tools.ts'
 

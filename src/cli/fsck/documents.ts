@@ -1,7 +1,7 @@
 // The documents that humans have put in effect (decisions §6): policies and webhook rules, each as its signed change says.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import { list, members, string } from '../../formats/verifier/evidence.ts'
+import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { approvedChange } from './approved-change.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'

@@ -1,6 +1,6 @@
 // A row that is in the log, held against its entry there: the entry is of this kind, and has the hash of these bytes.
 import { errorText } from '../../formats/text/error-text.ts'
-import { isEntryOf } from '../../formats/log/artifacts.ts'
+import { isEntryOf } from '../../formats/artifacts/entry.ts'
 import type { LogEntry } from '../../formats/log/entry.ts'
 import { artifactsOf, type Artifact, type ArtifactTable } from '../../store/tables/artifacts.ts'
 import { LogFault } from '../log/source.ts'

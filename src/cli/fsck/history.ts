@@ -1,5 +1,5 @@
 // Limits count each execution that was released, in the groups that it belongs to.
-import { members } from '../../formats/verifier/evidence.ts'
+import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 

@@ -1,7 +1,7 @@
 // refusal_records (decisions §4 "Refusal Record"), each with the transaction that it refuses.
-import { canonicalText, members, mustHold } from '../../formats/verifier/evidence.ts'
+import { canonicalText, members, mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
-import { checkRefusalRecord } from '../../formats/verifier/refusal-record.ts'
+import { checkRefusalRecord } from '../../formats/artifacts/refusal-record.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
 import { lazyMembers, sameTime, tableCheck } from './check.ts'
 

@@ -8,7 +8,7 @@ import { readApprovers, type ApproverRow } from '../../store/tables/approvers.ts
 import { readLogs, type OpenedLog } from '../../store/tables/log-state.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
-import type { CheckCrypto } from '../../formats/verifier/evidence.ts'
+import type { CheckCrypto } from '../../formats/artifacts/evidence.ts'
 import { entryReader, type ReadEntry } from '../log/stored.ts'
 
 export interface Tools {

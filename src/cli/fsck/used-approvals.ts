@@ -1,6 +1,6 @@
 // The approvals that records hold, looked up in their table: each is the one that was delivered, and used up by this execution alone.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
-import { list, members, string } from '../../formats/verifier/evidence.ts'
+import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import { isMembers, type Members } from '../../formats/json/members.ts'
 import type { Finding } from './check.ts'
 import type { Tools } from './tools.ts'

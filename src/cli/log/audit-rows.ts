@@ -1,6 +1,6 @@
 // An audit of the log checks each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
 // its receipt was kept.
-import { isLateKind } from '../../formats/log/artifacts.ts'
+import { isLateKind } from '../../formats/artifacts/entry.ts'
 import { streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
 import { sha256 } from '../../store/sha256.ts'
 import type { Artifact, ArtifactTable } from '../../store/tables/artifacts.ts'

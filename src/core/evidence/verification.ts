@@ -3,9 +3,9 @@ import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { sealedText, type Sealed } from '../../store/tables/sealed.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StoredEvidence } from '../../store/tables/trust-records.ts'
-import { canonicalText, type Crypto } from '../../formats/verifier/evidence.ts'
-import { VERIFIED_MESSAGE } from '../../formats/verifier/known-members.ts'
-import { checkTrustRecord } from '../../formats/verifier/trust-record.ts'
+import { canonicalText, type Crypto } from '../../formats/artifacts/evidence.ts'
+import { VERIFIED_MESSAGE } from '../../formats/artifacts/known-members.ts'
+import { checkTrustRecord } from '../../formats/artifacts/trust-record.ts'
 
 export interface Verification {
   readonly verificationId: string

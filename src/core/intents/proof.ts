@@ -2,7 +2,7 @@
 import type { Sql } from '../../store/postgres/sql.ts'
 import { readEvidence, type StoredEvidence } from '../../store/tables/trust-records.ts'
 import { judgeStored } from '../evidence/verification.ts'
-import type { Crypto } from '../../formats/verifier/evidence.ts'
+import type { Crypto } from '../../formats/artifacts/evidence.ts'
 import type { IntentEnd } from '../../formats/schemas/intent-states.ts'
 
 /** The end that a stored record proves. */

@@ -1,5 +1,5 @@
 // The cryptography of the checks (src/formats/verifier) as the service has it: libsodium and OpenSSL, with every key that it published.
-import type { CheckCrypto, SignedArtifact } from '../../formats/verifier/evidence.ts'
+import type { CheckCrypto, SignedArtifact } from '../../formats/artifacts/evidence.ts'
 import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
 import { humanSignatureProblem } from './human-key.ts'

@@ -2,7 +2,7 @@
 // a newline. What the key signed from then on counts nowhere (src/formats/verifier/revoked.ts).
 import { join } from 'node:path'
 import { readIfThere } from '../files/read-if-there.ts'
-import { instantMs } from '../../formats/verifier/instant.ts'
+import { instantMs } from '../../formats/artifacts/instant.ts'
 import { judgeRevoked } from '../../formats/verifier/revoked.ts'
 import { replaceWholeFile } from '../files/whole-file.ts'
 

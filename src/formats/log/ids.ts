@@ -3,7 +3,7 @@
 // a level are merged into one of the next. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
-import { LATE } from './artifacts.ts'
+import { LATE } from '../artifacts/entry.ts'
 
 /** These kinds have ids, by the names that proofs have in the API, and the kind of its entries. */
 export const idKinds = {

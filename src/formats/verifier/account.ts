@@ -2,7 +2,7 @@
 // shape and proves nothing by itself: the verdict stands beside it.
 import type { Json } from '../json/canonical.ts'
 import { cut } from '../text/text.ts'
-import { itemsOf } from './evidence.ts'
+import { itemsOf } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { artifactOf, bulkEntries } from './index.ts'
 import type { EvidenceKind } from './not-proven.ts'

@@ -1,11 +1,11 @@
 // The record of a bundle tells of an execution, and the log holds each part of it by an entry.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { artifactEntry } from '../log/artifacts.ts'
-import { approvalsOf } from './approvals.ts'
+import { artifactEntry } from '../artifacts/entry.ts'
+import { approvalsOf } from '../artifacts/approvals.ts'
 import type { LoggedPart } from './bundle-log.ts'
-import { list, members, string } from './evidence.ts'
+import { list, members, string } from '../artifacts/evidence.ts'
 import { isMembers } from '../json/members.ts'
-import type { Crypto } from './evidence.ts'
+import type { Crypto } from '../artifacts/evidence.ts'
 import type { Members } from '../json/members.ts'
 
 /** An approval in the record, and the name of the key that it says to be signed by. */

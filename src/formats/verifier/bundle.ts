@@ -1,15 +1,15 @@
 // The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers
 // count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { artifactEntry } from '../log/artifacts.ts'
+import { artifactEntry } from '../artifacts/entry.ts'
 import type { VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
-import { check, checkSigned, list, members, mustHold, string } from './evidence.ts'
+import { check, checkSigned, list, members, mustHold, string } from '../artifacts/evidence.ts'
 import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
+import type { Check, Crypto } from '../artifacts/evidence.ts'
 import type { Members } from '../json/members.ts'
-import { checkGovernanceChange, notesOnChange, signedMembersOf } from './governance-change.ts'
+import { checkGovernanceChange, notesOnChange, signedMembersOf } from '../artifacts/governance-change.ts'
 import {
   combinedKeys,
   isSameKey,
@@ -22,7 +22,7 @@ import {
 import type { LogTrust } from './log-trust.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { Unusable } from './unusable.ts'
-import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
 
 const VERSION = 'countersign/1'
 

@@ -10,11 +10,11 @@ import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
 import { signedMessage, type Hashing } from '../merkle/batch-head.ts'
 import { assertedBytes, isPasskeyAlgorithm, keyAlgorithmOf } from '../webauthn/assertion.ts'
 import { base64, toBase64 } from '../base64.ts'
-import { mayVerify, type CarriedSignature, type Crypto, type SignedArtifact } from './evidence.ts'
+import { mayVerify, type CarriedSignature, type Crypto, type SignedArtifact } from '../artifacts/evidence.ts'
 import { ed25519Point, uncompressed, type KeySet, type VerifyingKey } from './keys.ts'
 import { preAuthEncoding } from './pre-auth-encoding.ts'
 import { judgeRevoked } from './revoked.ts'
-import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
+import { knownFamily, SIGNATURE_BYTES } from '../artifacts/signatures.ts'
 
 /**
  * @param keys the only keys that verify

@@ -5,27 +5,27 @@ import {
   checkApprovalRequest,
   checkApprovalRequestClose,
   notesOnApprovalRequest,
-} from './approval-request.ts'
-import { notesOnApprovals } from './approvals.ts'
-import { checkAuditEvent } from './audit-event.ts'
+} from '../artifacts/approval-request.ts'
+import { notesOnApprovals } from '../artifacts/approvals.ts'
+import { checkAuditEvent } from '../artifacts/audit-event.ts'
 import { inspectBundle } from './bundle.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
-import { isOpen, itemsOf, type Check, type Crypto } from './evidence.ts'
+import { isOpen, itemsOf, type Check, type Crypto } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
-import { checkGovernanceChange, missingStepUpKey, notesOnChange } from './governance-change.ts'
-import { checkIntentTransition } from './intent-transition.ts'
+import { checkGovernanceChange, missingStepUpKey, notesOnChange } from '../artifacts/governance-change.ts'
+import { checkIntentTransition } from '../artifacts/intent-transition.ts'
 import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
-import { checkMembers, pageList, problemOfPage } from './known-members.ts'
+import { checkMembers, pageList, problemOfPage } from '../artifacts/known-members.ts'
 import { readLogTrust, type LogTrust } from './log-trust.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { parseEvidence } from './parse.ts'
 import { passkeyUses, type PasskeyUse } from './passkey-counters.ts'
-import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
-import { checkReceipt, notesOnReceipt } from './receipt.ts'
-import { checkRefusalRecord } from './refusal-record.ts'
+import { checkProviderConfirmation, notesOnConfirmation } from '../artifacts/provider-confirmation.ts'
+import { checkReceipt, notesOnReceipt } from '../artifacts/receipt.ts'
+import { checkRefusalRecord } from '../artifacts/refusal-record.ts'
 import { Unusable } from './unusable.ts'
-import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
 
 export { isOpen, Unusable }
 export type { Check, EvidenceKind, LogTrust }

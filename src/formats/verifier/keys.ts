@@ -10,7 +10,7 @@ import type { VerifierKey } from '../log/note.ts'
 import { readPasskey, type Passkey } from '../webauthn/assertion.ts'
 import { base64, base64url } from '../base64.ts'
 import { isMembers, type Members } from '../json/members.ts'
-import { instantMs } from './instant.ts'
+import { instantMs } from '../artifacts/instant.ts'
 import { Unusable } from './unusable.ts'
 
 /**

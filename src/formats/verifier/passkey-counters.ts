@@ -1,9 +1,9 @@
 // The signature counters of passkeys over all that is verified in one run: what the service says in its event
 // `approval.counter_went_back` is said here from the evidence alone. A copy of a passkey counts beside the first one.
 import { base64 } from '../base64.ts'
-import { itemsOf } from './evidence.ts'
+import { itemsOf } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
-import { instantMs } from './instant.ts'
+import { instantMs } from '../artifacts/instant.ts'
 import type { EvidenceKind } from './not-proven.ts'
 
 /** An approval that a passkey signed. */

@@ -1,6 +1,6 @@
 // The bytes that are signed, without Buffer: `core/signing/dsse.ts` makes the same ones in the service.
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
-import type { SignedArtifact } from './evidence.ts'
+import type { SignedArtifact } from '../artifacts/evidence.ts'
 
 /** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */
 export function preAuthEncoding(artifact: SignedArtifact | 'key-proof', canonicalText: string): Uint8Array {

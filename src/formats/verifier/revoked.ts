@@ -1,9 +1,9 @@
 // A key of the service that was revoked, perhaps because somebody else has it: what it signed counts where the time that it signed is
 // before that. `signedAt` is not signed, so the artifact's own time decides.
 import type { Json } from '../json/canonical.ts'
-import type { SignedArtifact } from './evidence.ts'
+import type { SignedArtifact } from '../artifacts/evidence.ts'
 import { isMembers } from '../json/members.ts'
-import { instantMs } from './instant.ts'
+import { instantMs } from '../artifacts/instant.ts'
 
 /** The signed member that says when; the first that is there. Humans' keys are judged by when what they signed was used. */
 const TIMES: Readonly<Record<Exclude<SignedArtifact, 'approval' | 'step-up'>, readonly string[]>> = {

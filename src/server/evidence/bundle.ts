@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { readableOwner, type Caller } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
-import { isEntryOf, artifactEntry } from '../../formats/log/artifacts.ts'
+import { isEntryOf, artifactEntry } from '../../formats/artifacts/entry.ts'
 import { parseEntry } from '../../formats/log/entry.ts'
 import type { EvidenceBundle } from '../../formats/schemas/evidence-bundle.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'

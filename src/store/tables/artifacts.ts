@@ -1,8 +1,8 @@
 // The tables of evidence that the log has entries of, and how the entries of a row follow from it. One row here for each table; each row is read
 // by its key, on Citus with its distribution column.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
-import { artifactEntry } from '../../formats/log/artifacts.ts'
-import { changeStreams } from '../../formats/log/change-streams.ts'
+import { artifactEntry } from '../../formats/artifacts/entry.ts'
+import { changeStreams } from '../../formats/artifacts/change-streams.ts'
 import { sha256Hex } from '../sha256.ts'
 import { isoTime } from '../postgres/sql.ts'
 import type { LoggedKind, QueuedEntry } from './log-queue.ts'

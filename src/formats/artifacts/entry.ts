@@ -1,6 +1,6 @@
 // The entry that each signed artifact has in the evidence log: one place for those who write entries and for those who check them.
 // Browser-safe: hashing is an argument.
-import type { LogEntry } from './entry.ts'
+import type { LogEntry } from '../log/entry.ts'
 
 /** An entry without its numbers in streams, which the sequencer gives it. */
 export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
