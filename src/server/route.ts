@@ -1,83 +1,17 @@
 // A route: what the front end does with it, its OpenAPI operation and its handler.
-import type pg from 'pg'
-import type { AuthorityWatch } from './jobs/authority-watch.ts'
-import type { Callers } from './http/authenticate.ts'
 import type { Caller } from '../formats/people/caller.ts'
 import type { Config } from '../core/config/config.ts'
 import type { Answer } from './answer.ts'
 import type { Cost } from '../core/operations/index.ts'
 import type { LimitName } from './http/gates/index.ts'
-import type { Reads } from './http/gates/reads.ts'
 import type { KeptDocument } from './kept-document.ts'
-import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Head } from './http/listen/listener.ts'
 import type { Failure } from '../core/errors/errors.ts'
 import type { Gate } from '../core/errors/gates.ts'
 import type { OpenApiOperation } from './openapi/operation.ts'
-import type { PublishedLogKeys } from '../core/signing/log-keys.ts'
-import type { PublishedKeys } from '../core/signing/published.ts'
-import type { IssueReceipt } from './evidence/cose-receipts.ts'
-import type { ApprovalRequestWatch } from './watch/approval-requests.ts'
-import type { EventWatch } from './watch/events.ts'
-import type { LogProofs } from './evidence/log-proofs.ts'
 import type { PathParams } from '../core/threads/thread-messages.ts'
-import type { CheckpointRow } from '../store/tables/log-checkpoints.ts'
-import type { OpenedWitness } from './start/witness.ts'
-import type { ConsoleGate } from './console/gate.ts'
 import type { Session } from './console/sessions.ts'
-import type { Sql } from '../store/postgres/sql.ts'
-import type { StoreFault } from '../core/threads/store-fault.ts'
-import type { openUsable } from './usable.ts'
-
-/** The OpenAPI document in both notations. Each is rendered once. */
-export interface OpenApiTexts {
-  readonly json: string
-  readonly yaml: string
-}
-
-export type { Answer } from './answer.ts'
-
-/** The objects that handlers use, made once, at start. */
-export interface Service {
-  readonly config: Config
-  /** For the handlers' reads; of a GET, the share of its client (`http/gates/reads.ts`). The worker threads have their own connections. */
-  readonly pool: Reads
-  /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
-  readonly exportPool: pg.Pool
-  /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
-  readonly whyUnusable: ReturnType<typeof openUsable>
-  readonly keys: PublishedKeys
-  /** The newest checkpoint that readers may see, of a log or of the newest one; undefined where there is none. */
-  readonly servedCheckpoint: (sql: Sql, log?: number) => Promise<CheckpointRow | undefined>
-  /** Undefined where this service is no witness of other logs. */
-  readonly witness: OpenedWitness | undefined
-  /** Only the routes that LOG=off does not mount use these three. */
-  readonly logKeys: PublishedLogKeys
-  readonly logProofs: LogProofs
-  readonly issueReceipt: IssueReceipt
-  /** Wakes those who wait for events. */
-  readonly eventWatch: EventWatch
-  /** Wakes those who wait for an approval request to change. */
-  readonly approvalRequestWatch: ApprovalRequestWatch
-  readonly dispatcher: Dispatcher
-  /** Cookies and sessions of the console. */
-  readonly console: ConsoleGate
-  /** The callers whose keys are in effect. */
-  readonly callers: Callers
-  /** The authority that humans have put in effect. */
-  readonly authority: AuthorityWatch
-  /** Whether the database refuses evidence, and why. */
-  readonly storeFault: StoreFault
-  /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
-  readonly revokedSigner: () => string | undefined
-  readonly openapi: OpenApiTexts
-  /** Problems that an operator should look at, shown by GET /ready. */
-  readonly warnings: () => readonly string[]
-  /** True from the first stop signal on. */
-  readonly stopping: () => boolean
-  /** @returns a sentence that says why this instance cannot keep up now; undefined where it can */
-  readonly overload: () => string | undefined
-}
+import type { Service } from './service.ts'
 
 export interface RouteRequest {
   /** Path parameters, percent-decoded; on a route with `fromHead` its result. */

@@ -2,7 +2,7 @@
 import * as crypto from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { parseCallers } from '../../src/core/callers/callers.ts'
-import { openCallers } from '../../src/server/http/authenticate.ts'
+import { openCallers } from '../../src/server/callers.ts'
 
 const compare = vi.hoisted(() => vi.fn<typeof crypto.timingSafeEqual>())
 vi.mock('node:crypto', async (original) => {

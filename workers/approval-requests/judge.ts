@@ -7,7 +7,12 @@ import { evaluateVersion } from '../execute/decide/decide.ts'
 import { problemsOf } from '../execute/validate/problems.ts'
 import { attributed, rebuild } from '../execute/validate/validate.ts'
 import type { ScopedCaller } from '../in-flight.ts'
-import { canBeNamed, grantsOf, quorumOf, type ApprovalSignal } from './grants.ts'
+import {
+  canBeNamed,
+  grantsOf,
+  quorumOf,
+  type ApprovalSignal,
+} from '../../src/core/approval-requests/grants.ts'
 
 /** A transaction that needs approvals and nothing else. */
 export interface Approvable {

@@ -2,9 +2,13 @@
 import type { Config } from '../../core/config/config.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import type { Head } from '../http/listen/listener.ts'
 import type { LiveCounts } from './live.ts'
 import type { Session, Sessions } from './sessions.ts'
+
+/** @param name in lower case */
+interface WithHeader {
+  readonly header: (name: string) => string | undefined
+}
 
 /** The embedded service has a console at localhost, where nobody has said where it is to be. */
 export function hasLocalConsole({ consoleOrigin, databaseUrl, authDisabled }: Config): boolean {
@@ -70,14 +74,14 @@ export const PAGE_HEADER = 'x-countersign-console'
  * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
  * @returns why not; undefined where it may
  */
-function crossSiteProblem(request: Pick<Head, 'header'>): Failure | undefined {
+function crossSiteProblem(request: WithHeader): Failure | undefined {
   return request.header('sec-fetch-site') === 'same-origin'
     ? undefined
     : failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
 }
 
 /** A client that was only sent the cookie does not know the secret. */
-function pageProblem(request: Pick<Head, 'header'>, { payload }: Session): Failure | undefined {
+function pageProblem(request: WithHeader, { payload }: Session): Failure | undefined {
   const secret = request.header(PAGE_HEADER) ?? ''
   return sha256Hex(secret) === payload.pageHash
     ? undefined
@@ -98,7 +102,7 @@ export function sessionProblem(route: {
 /** The session of a request of the console; undefined: it has no cookie of one. */
 type FoundSession = Session | Failure | undefined
 
-export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header'>): FoundSession {
+export function sessionOf(gate: ConsoleGate, request: WithHeader): FoundSession {
   const token = gate.tokenIn(request.header('cookie'))
   if (token === undefined) return undefined
   if (request.header('authorization') !== undefined)

@@ -10,16 +10,9 @@ import { failures } from '../../core/errors/errors.ts'
 import { endSession } from '../../store/tables/ended-sessions.ts'
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { waitMsOf } from '../routes/preferences.ts'
-import {
-  get,
-  json,
-  openGet,
-  type Answer,
-  type Handler,
-  type Route,
-  type RouteRequest,
-  type Service,
-} from '../route.ts'
+import { get, json, openGet, type Handler, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Service } from '../service.ts'
 import { routes } from '../routes/index.ts'
 import { hasLocalConsole, PAGE_HEADER, type ConsoleGate } from './gate.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'

@@ -13,7 +13,7 @@ import { readChanges } from '../../store/tables/pending-changes.ts'
 import { readPolicyVersion } from '../../store/tables/policy-versions.ts'
 import { readWholeRecord } from '../../store/tables/provider-confirmations.ts'
 import { proofText, type ArtifactName, type Proven } from './log-proofs.ts'
-import type { Service } from '../route.ts'
+import type { Logs } from '../service.ts'
 
 /** The parts of a stored record that say what else belongs to it. */
 interface Read {
@@ -49,7 +49,7 @@ interface Approval {
 export async function readBundle(
   id: string,
   { caller, waitMs }: { readonly caller: Caller | undefined; readonly waitMs: number },
-  { pool, logProofs }: Pick<Service, 'pool' | 'logProofs'>,
+  { pool, logProofs }: Pick<Logs, 'pool' | 'logProofs'>,
 ): Promise<string | undefined | Failure> {
   const stored = isUuid(id) ? await readWholeRecord(pool, id, readableOwner(caller)) : null
   if (stored === null) return failures.trustRecordNotFound()
@@ -137,7 +137,7 @@ function requestIdsOf({ executions }: Read): string[] {
   return [...new Set(requests)]
 }
 
-async function policyOf({ authorization }: Read, sql: Service['pool']) {
+async function policyOf({ authorization }: Read, sql: Logs['pool']) {
   const { policyName: name, policyVersion: version, policyContentHash } = authorization.payload
   const policy = await readPolicyVersion(sql, { name, version })
   if (policy?.contentHash !== policyContentHash)

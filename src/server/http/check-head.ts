@@ -4,11 +4,10 @@ import type { Config } from '../../core/config/config.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { sessionProblem } from '../console/gate.ts'
-import { consoleElsewhere, consoleRoutes } from '../console/routes.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
-import { routes } from '../routes/index.ts'
-import type { Route, Service } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Service } from '../service.ts'
 import { clientAddress } from './client-address.ts'
 import { openCredentials, type Credential } from './credential.ts'
 import type { Exchange } from './exchange.ts'
@@ -52,14 +51,25 @@ export interface HeadChecks {
   readonly spans: Spans | undefined
 }
 
-export function openHeadChecks(service: Service, spans: Spans | undefined): HeadChecks {
+/** The rows that are served. */
+export interface RouteTables {
+  /** On every host but the console's. */
+  readonly elsewhere: readonly Route[]
+  readonly onConsole: readonly Route[]
+}
+
+export function openHeadChecks(
+  service: Service,
+  { elsewhere, onConsole }: RouteTables,
+  spans: Spans | undefined,
+): HeadChecks {
   const { config, callers, console: gate } = service
   const isMounted = (route: Route, params: PathParams) => route.mounted?.(params, config) ?? true
   return {
     service,
     credentials: openCredentials({ gate, callers, authDisabled: config.authDisabled }),
-    match: openMatching([...routes, ...consoleElsewhere], isMounted),
-    matchOnConsole: openMatching(consoleRoutes, isMounted),
+    match: openMatching(elsewhere, isMounted),
+    matchOnConsole: openMatching(onConsole, isMounted),
     spans,
   }
 }

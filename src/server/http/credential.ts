@@ -4,7 +4,8 @@ import { Failure, failures } from '../../core/errors/errors.ts'
 import { failureOf } from '../../core/errors/failure-of.ts'
 import { sessionOf, type ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
-import type { Route, Service } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { People } from '../service.ts'
 import type { Head } from './listen/listener.ts'
 
 export interface Credential {
@@ -28,7 +29,7 @@ export function openCredentials({
   authDisabled,
 }: {
   readonly gate: ConsoleGate
-  readonly callers: Service['callers']
+  readonly callers: People['callers']
   readonly authDisabled: boolean
 }): Credentials {
   return {

@@ -3,10 +3,18 @@ import { onlyReads, readsEverything, type Caller } from '../../formats/people/ca
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { failureOf } from '../../core/errors/failure-of.ts'
 import { NOBODY } from '../../core/threads/thread-messages.ts'
-import type { Answer, Route, Service } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Service } from '../service.ts'
 import type { Audit } from './audit.ts'
 import { arrival, unwantedBody, wantedBody, type BodyPlan } from './body.ts'
-import { checkHead, openHeadChecks, type CheckedHead, type HeadChecks } from './check-head.ts'
+import {
+  checkHead,
+  openHeadChecks,
+  type CheckedHead,
+  type HeadChecks,
+  type RouteTables,
+} from './check-head.ts'
 import type { Exchange } from './exchange.ts'
 import type { Funds } from './gates/compute.ts'
 import type { Gates } from './gates/open.ts'
@@ -21,6 +29,7 @@ const WAITS = /(^|[,;\s])wait\s*=/i
 
 interface FrontEndParts extends Observers {
   readonly service: Service
+  readonly routes: RouteTables
   readonly gates: Gates
   readonly audit: Audit
 }
@@ -40,7 +49,7 @@ interface Admitted {
 
 /** @returns the handler of every request */
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
-  const front = { ...parts, checks: openHeadChecks(parts.service, parts.spans) }
+  const front = { ...parts, checks: openHeadChecks(parts.service, parts.routes, parts.spans) }
   return (request) => accept(request, front)
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { PAGE_BYTES_MAX } from '../../store/tables/page.ts'
 import type { Answer } from '../answer.ts'
-import type { Service } from '../route.ts'
+import type { Condition } from '../service.ts'
 import { conditional } from './conditional.ts'
 import type { Exchange } from './exchange.ts'
 import type { Compute } from './gates/compute.ts'
@@ -27,7 +27,7 @@ interface Reader {
 interface Admitting {
   readonly gates: Pick<Gates, 'hold' | 'compute'>
   /** `stopping`: true from the first stop signal on. */
-  readonly service: Pick<Service, 'stopping'>
+  readonly service: Pick<Condition, 'stopping'>
   readonly log: Observers['log']
 }
 

@@ -3,7 +3,7 @@ import { readBackOutcomes, type ReadBackOutcome } from '../../core/operations/re
 import type { ProcessedDelivery } from '../../core/operations/process-webhooks.ts'
 import { watchBatches, type BatchWatch } from './batches.ts'
 import { openInstruments } from './instruments.ts'
-import { watchReplies, type ReplyWatch } from './replies.ts'
+import { watchReplies, type Labels, type ReplyWatch } from './replies.ts'
 import { openScrape, type Scraped } from './scrape.ts'
 import { serveMetrics, type MetricsServer } from './serve.ts'
 
@@ -22,7 +22,13 @@ export interface Metrics {
   readonly close: () => Promise<void>
 }
 
-export function openMetrics({ onError }: { onError: (error: unknown) => void }): Metrics {
+export function openMetrics({
+  onError,
+  labels,
+}: {
+  readonly onError: (error: unknown) => void
+  readonly labels: Labels
+}): Metrics {
   const instruments = openInstruments()
   // There from the start, so that the first one is seen as an increase.
   for (const outcome of ['delivered', 'failed']) instruments.eventDeliveries.inc({ outcome }, 0)
@@ -31,7 +37,7 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
   let server: MetricsServer | undefined
   return {
     batches: watchBatches(instruments),
-    replies: watchReplies(instruments),
+    replies: watchReplies(instruments, labels),
     processed: ({ provider, says, outcome }) => instruments.confirmations.inc({ provider, says, outcome }),
     onDelivery: (outcome) => instruments.eventDeliveries.inc({ outcome }),
     onReadBack: (outcome) => instruments.readBacks.inc({ outcome }),

@@ -1,8 +1,7 @@
 // The report of the front end on each reply.
-import { dropReasons, type DropReason } from '../http/listen/refused.ts'
 import { gateNames } from '../../core/errors/gates.ts'
-import { limitNames } from '../http/gates/index.ts'
-import type { Answer, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Answer } from '../answer.ts'
 import type { Instruments } from './instruments.ts'
 
 interface Replied {
@@ -22,7 +21,7 @@ export interface ReplyWatch {
   /** `written` is false where the limit of its kind is used up: it is only counted then. */
   readonly audited: (type: string, written: boolean) => void
   /** A connection that the listener ended. */
-  readonly dropped: (reason: DropReason) => void
+  readonly dropped: (reason: string) => void
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -34,11 +33,17 @@ export function knownMethod(method: string): string {
 
 const WEBHOOKS = '/webhooks/{provider}'
 
-export function watchReplies(instruments: Instruments): ReplyWatch {
+/** The values that two labels can have. */
+export interface Labels {
+  readonly limits: readonly string[]
+  readonly dropReasons: readonly string[]
+}
+
+export function watchReplies(instruments: Instruments, labels: Labels): ReplyWatch {
   const { requests, requestSeconds, dropped, limited, gated, audited, deliveries } = instruments
   // There from the start, so that the first one is seen as an increase.
-  for (const limit of limitNames) limited.inc({ limit }, 0)
-  for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  for (const limit of labels.limits) limited.inc({ limit }, 0)
+  for (const reason of labels.dropReasons) dropped.inc({ reason }, 0)
   for (const gate of gateNames) gated.inc({ gate }, 0)
   return {
     replied(reply) {

@@ -1,8 +1,6 @@
 // One scrape: what is so at this moment is looked at, then everything is written out.
 import type { Pool } from 'pg'
-import type { PoolUse } from '../../core/threads/thread-messages.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import type { Gates } from '../http/gates/open.ts'
+import type { PoolUse, ThreadReport } from '../../core/threads/thread-messages.ts'
 import type { StoreFault } from '../../core/threads/store-fault.ts'
 import type { DatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/threads/event-loop.ts'
@@ -10,8 +8,15 @@ import type { LogStatus } from '../../store/tables/log-state.ts'
 import type { Instruments } from './instruments.ts'
 
 export interface Scraped {
-  readonly dispatcher: Dispatcher
-  readonly gates: Gates
+  readonly dispatcher: {
+    readonly reports: () => Promise<readonly ThreadReport[]>
+    readonly threads: () => number
+    readonly load: () => Record<'waiting' | 'running', ReadonlyMap<string, number>>
+    readonly pendingEvidence: () => number
+  }
+  readonly gates: {
+    readonly total: (book: 'inFlight' | 'announced') => { readonly requests: number; readonly bytes: number }
+  }
   readonly storeFault: StoreFault
   readonly probe: DatabaseProbe
   /** Every pool of the main thread, by its name; undefined: this service has none. */

@@ -10,16 +10,27 @@ import {
   type Context,
   type Tracer,
 } from '@opentelemetry/api'
-import type { Exchange } from '../http/exchange.ts'
+import type { Route } from '../route.ts'
 import { knownMethod } from './replies.ts'
 import { stagesOf, type RequestTimes } from './times.ts'
 
 /** Where the caller's trace goes on; read while the head is there. */
 type TraceParent = Context
 
+/** The request that a span tells of. */
+interface Traced {
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  readonly startedMs: number
+  readonly traceParent: Context | undefined
+  readonly route?: Route | undefined
+  readonly callerId?: string | undefined
+}
+
 export interface Spans {
   readonly parentOf: (header: (name: string) => string | undefined) => TraceParent
-  readonly record: (exchange: Exchange, replied: RepliedSpan) => void
+  readonly record: (exchange: Traced, replied: RepliedSpan) => void
 }
 
 interface RepliedSpan {
@@ -44,7 +55,7 @@ export function openSpans(version: string): Spans | undefined {
   }
 }
 
-function record(tracer: Tracer, exchange: Exchange, { status, ms, times }: RepliedSpan): void {
+function record(tracer: Tracer, exchange: Traced, { status, ms, times }: RepliedSpan): void {
   const { path, route, startedMs, requestId, callerId, traceParent = ROOT_CONTEXT } = exchange
   const method = knownMethod(exchange.method)
   const startedAt = performance.timeOrigin + startedMs

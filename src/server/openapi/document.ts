@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document (interface §4.1, §9.3), made from the rows of the route table and their TypeBox schemas, so it cannot drift.
 import { stringify } from 'yaml'
-import type { OpenApiTexts, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { OpenApiTexts } from '../service.ts'
 import { componentSchemas, schemaOf } from './components.ts'
 import { headers } from './headers.ts'
 import { tags } from './operation.ts'

@@ -1,6 +1,6 @@
 // What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
 import type { KeptDocument } from '../kept-document.ts'
-import type { Service } from '../route.ts'
+import type { People } from '../service.ts'
 import { htmlDocument, readStyle } from './html.ts'
 
 /** The pages for people, in the order in which they are listed here and by a start. */
@@ -29,7 +29,7 @@ export const CONSOLE = {
 let rendered: { readonly origin: string | undefined; readonly page: KeptDocument } | undefined
 
 /** Rendered again where the console's origin has become known since. */
-export function homePage({ console }: Pick<Service, 'console'>): KeptDocument {
+export function homePage({ console }: Pick<People, 'console'>): KeptDocument {
   const origin = console.origin()
   if (rendered?.origin !== origin || rendered === undefined) rendered = { origin, page: render(origin) }
   return rendered.page

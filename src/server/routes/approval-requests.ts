@@ -18,15 +18,9 @@ import transaction from '../openapi/examples/transaction.json' with { type: 'jso
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import {
-  post,
-  governingGet,
-  humanPost,
-  type Answer,
-  type Route,
-  type RouteRequest,
-  type Service,
-} from '../route.ts'
+import { post, governingGet, humanPost, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { People, Reading, Waits } from '../service.ts'
 import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20
@@ -180,7 +174,7 @@ export const approvalRequests = [
 
 async function list(
   { query, caller }: RouteRequest,
-  { pool, authority }: Service,
+  { pool, authority }: Reading & People,
 ): Promise<Answer | Failure> {
   const range = readRange(query)
   if (range instanceof Failure) return range
@@ -209,7 +203,7 @@ async function list(
 
 async function readOne(
   request: RouteRequest,
-  { pool, authority, approvalRequestWatch }: Service,
+  { pool, authority, approvalRequestWatch }: Reading & People & Waits,
 ): Promise<Answer | Failure> {
   const { params, caller, client } = request
   const { id } = params

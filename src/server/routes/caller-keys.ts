@@ -4,7 +4,7 @@ import { CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-k
 import { readCallerKeys, type CallerKeyRow } from '../../store/tables/caller-keys.ts'
 import { callerKeyChange as change } from '../openapi/examples/changes.ts'
 import { cursor } from '../openapi/parameters.ts'
-import type { Callers } from '../http/authenticate.ts'
+import type { Callers } from '../callers.ts'
 import { changeRoutes } from './changes.ts'
 import { answerList } from './paging.ts'
 import { governingGet, textWithoutNulls, type Route } from '../route.ts'

@@ -10,7 +10,9 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { NDJSON, NDJSON_UTF8, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import { get, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Reading, Waits } from '../service.ts'
 
 const WAIT_SECONDS_MAX = 30
 const LIMIT_DEFAULT = 100
@@ -77,7 +79,7 @@ export const events = [
   },
 ] as const satisfies readonly Route[]
 
-async function listEvents(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function listEvents(request: RouteRequest, service: Reading & Waits): Promise<Answer | Failure> {
   const { query, caller, client } = request
   const { pool, config, eventWatch } = service
   if (config.evidenceLog === undefined) return failures.noEvents()
@@ -104,7 +106,7 @@ async function listEvents(request: RouteRequest, service: Service): Promise<Answ
 function answered(
   { events: found, next, origin }: FeedPage,
   request: RouteRequest,
-  { config }: Service,
+  { config }: Reading,
 ): Answer {
   const { query } = request
   const logName = origin.slice(0, origin.lastIndexOf('/log/'))

@@ -10,7 +10,9 @@ import { listAppended, type AppendedTable } from '../../store/tables/trust-recor
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
-import { get, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, post, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Reading } from '../service.ts'
 import { onThread } from './on-thread.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
@@ -155,7 +157,7 @@ function listOf(table: AppendedTable, schema: TSchema, example: unknown) {
     },
     failures: ['trustRecordNotFound', ...listFailures],
     readsDatabase: true,
-    handle: (request: RouteRequest, { pool }: Service) => listPage(table, request, pool),
+    handle: (request: RouteRequest, { pool }: Reading) => listPage(table, request, pool),
   } as const
 }
 
@@ -163,7 +165,7 @@ function listOf(table: AppendedTable, schema: TSchema, example: unknown) {
 async function listPage(
   table: AppendedTable,
   { params: { id }, query, caller }: RouteRequest,
-  pool: Service['pool'],
+  pool: Reading['pool'],
 ): Promise<Answer | Failure> {
   const range = readBehind(query, readOrdinal)
   if (range instanceof Failure) return range
@@ -183,7 +185,7 @@ async function listPage(
 async function readLatest(
   table: AppendedTable,
   { params: { id }, caller }: RouteRequest,
-  pool: Service['pool'],
+  pool: Reading['pool'],
 ): Promise<{ last: string | null } | null> {
   if (!isUuid(id)) return null
   const range = { limit: 1, offset: 0, after: null }

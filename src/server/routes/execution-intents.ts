@@ -16,15 +16,9 @@ import exampleTransitions from '../openapi/examples/intent-transitions.json' wit
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import {
-  get,
-  governingGet,
-  humanPost,
-  type Answer,
-  type Route,
-  type RouteRequest,
-  type Service,
-} from '../route.ts'
+import { get, governingGet, humanPost, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Service } from '../service.ts'
 import { onThread } from './on-thread.ts'
 
 const released = {

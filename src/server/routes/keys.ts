@@ -7,7 +7,9 @@ import { publicKeyJson, type PublishedKeys } from '../../core/signing/published.
 import type { ApproverRow } from '../../store/tables/approvers.ts'
 import { answerKept, onceFor, type KeptDocument } from '../kept-document.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
-import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from '../route.ts'
+import { json, openGet, type RouteRequest, type Route } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Service } from '../service.ts'
 
 // The key of an id never changes, but it may be revoked at any time, and readers must see that within seconds.
 const KEY_CACHE = 'public, max-age=5'

@@ -5,7 +5,8 @@ import { Failure, failures } from '../../core/errors/errors.ts'
 import type { Page, PageRange } from '../../store/tables/page.ts'
 import { readTimes } from './paging.ts'
 import { acceptsType } from './preferences.ts'
-import type { Answer, RouteRequest } from '../route.ts'
+import type { RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
 
 export const NDJSON = 'application/x-ndjson'
 /** Without the charset some clients guess one, and text that is not ASCII no longer verifies. */

@@ -10,7 +10,9 @@ import { readAbsence } from '../../store/tables/log-absence.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { inSnapshot } from '../../store/postgres/transaction.ts'
 import { logRoute, newestCheckpoint } from './log.ts'
-import { get, json, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, json, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Logs } from '../service.ts'
 
 const hash = 'Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='
 
@@ -67,7 +69,7 @@ export const logAbsence = [
   },
 ] as const satisfies readonly Route[]
 
-async function absence({ params, caller }: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function absence({ params, caller }: RouteRequest, service: Logs): Promise<Answer | Failure> {
   const { pool } = service
   const { kind = '', id: given = '' } = params
   if (!isIdKind(kind)) return failures.pathNotFound()

@@ -4,7 +4,9 @@ import { failures, type Failure } from '../../core/errors/errors.ts'
 import { NOBODY } from '../../core/threads/thread-messages.ts'
 import { readWitnessedNote } from '../../store/tables/witnessed-logs.ts'
 import example from '../openapi/examples/add-checkpoint.json' with { type: 'json' }
-import { openGet, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { openGet, post, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Logs } from '../service.ts'
 
 const mounted: NonNullable<Route['mounted']> = (_params, { witness }) => witness !== undefined
 
@@ -87,7 +89,7 @@ cosigned where it continues the newest one that was cosigned of its log, and it 
 
 async function witnessedCheckpoint(
   { params: { originHash = '' } }: RouteRequest,
-  { pool }: Service,
+  { pool }: Logs,
 ): Promise<Answer | Failure> {
   const note = await readWitnessedNote(pool, originHash)
   if (note === undefined) return failures.notWitnessed()

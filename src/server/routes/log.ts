@@ -23,7 +23,9 @@ import { preferredCoding } from '../http/negotiate.ts'
 import { isProofKind, proofText } from '../evidence/log-proofs.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { acceptsType, waitMsOf } from './preferences.ts'
-import { get, json, openGet, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, json, openGet, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Logs } from '../service.ts'
 
 /** The members that every route of the log has. */
 export const logRoute = {
@@ -232,13 +234,13 @@ export const evidenceLog = [
 const COSE = { 'Content-Type': 'application/cose; cose-type="cose-sign1"' }
 const DESCRIPTION_CACHE = 'public, max-age=300'
 
-async function description(_request: RouteRequest, service: Service): Promise<Answer> {
+async function description(_request: RouteRequest, service: Logs): Promise<Answer> {
   const { config, witness } = service
   const logs = config.evidenceLog === undefined ? [] : await describeLogs(service)
   return json({ logs, ...(witness && { witness: { vkeys: witness.vkeys } }) }, { cache: DESCRIPTION_CACHE })
 }
 
-async function describeLogs({ pool, logKeys }: Service): Promise<Static<typeof LogDescription>['logs']> {
+async function describeLogs({ pool, logKeys }: Logs): Promise<Static<typeof LogDescription>['logs']> {
   const opened = await readLogs(pool)
   const publicKeys = logKeys()
   return opened.map(({ origin, openedAt, previous }, i) => ({
@@ -257,13 +259,13 @@ async function describeLogs({ pool, logKeys }: Service): Promise<Static<typeof L
  */
 export async function newestCheckpoint(
   { log }: PathParams,
-  { pool, servedCheckpoint }: Pick<Service, 'pool' | 'servedCheckpoint'>,
+  { pool, servedCheckpoint }: Logs,
 ): Promise<CheckpointRow | undefined> {
   if (log === undefined) return servedCheckpoint(pool)
   return /^[1-9][0-9]{0,8}$/.test(log) ? servedCheckpoint(pool, Number(log)) : undefined
 }
 
-async function tile(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function tile(request: RouteRequest, service: Logs): Promise<Answer | Failure> {
   const found = await readTile(request, service, request.params['tile'] ?? '')
   if (found instanceof Failure) return found
   const { log, level, n, width } = found
@@ -272,7 +274,7 @@ async function tile(request: RouteRequest, service: Service): Promise<Answer | F
   return { status: 200, headers: BYTES, body: bytes!, cache: cacheOf(request, service) }
 }
 
-async function entries(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function entries(request: RouteRequest, service: Logs): Promise<Answer | Failure> {
   const found = await readTile(request, service, `entries/${request.params['bundle'] ?? ''}`)
   if (found instanceof Failure) return found
   const bundle = await readEntryBundle(service.pool, found)
@@ -291,7 +293,7 @@ const BYTES = { 'Content-Type': 'application/octet-stream' }
 /** The tile of a path, in the log that is asked for, if its checkpoint covers it and the caller may read it. */
 async function readTile(
   { params, caller }: RouteRequest,
-  service: Service,
+  service: Logs,
   path: string,
 ): Promise<{ log: number; level: number | 'entries'; n: number; width: number } | Failure> {
   const { config } = service
@@ -309,12 +311,12 @@ async function readTile(
 }
 
 /** Entries under a checkpoint never change. A path without the number of a log is that of the next one too. */
-function cacheOf({ params }: RouteRequest, { config }: Service): string {
+function cacheOf({ params }: RouteRequest, { config }: Logs): string {
   const scope = config.evidenceLog?.access === 'open' ? 'public' : 'private'
   return params['log'] === undefined ? `${scope}, no-cache` : `${scope}, max-age=31536000, immutable`
 }
 
-async function consistency({ params, query }: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function consistency({ params, query }: RouteRequest, service: Logs): Promise<Answer | Failure> {
   const from = wholeNumber(query, 'from')
   if (from instanceof Failure) return from
   if (from === undefined) return failures.fieldRequired('from')
@@ -333,7 +335,7 @@ async function consistency({ params, query }: RouteRequest, service: Service): P
 
 async function proof(
   request: RouteRequest,
-  { pool, logProofs, issueReceipt }: Service,
+  { pool, logProofs, issueReceipt }: Logs,
 ): Promise<Answer | Failure> {
   const { kind = '', id = '' } = request.params
   if (!isProofKind(kind)) return failures.pathNotFound()

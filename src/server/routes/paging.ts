@@ -5,7 +5,7 @@ import { Failure, failures } from '../../core/errors/errors.ts'
 import { isTimestamp, storedInstant } from '../../formats/schemas/primitives.ts'
 import { PAGE_BYTES_MAX, type PageRange } from '../../store/tables/page.ts'
 import { cursorText, readCursor, type Position } from '../../store/tables/position.ts'
-import type { Answer } from '../route.ts'
+import type { Answer } from '../answer.ts'
 
 const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100

@@ -16,7 +16,9 @@ import { onceFor } from '../kept-document.ts'
 import { paging } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { readPage } from './paging.ts'
-import { get, json, post, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, json, post, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { People } from '../service.ts'
 
 const { toSend: _toSend, document: _document, ...summary } = policyDetail
 
@@ -190,7 +192,7 @@ function toSend({ signals, bindings, verify }: PolicyDocument) {
 }
 
 /** Answers whether a policy version can be loaded. It does not validate a policy document. */
-async function validatePolicy(request: RouteRequest, { authority }: Service): Promise<Answer | Failure> {
+async function validatePolicy(request: RouteRequest, { authority }: People): Promise<Answer | Failure> {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const policyId = requiredField(body, 'policyId')
@@ -208,7 +210,7 @@ function nameOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function findVersion(authority: Service['authority'], { name, version }: { name: string; version: string }) {
+function findVersion(authority: People['authority'], { name, version }: { name: string; version: string }) {
   return authority.current().policies.find((row) => row.name === name && row.version === version)
 }
 

@@ -3,7 +3,9 @@ import { Health, NotReady, Ready, ServiceStatus, Version } from '../../formats/s
 import type { Gate } from '../../core/errors/gates.ts'
 import { whyRefused } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
-import { get, json, type Answer, type RouteRequest, type Route, type Service } from '../route.ts'
+import { get, json, type RouteRequest, type Route } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Condition } from '../service.ts'
 
 /** The names of the product and of the REST API's version (interface §9.1). */
 export const NAME = 'countersign'
@@ -86,7 +88,7 @@ export const system = [
 ] as const satisfies readonly Route[]
 
 /** Each request learns what the database says after it came. */
-async function readiness(_request: RouteRequest, service: Service): Promise<Answer> {
+async function readiness(_request: RouteRequest, service: Condition): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'stopping', 'The service is stopping.')
   const unusable = await service.whyUnusable()
   if (unusable !== undefined) {
@@ -114,7 +116,7 @@ async function readiness(_request: RouteRequest, service: Service): Promise<Answ
 }
 
 /** `status` and `reason` are interface §4.1; `error` repeats the reason for the envelope of every non-2xx reply (§7). */
-function notReady(service: Service, gate: Gate, reason: string): Answer {
+function notReady(service: Condition, gate: Gate, reason: string): Answer {
   return json(
     { status: 'NOT_READY', reason, error: reason, authDisabled: service.config.authDisabled },
     { status: 503, gate },

@@ -16,7 +16,9 @@ import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
 import { queued, queuedShape } from './log.ts'
 import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
-import { get, type Answer, type Route, type RouteRequest, type Service } from '../route.ts'
+import { get, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { Logs } from '../service.ts'
 
 /** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
 const BUNDLE = 'application/vnd.countersign.bundle+json'
@@ -116,10 +118,7 @@ export const trustRecords = [
   },
 ] as const satisfies readonly Route[]
 
-async function bundle(
-  request: RouteRequest,
-  { config, pool, logProofs }: Service,
-): Promise<Answer | Failure> {
+async function bundle(request: RouteRequest, { config, pool, logProofs }: Logs): Promise<Answer | Failure> {
   const { params, query, caller } = request
   if (query.get('bundle') !== '') return failures.invalidQuery('bundle must be empty.')
   if (config.evidenceLog === undefined) return failures.noBundle('the evidence log is off')

@@ -13,6 +13,7 @@ import { openSessions } from '../console/sessions.ts'
 import { openCoseReceipts } from '../evidence/cose-receipts.ts'
 import { openLogProofs } from '../evidence/log-proofs.ts'
 import { openAudit } from '../http/audit.ts'
+import { consoleElsewhere, consoleRoutes } from '../console/routes.ts'
 import { openFrontEnd } from '../http/front-end.ts'
 import { openMemoryLimits, type Limits } from '../http/gates/limit.ts'
 import { openGates, type Gates } from '../http/gates/open.ts'
@@ -24,7 +25,7 @@ import { openSpans } from '../metrics/spans.ts'
 import { unknownApprovers } from '../notifications/unknown-approvers.ts'
 import { openapiTexts } from '../openapi/document.ts'
 import { routes } from '../routes/index.ts'
-import type { Service } from '../route.ts'
+import type { Service } from '../service.ts'
 import { openUsable } from '../usable.ts'
 import { watchApprovalRequests } from '../watch/approval-requests.ts'
 import { watchEvents } from '../watch/events.ts'
@@ -71,6 +72,7 @@ export async function listenForRequests(starting: Starting, started: Started) {
   const stop = { begun: false }
   const onRequest = openFrontEnd({
     service: serviceOf(starting, started, { live, stopping: () => stop.begun }),
+    routes: { elsewhere: [...routes, ...consoleElsewhere], onConsole: consoleRoutes },
     gates,
     audit,
     log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),

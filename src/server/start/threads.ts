@@ -1,7 +1,9 @@
 // The second step of the start: the worker threads, and what the main thread shares with them.
+import { limitNames } from '../http/gates/index.ts'
+import { dropReasons } from '../http/listen/refused.ts'
 import { openStoreFault, watchStoreFault } from '../../core/threads/store-fault.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
-import { openCallers } from '../http/authenticate.ts'
+import { openCallers } from '../callers.ts'
 import { openCompute } from '../http/gates/compute.ts'
 import { watchAuthority } from '../jobs/authority-watch.ts'
 import { openProblems } from '../jobs/repeat.ts'
@@ -38,7 +40,10 @@ export async function startThreads(
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
     config.metrics &&
-    (await import('../metrics/index.ts')).openMetrics({ onError: logFailure(logger, 'metrics') })
+    (await import('../metrics/index.ts')).openMetrics({
+      onError: logFailure(logger, 'metrics'),
+      labels: { limits: limitNames, dropReasons },
+    })
   const storeFault = openStoreFault()
   void watchStoreFault(storeFault, (sqlState) => {
     if (sqlState === undefined) logger.info('the database stores evidence again')

@@ -9,7 +9,7 @@ import { verifierOf } from '../../verifiers/index.ts'
 import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../../verifiers/verifier.ts'
 import type { LoadedPolicy } from '../../policies.ts'
 import type { Accepted } from '../validate/validate.ts'
-import { canBeNamed, grantsOf } from '../../approval-requests/grants.ts'
+import { canBeNamed, grantsOf } from '../../../src/core/approval-requests/grants.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
 /** The state that was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */

@@ -1,11 +1,11 @@
 // Callers authenticate by a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
 import { timingSafeEqual } from 'node:crypto'
-import { callerKeys, type CallerKey } from '../../core/callers/caller-keys.ts'
-import type { Caller } from '../../formats/people/caller.ts'
-import { sha256 } from '../../store/sha256.ts'
-import type { AuthorityState } from '../../core/callers/authority-state.ts'
-import { lookalikeWarnings } from '../../formats/people/names.ts'
-import { namingOfApprover, namingOfCaller, otherHolder } from '../../formats/people/persons.ts'
+import { callerKeys, type CallerKey } from '../core/callers/caller-keys.ts'
+import type { Caller } from '../formats/people/caller.ts'
+import { sha256 } from '../store/sha256.ts'
+import type { AuthorityState } from '../core/callers/authority-state.ts'
+import { lookalikeWarnings } from '../formats/people/names.ts'
+import { namingOfApprover, namingOfCaller, otherHolder } from '../formats/people/persons.ts'
 
 /** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown or expired. */
 export type Authenticate = (authorization: string | undefined) => CallerKey | undefined

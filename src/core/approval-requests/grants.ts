@@ -1,7 +1,7 @@
 // Which approvals humans could still give to one transaction. What a refusal says (`approvable`) and what a request may ask for are the
 // same question.
 import { Check } from 'typebox/value'
-import { SignedApproval } from '../../src/formats/schemas/approval.ts'
+import { SignedApproval } from '../../formats/schemas/approval.ts'
 
 /** A signal that the policy verifies by approvals. */
 export interface ApprovalSignal {
