@@ -25,7 +25,7 @@ import {
   problemOfPage,
   VERIFIED_MESSAGE,
 } from '../../src/formats/artifacts/known-members.ts'
-import type { EvidenceKind } from '../../src/formats/verifier/not-proven.ts'
+import type { EvidenceKind } from '../../src/formats/artifacts/evidence.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
 import { folder } from '../vectors/published.ts'

@@ -6,7 +6,7 @@ import { Failure, failures } from '../../src/core/errors/errors.ts'
 import type { Check, Crypto } from '../../src/formats/artifacts/evidence.ts'
 import type { Members } from '../../src/formats/json/members.ts'
 import { checkMembers } from '../../src/formats/artifacts/known-members.ts'
-import type { EvidenceKind } from '../../src/formats/verifier/not-proven.ts'
+import type { EvidenceKind } from '../../src/formats/artifacts/evidence.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 

@@ -1,6 +1,6 @@
 // The entry that each signed artifact has in the evidence log: one place for those who write entries and for those who check them.
 // Browser-safe: hashing is an argument.
-import type { LogEntry } from '../log/entry.ts'
+import { LATE, type LogEntry } from '../log/entry.ts'
 
 /** An entry without its numbers in streams, which the sequencer gives it. */
 export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
@@ -45,9 +45,6 @@ export const artifactEntry = {
   /** By the SHA-256 of the body as it was received. */
   webhook: stated('webhook'),
 } as const
-
-/** The prefix of the kind of an artifact that was logged when the log began after it, or had lost it. */
-export const LATE = 'late-'
 
 export function isLateKind(kind: string): boolean {
   return kind.startsWith(LATE)

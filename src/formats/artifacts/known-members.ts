@@ -5,7 +5,7 @@ import type { Json } from '../json/canonical.ts'
 import { itemsOf, type Check } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
-import type { EvidenceKind } from '../verifier/not-proven.ts'
+import type { EvidenceKind } from './evidence.ts'
 
 /** A function is asked about a member, with the other members of its object. */
 type Shape = ((value: Json, beside: Members) => boolean) | ObjectShape | readonly [ObjectShape]

@@ -3,6 +3,9 @@
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
 
+/** The prefix of the kind of an artifact that was logged when the log began after it, or had lost it. */
+export const LATE = 'late-'
+
 /** The streams of the log, in the order of an entry's text: an entry is counted in each that it names. */
 export const streamNames = ['caller', 'capability', 'policy', 'approver'] as const
 export type StreamName = (typeof streamNames)[number]

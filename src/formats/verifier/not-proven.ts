@@ -1,17 +1,6 @@
 // Limits of a pass, in sentences for the reader of the report: as much a part of it as the checks.
 
-/** The kinds of evidence, by the name that each is signed as. */
-export type EvidenceKind =
-  | 'trust-record'
-  | 'receipt'
-  | 'refusal-record'
-  | 'audit-event'
-  | 'governance-change'
-  | 'intent-transition'
-  | 'provider-confirmation'
-  | 'approval-request'
-  | 'approval-request-close'
-  | 'bundle'
+import type { EvidenceKind } from '../artifacts/evidence.ts'
 
 const ALWAYS = [
   'That the key set is authentic: it decides everything. Compare the fingerprints of its keys over a second channel.',
