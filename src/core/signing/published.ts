@@ -9,7 +9,7 @@ export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem
 }
 
 /** The same with the members of its `jwk` beside, so that a reader of RFC 7517 finds the key. */
-type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
+export type KeySetEntry = PublicKeyJson & Readonly<Record<string, unknown>>
 
 export interface PublishedKeys {
   /** A keyId is only ever looked up, never made into a path. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { approvalRequestText } from '../../core/approval-requests/reply.ts'
 import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
-import { Failure, failures } from '../../core/errors/errors.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
 import { ApprovalRequest, ApprovalRequestPage } from '../../formats/schemas/approval-request.ts'
 import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
 import { NoMembers } from '../../formats/schemas/execution-intent.ts'
@@ -15,8 +15,7 @@ import {
 } from '../../store/tables/approval-requests.ts'
 import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
-import { linkedPaging, listFailures } from '../openapi/parameters.ts'
-import { pageHeaders, readChoice, readRange } from './paging.ts'
+import { list } from './list.ts'
 import { waitMsOf } from './preferences.ts'
 import { post, governingGet, humanPost, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
@@ -80,15 +79,14 @@ export const approvalRequests = [
     readsDatabase: true,
     handle: onThread('open-approval-request'),
   },
-  {
+  list({
     ...governingGet,
     path: '/approval-requests',
     operationId: 'listApprovalRequests',
     tag: 'Approvals',
     summary: 'Approval requests',
     description: "A caller's own; everybody's for humans and auditors.",
-    query: {
-      ...linkedPaging,
+    filters: {
       status: {
         schema: Type.Enum([...approvalRequestStatuses]),
         description: 'Only requests that stand so now.',
@@ -99,18 +97,25 @@ export const approvalRequests = [
           'Only requests that are pending, and that the approver named by the `approverId` of this caller could sign and has not.',
       },
     },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: ApprovalRequestPage,
-        example: { requests: [example.pending] },
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: [...listFailures, 'notAnEligibleApprover'],
-    readsDatabase: true,
-    handle: list,
-  },
+    schema: ApprovalRequestPage,
+    member: 'requests',
+    example: [example.pending],
+    failures: ['notAnEligibleApprover'],
+    refuse: ({ waitingFor }, { caller }) =>
+      waitingFor === null || caller?.approverId !== undefined
+        ? undefined
+        : failures.notAnEligibleApprover(
+            'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
+          ),
+    read: (range, { callerId: owner, status, waitingFor }, { pool, authority }, { caller }) =>
+      listApprovalRequests(pool, range, {
+        owner,
+        status,
+        waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
+        persons: authority.current().persons,
+      }),
+    textOf: approvalRequestText,
+  }),
   {
     ...governingGet,
     path: '/approval-requests/{id}',
@@ -171,35 +176,6 @@ export const approvalRequests = [
     handle: onThread('close-approval-request', { beside: { action: 'withdraw' } }),
   },
 ] as const satisfies readonly Route[]
-
-async function list(
-  { query, caller }: RouteRequest,
-  { pool, authority }: Reading & People,
-): Promise<Answer | Failure> {
-  const range = readRange(query)
-  if (range instanceof Failure) return range
-  const status = readChoice(query, 'status', approvalRequestStatuses)
-  if (status instanceof Failure) return status
-  const waiting = readChoice(query, 'waitingFor', ['me'])
-  if (waiting instanceof Failure) return waiting
-  const approverId = caller?.approverId
-  if (waiting !== null && approverId === undefined)
-    return failures.notAnEligibleApprover(
-      'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
-    )
-  const waitingFor = waiting === null ? null : (approverId ?? null)
-  const page = await listApprovalRequests(pool, range, {
-    owner: readableOwner(caller),
-    status,
-    waitingFor,
-    persons: authority.current().persons,
-  })
-  return {
-    status: 200,
-    ...pageHeaders('/approval-requests', query, page.next),
-    body: `{"requests":[${page.rows.map(approvalRequestText).join(',')}]}`,
-  }
-}
 
 async function readOne(
   request: RouteRequest,

@@ -2,45 +2,31 @@
 import { ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
 import { readApprovers } from '../../store/tables/approvers.ts'
 import { approverChange as change } from '../openapi/examples/changes.ts'
-import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from '../route.ts'
+import { wholeList } from './list.ts'
+import { governingGet, type Route } from '../route.ts'
 
 const { approverId, keyId, publicKeyPem } = change.pending.proposed
 
 export const approvers = [
-  {
+  wholeList({
     ...governingGet,
     path: '/approvers',
     readers: true,
     operationId: 'listApprovers',
     tag: 'Approvals',
     summary: 'Whose signed approvals count',
-    description:
-      'Every key ever enrolled, the revoked ones too. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
-    query: cursor,
-    answers: {
-      200: {
-        description: 'By approverId and keyId.',
-        schema: ApproverList,
-        example: {
-          approvers: [{ approverId, keyId, publicKeyPem, enrolledAt: change.approved.resolvedAt }],
-        },
-        optionalHeaders: ['Link'],
-      },
+    description: 'Every key ever enrolled, the revoked ones too. For humans and auditors.',
+    order: 'approverId and keyId',
+    schema: ApproverList,
+    member: 'approvers',
+    example: {
+      approvers: [{ approverId, keyId, publicKeyPem, enrolledAt: change.approved.resolvedAt }],
     },
-    failures: ['overloaded'],
-    readsDatabase: true,
-    async handle({ query }, { pool }) {
-      const entries = (await readApprovers(pool)).map((row) => ({
-        // A space sorts before every character of both names, so the keys of one approver stand together.
-        key: `${row.approverId} ${row.keyId}`,
-        text: textWithoutNulls(row),
-      }))
-      return answerList(query, { path: '/approvers', member: 'approvers', entries })
-    },
-  },
+    read: ({ pool }) => readApprovers(pool),
+    // A space sorts before every character of both names, so the keys of one approver stand together.
+    keyOf: (row) => `${row.approverId} ${row.keyId}`,
+  }),
   ...changeRoutes({
     kind: 'approver',
     path: '/approvers/changes',

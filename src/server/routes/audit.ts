@@ -1,7 +1,5 @@
 // Audit events (decisions §9).
 import { Type } from 'typebox'
-import { readableOwner } from '../../formats/people/caller.ts'
-import { failures, Failure } from '../../core/errors/errors.ts'
 import {
   AuditEventPage,
   AuditEventWithSignature,
@@ -11,52 +9,30 @@ import {
 import { signedText } from '../../store/tables/sealed.ts'
 import { listAuditEvents } from '../../store/tables/audit-events.ts'
 import example from '../openapi/examples/audit-event.json' with { type: 'json' }
-import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
-import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
+import { timeRange } from '../openapi/parameters.ts'
+import { list } from './list.ts'
 import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const audit = [
-  {
+  list({
     ...get,
     path: '/audit/events',
     operationId: 'listAuditEvents',
     tag: 'Audit',
     summary: 'What was refused and changed',
     description: 'For humans and auditors.',
-    query: {
-      ...linkedPaging,
+    everybodys: true,
+    filters: {
       type: { schema: Type.Enum([...auditTypes]), description: 'Only events of this type.' },
       ...timeRange,
     },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: AuditEventPage,
-        example: { events: [example] },
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: ['nonHumanCaller', ...listFailures],
-    readsDatabase: true,
-    async handle({ query, caller }, { pool }) {
-      // Not by `readers`, which refuses everybody where authentication is disabled.
-      if (readableOwner(caller) !== null) return failures.nonHumanCaller()
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const times = readTimes(query)
-      if (times instanceof Failure) return times
-      const type = readChoice(query, 'type', auditTypes)
-      if (type instanceof Failure) return type
-      const page = await listAuditEvents(pool, range, { type, ...times })
-      const events = page.rows.map((event) => signedText('event', event))
-      return {
-        status: 200,
-        ...pageHeaders('/audit/events', query, page.next),
-        body: `{"events":[${events.join(',')}]}`,
-      }
-    },
-  },
+    schema: AuditEventPage,
+    member: 'events',
+    example: [example],
+    read: (range, asked, { pool }) => listAuditEvents(pool, range, asked),
+    textOf: (event) => signedText('event', event),
+  }),
   {
     ...post,
     path: '/audit/verify',

@@ -3,16 +3,15 @@ import { keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { CallerKeyList, CallerKeyProposal } from '../../formats/schemas/caller-key.ts'
 import { readCallerKeys, type CallerKeyRow } from '../../store/tables/caller-keys.ts'
 import { callerKeyChange as change } from '../openapi/examples/changes.ts'
-import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../callers.ts'
 import { changeRoutes } from './changes.ts'
-import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from '../route.ts'
+import { wholeList } from './list.ts'
+import { governingGet, type Route } from '../route.ts'
 
 const { action: _, keyHash, ...scope } = change.pending.proposed
 
 export const callerKeys = [
-  {
+  wholeList({
     ...governingGet,
     path: '/caller-keys',
     readers: true,
@@ -20,40 +19,27 @@ export const callerKeys = [
     tag: 'Governance',
     summary: 'Whose keys open what',
     description:
-      'Every key that governance has issued or revoked, and the entries of SERVICE_API_KEYS. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
-    query: cursor,
-    answers: {
-      200: {
-        description: 'By callerId.',
-        schema: CallerKeyList,
-        example: {
-          callerKeys: [
-            {
-              ...scope,
-              keyId: keyIdOf(keyHash),
-              source: 'governance',
-              status: 'IN_EFFECT',
-              issuedAt: change.approved.resolvedAt,
-              issuedBy: change.approved.resolvedBy,
-              issuedByChange: change.approved.changeId,
-            },
-          ],
+      'Every key that governance has issued or revoked, and the entries of SERVICE_API_KEYS. For humans and auditors.',
+    order: 'callerId',
+    schema: CallerKeyList,
+    member: 'callerKeys',
+    example: {
+      callerKeys: [
+        {
+          ...scope,
+          keyId: keyIdOf(keyHash),
+          source: 'governance',
+          status: 'IN_EFFECT',
+          issuedAt: change.approved.resolvedAt,
+          issuedBy: change.approved.resolvedBy,
+          issuedByChange: change.approved.changeId,
         },
-        optionalHeaders: ['Link'],
-      },
+      ],
     },
-    failures: ['overloaded'],
-    readsDatabase: true,
-    async handle({ query }, { pool, callers }) {
-      const shown = shownKeys(await readCallerKeys(pool), callers)
-      const entries = shown.map((key) => ({
-        // No callerId has a space, so the keys of one caller stand together.
-        key: keyOf(key),
-        text: textWithoutNulls(key),
-      }))
-      return answerList(query, { path: '/caller-keys', member: 'callerKeys', entries })
-    },
-  },
+    read: async ({ pool, callers }) => shownKeys(await readCallerKeys(pool), callers),
+    // No callerId has a space, so the keys of one caller stand together.
+    keyOf: (key) => `${key.callerId} ${key.keyId}`,
+  }),
   ...changeRoutes({
     kind: 'caller-key',
     path: '/caller-keys/changes',

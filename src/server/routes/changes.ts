@@ -1,6 +1,6 @@
 // Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
 import { Type } from 'typebox'
-import { Failure, failures } from '../../core/errors/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
 import {
   Change,
   ChangeApproval,
@@ -14,8 +14,7 @@ import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
 import { changeText } from '../../store/tables/sealed.ts'
 import { listChanges, readChange } from '../../store/tables/pending-changes.ts'
 import { approverChange } from '../openapi/examples/changes.ts'
-import { linkedPaging, listFailures } from '../openapi/parameters.ts'
-import { pageHeaders, readChoice, readRange } from './paging.ts'
+import { list } from './list.ts'
 import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
@@ -67,13 +66,15 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       description: `For humans. ${proposal.description}`,
       handle: onThread('propose-change', { beside: { kind } }),
     },
-    {
-      ...listOf(path, kind, example.pending),
+    list({
+      ...listOf(example.pending),
+      path,
       operationId: `list${name}Changes`,
       summary: `Changes of ${noun}`,
       description: 'For humans and auditors.',
-      query: listQuery,
-    },
+      filters: { status },
+      read: (range, asked, { pool }) => listChanges(pool, range, { ...asked, kind }),
+    }),
     {
       ...governingGet,
       path: `${path}/{id}`,
@@ -128,58 +129,38 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
   ] as const satisfies readonly Route[]
 }
 
-const listQuery = {
-  ...linkedPaging,
-  status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
+const status = {
+  schema: Type.Enum([...changeStatuses]),
+  description: 'Only changes that stand so.',
 } as const
 
-/** Makes the parts that the lists have in common. @param kind undefined: the query may name one */
-function listOf<const Path extends string>(path: Path, kind: ChangeKindName | undefined, pending: object) {
-  return {
+/** Makes the parts that the lists have in common. */
+const listOf = (pending: object) =>
+  ({
     ...governingGet,
-    path,
     readers: true,
     tag: 'Governance',
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: ChangePage,
-        example: { changes: [pending] },
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: listFailures,
-    readsDatabase: true,
-    async handle({ query }, { pool }) {
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const status = readChoice(query, 'status', changeStatuses)
-      if (status instanceof Failure) return status
-      const asked = kind ?? readChoice(query, 'kind', changeKinds)
-      if (asked instanceof Failure) return asked
-      const page = await listChanges(pool, range, { kind: asked, status })
-      return {
-        status: 200,
-        ...pageHeaders(path, query, page.next),
-        body: `{"changes":[${page.rows.map(changeText).join(',')}]}`,
-      }
-    },
-  } as const satisfies Partial<Route>
-}
+    schema: ChangePage,
+    member: 'changes',
+    example: [pending],
+    textOf: changeText,
+  }) as const
 
 /** For those who resolve changes, or audit them: what waits, whatever it is about. */
 export const changes = [
-  {
-    ...listOf('/changes', undefined, approverChange.pending),
+  list({
+    ...listOf(approverChange.pending),
+    path: '/changes',
     operationId: 'listChanges',
     summary: 'Changes of every kind',
     description:
       'For humans and auditors. Each change is read, approved and rejected by the routes of its kind.',
-    query: {
-      ...listQuery,
+    filters: {
+      status,
       kind: { schema: Type.Enum([...changeKinds]), description: 'Only changes of this kind.' },
     },
-  },
+    read: (range, asked, { pool }) => listChanges(pool, range, asked),
+  }),
 ] as const satisfies readonly Route[]
 
 function approve(kind: ChangeKindName): Handler {

@@ -8,12 +8,12 @@ import {
   EventSecretRequest,
 } from '../../formats/schemas/event-endpoint.ts'
 import { Uuid } from '../../formats/schemas/primitives.ts'
+import type { KeySetEntry } from '../../core/signing/published.ts'
 import { readEventEndpoints } from '../../store/tables/event-deliveries.ts'
 import { eventEndpointChange as change } from '../openapi/examples/changes.ts'
-import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { answerList } from './paging.ts'
-import { governingGet, humanPost, textWithoutNulls, type Route } from '../route.ts'
+import { wholeList } from './list.ts'
+import { governingGet, humanPost, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -25,58 +25,35 @@ const params = {
 } as const
 
 export const eventEndpoints = [
-  {
+  wholeList({
     ...governingGet,
     path: '/event-endpoints',
     readers: true,
     operationId: 'listEventEndpoints',
     tag: 'Events',
     summary: 'Where events are pushed to, and how far each endpoint has been served',
-    description: 'For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
-    query: cursor,
-    answers: {
-      200: {
-        description: 'By URL.',
-        schema: EventEndpointList,
-        example: {
-          publicKeys: ['whpk_ghJFP4W0HwcAl20pgPzHAFKSP2aWuH7MM3lKpdnRCP8='],
-          eventEndpoints: [
-            {
-              endpointId: exampleEndpointId,
-              ...registration,
-              registeredAt: change.approved.resolvedAt,
-              state: 'delivering',
-              cursor: exampleCursor,
-              hasSecret: true,
-              lastSuccessAt: '2026-11-21T16:02:11.480Z',
-            },
-          ],
+    description: 'For humans and auditors.',
+    order: 'URL',
+    schema: EventEndpointList,
+    member: 'eventEndpoints',
+    example: {
+      publicKeys: ['whpk_ghJFP4W0HwcAl20pgPzHAFKSP2aWuH7MM3lKpdnRCP8='],
+      eventEndpoints: [
+        {
+          endpointId: exampleEndpointId,
+          ...registration,
+          registeredAt: change.approved.resolvedAt,
+          state: 'delivering',
+          cursor: exampleCursor,
+          hasSecret: true,
+          lastSuccessAt: '2026-11-21T16:02:11.480Z',
         },
-        optionalHeaders: ['Link'],
-      },
+      ],
     },
-    failures: ['overloaded'],
-    readsDatabase: true,
-    async handle({ query }, { pool, keys }) {
-      const entries = (await readEventEndpoints(pool)).map((row) => ({
-        key: row.url,
-        text: textWithoutNulls(row),
-      }))
-      const publicKeys = keys
-        .jwks()
-        .keys.flatMap(({ algorithm, revokedAt, jwk: { x = '' } }) =>
-          algorithm === 'ed25519' && revokedAt === undefined
-            ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`]
-            : [],
-        )
-      return answerList(query, {
-        path: '/event-endpoints',
-        member: 'eventEndpoints',
-        entries,
-        beside: { publicKeys },
-      })
-    },
-  },
+    beside: ({ keys }) => ({ publicKeys: keys.jwks().keys.flatMap(standardWebhooksKey) }),
+    read: ({ pool }) => readEventEndpoints(pool),
+    keyOf: ({ url }) => url,
+  }),
   ...changeRoutes({
     kind: 'event-endpoint',
     path: '/event-endpoints/changes',
@@ -141,3 +118,10 @@ export const eventEndpoints = [
     handle: onThread('manage-event-endpoint', { beside: { action: 'redeliver' } }),
   },
 ] as const satisfies readonly Route[]
+
+/** Writes a signing key as Standard Webhooks has it; none of a key that is revoked, or of an algorithm that the deliveries do not use. */
+function standardWebhooksKey({ algorithm, revokedAt, jwk: { x = '' } }: KeySetEntry): string[] {
+  return algorithm === 'ed25519' && revokedAt === undefined
+    ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`]
+    : []
+}

@@ -2,51 +2,38 @@
 import { ExternalConnectorList, ExternalConnectorProposal } from '../../formats/schemas/external-connector.ts'
 import { readExternalConnectors } from '../../store/tables/external-connectors.ts'
 import { externalConnectorChange as change } from '../openapi/examples/changes.ts'
-import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { answerList } from './paging.ts'
+import { wholeList } from './list.ts'
 import { governingGet, type Route } from '../route.ts'
 
 const { action: _, ...registration } = change.pending.proposed
 
 export const externalConnectors = [
-  {
+  wholeList({
     ...governingGet,
     path: '/external-connectors',
     readers: true,
     operationId: 'listExternalConnectors',
     tag: 'External Connectors',
     summary: 'The external connectors in effect',
-    description: 'One for a capability. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
-    query: cursor,
-    answers: {
-      200: {
-        description: 'By capability.',
-        schema: ExternalConnectorList,
-        example: {
-          externalConnectors: [
-            {
-              changeId: change.approved.changeId,
-              ...registration,
-              readBack: false,
-              registeredAt: change.approved.resolvedAt,
-            },
-          ],
+    description: 'One for a capability. For humans and auditors.',
+    order: 'capability',
+    schema: ExternalConnectorList,
+    member: 'externalConnectors',
+    example: {
+      externalConnectors: [
+        {
+          changeId: change.approved.changeId,
+          ...registration,
+          readBack: false,
+          registeredAt: change.approved.resolvedAt,
         },
-        optionalHeaders: ['Link'],
-      },
+      ],
     },
-    failures: ['overloaded'],
-    readsDatabase: true,
-    /** Nothing in a registration is secret: an endpoint that holds a query or credentials is not registered. */
-    async handle({ query }, { pool }) {
-      const entries = (await readExternalConnectors(pool)).map((row) => ({
-        key: row.capability,
-        text: JSON.stringify(row),
-      }))
-      return answerList(query, { path: '/external-connectors', member: 'externalConnectors', entries })
-    },
-  },
+    // Nothing in a registration is secret: an endpoint that holds a query or credentials is not registered.
+    read: ({ pool }) => readExternalConnectors(pool),
+    keyOf: ({ capability }) => capability,
+  }),
   ...changeRoutes({
     kind: 'external-connector',
     path: '/external-connectors/changes',

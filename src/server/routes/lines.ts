@@ -1,9 +1,8 @@
 // Exports as lines of JSON: `Accept: application/x-ndjson` on a list of records or refusals answers the whole range in one reply, which
 // streams. The pages of the list stand underneath: as much is in memory as one of them.
 import { Type } from 'typebox'
-import { Failure, failures } from '../../core/errors/errors.ts'
+import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { Page, PageRange } from '../../store/tables/page.ts'
-import { readTimes } from './paging.ts'
 import { acceptsType } from './preferences.ts'
 import type { RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
@@ -18,7 +17,7 @@ export function wantsLines(request: RouteRequest): boolean {
   return acceptsType(request, NDJSON)
 }
 
-type Exported = 'trust-record' | 'refusal-record'
+export type Exported = 'trust-record' | 'refusal-record'
 
 /** The OpenAPI document describes an export as lines so. */
 export const linesShape = (kind: Exported) => ({
@@ -30,52 +29,41 @@ export const linesShape = (kind: Exported) => ({
   },
 })
 
-interface End extends TimeRange {
+interface End {
   readonly kind: Exported
+  /** The caller whose evidence is asked for; null: everybody's. */
   readonly callerId: string | null
   readonly count: number
+  readonly since: string | null
+  readonly until: string | null
 }
 
 function endLine({ kind, callerId, count, since, until }: End): string {
   return `${JSON.stringify({ exportEnd: { kind, callerId, count, since, until } })}\n`
 }
 
-export interface TimeRange {
-  readonly since: string | null
-  readonly until: string | null
-}
-
 interface ExportedList<Row> {
-  readonly kind: Exported
-  /** The caller whose evidence is asked for; null: everybody's. */
-  readonly callerId: string | null
-  readonly list: (range: PageRange, times: TimeRange) => Promise<Page<Row>>
+  readonly end: Omit<End, 'count'>
+  readonly readPage: (range: PageRange) => Promise<Page<Row>>
   readonly textOf: (row: Row) => string
 }
 
-/** @returns what streams, newest first; or the 400 of the query. Throws what reading the first page throws: nothing is sent then */
-export async function exportLines<Row>(
-  query: URLSearchParams,
-  exported: ExportedList<Row>,
-): Promise<Answer | Failure> {
+/** @returns the first page of an export, or the 400 of a query that asks for a page of its own */
+export function readLinesRange(query: URLSearchParams): PageRange | Failure {
   const given = ['page', 'pageSize', 'cursor'].find((name) => query.has(name))
-  if (given !== undefined)
-    return failures.invalidQuery(`${given} is not for ${NDJSON}, which answers the whole range.`)
-  const times = readTimes(query)
-  if (times instanceof Failure) return times
-  const first = await exported.list({ limit: PAGE_ROWS, offset: 0, after: null }, times)
-  return {
-    status: 200,
-    headers: { 'Content-Type': NDJSON_UTF8 },
-    body: '',
-    texts: linesOf(first, times, exported),
-  }
+  return given === undefined
+    ? { limit: PAGE_ROWS, offset: 0, after: null }
+    : failures.invalidQuery(`${given} is not for ${NDJSON}, which answers the whole range.`)
+}
+
+/** @returns what streams, newest first, from the first page on */
+export function answerLines<Row>(first: Page<Row>, exported: ExportedList<Row>): Answer {
+  return { status: 200, headers: { 'Content-Type': NDJSON_UTF8 }, body: '', texts: linesOf(first, exported) }
 }
 
 async function* linesOf<Row>(
   first: Page<Row>,
-  times: TimeRange,
-  { kind, callerId, list, textOf }: ExportedList<Row>,
+  { end, readPage, textOf }: ExportedList<Row>,
 ): AsyncGenerator<string, void> {
   let count = 0
   for (let page = first; ;) {
@@ -83,7 +71,7 @@ async function* linesOf<Row>(
     // JCS writes no line break.
     if (page.rows.length > 0) yield page.rows.map((row) => `${textOf(row)}\n`).join('')
     if (page.next === null) break
-    page = await list({ limit: PAGE_ROWS, offset: 0, after: page.next }, times)
+    page = await readPage({ limit: PAGE_ROWS, offset: 0, after: page.next })
   }
-  yield endLine({ kind, callerId, count, ...times })
+  yield endLine({ ...end, count })
 }

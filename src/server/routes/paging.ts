@@ -3,9 +3,8 @@
 import { readableOwner, type Caller } from '../../formats/people/caller.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { isTimestamp, storedInstant } from '../../formats/schemas/primitives.ts'
-import { PAGE_BYTES_MAX, type PageRange } from '../../store/tables/page.ts'
+import type { PageRange } from '../../store/tables/page.ts'
 import { cursorText, readCursor, type Position } from '../../store/tables/position.ts'
-import type { Answer } from '../answer.ts'
 
 const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100
@@ -65,56 +64,7 @@ export function nextLink(path: string, query: URLSearchParams, cursor: string): 
   return `<${path}?${next}>; rel="next"`
 }
 
-/** An entry of a list that has no page numbers. */
-interface Entry {
-  /** Unique; the list is in the order of the keys. */
-  readonly key: string
-  /** JSON. */
-  readonly text: string
-}
-
-interface List {
-  readonly path: string
-  /** The member of the body that holds the list. */
-  readonly member: string
-  readonly entries: readonly Entry[]
-  /** Further members of the body, which come first. */
-  readonly beside?: Readonly<Record<string, unknown>>
-}
-
-/** Answers a list from the cursor on, whole up to 4 MiB, with a `Link` where it goes on; or the 400 of an unknown cursor. */
-export function answerList(
-  query: URLSearchParams,
-  { path, member, entries, beside = {} }: List,
-): Answer | Failure {
-  const after = readKey(query.get('cursor'))
-  if (after instanceof Failure) return after
-  const rest = entries.toSorted(byKey).filter(({ key }) => after === null || key > after)
-  let bytes = 0
-  const end = rest.findIndex(({ text }, i) => (bytes += Buffer.byteLength(text)) > PAGE_BYTES_MAX && i > 0)
-  const shown = end === -1 ? rest : rest.slice(0, end)
-  const last = shown.at(-1)
-  const before = Object.entries(beside).map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
-  return {
-    status: 200,
-    ...(last === undefined || shown.length === rest.length
-      ? {}
-      : { headers: { Link: nextLink(path, query, Buffer.from(`key ${last.key}`).toString('base64url')) } }),
-    body: `{${before.join('')}"${member}":[${shown.map(({ text }) => text).join(',')}]}`,
-  }
-}
-
-function byKey(one: Entry, other: Entry): number {
-  return one.key < other.key ? -1 : 1
-}
-
-function readKey(cursor: string | null): string | null | Failure {
-  if (cursor === null) return null
-  const [, key] = /^key (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  return key ?? invalidCursor()
-}
-
-function invalidCursor(): Failure {
+export function invalidCursor(): Failure {
   return failures.invalidQuery('cursor must be one that a Link header gave.')
 }
 

@@ -1,20 +1,19 @@
 // Refusal Records (decisions §9). A read answers the stored text as it was signed.
 import { readableOwner } from '../../formats/people/caller.ts'
-import { APPROVAL_REQUEST_LINK, Failure, failures } from '../../core/errors/errors.ts'
+import { APPROVAL_REQUEST_LINK, failures } from '../../core/errors/errors.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { RefusalPage, RefusalRecord, RefusalVerification } from '../../formats/schemas/refusal-record.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
 import { listRefusals, readRefusal } from '../../store/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
-import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
-import type { PageRange } from '../../store/tables/page.ts'
-import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
-import { pageHeaders, readRange, readTimes } from './paging.ts'
+import { timeRange, transactionId } from '../openapi/parameters.ts'
+import { wantsLines } from './lines.ts'
+import { list } from './list.ts'
 import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 export const refusals = [
-  {
+  list({
     ...get,
     path: '/refusals',
     operationId: 'listRefusals',
@@ -22,37 +21,15 @@ export const refusals = [
     summary: 'Transactions that were not executed',
     description:
       "A caller's own; everybody's for humans and auditors. With `Accept: application/x-ndjson` the whole range in one reply that streams, one refusal a line; without its last line, `exportEnd`, it is cut short.",
-    query: { ...linkedPaging, ...timeRange },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: RefusalPage,
-        example: { refusals: [example] },
-        alternatives: linesShape('refusal-record'),
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: listFailures,
-    readsDatabase: true,
-    async handle(request, { pool, exportPool }) {
-      const { query, caller } = request
-      const callerId = readableOwner(caller)
-      const isExport = wantsLines(request)
-      const list = (range: PageRange, times: TimeRange) =>
-        listRefusals(isExport ? exportPool : pool, range, { callerId, ...times })
-      if (isExport) return exportLines(query, { kind: 'refusal-record', callerId, list, textOf: sealedText })
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const times = readTimes(query)
-      if (times instanceof Failure) return times
-      const page = await list(range, times)
-      return {
-        status: 200,
-        ...pageHeaders('/refusals', query, page.next),
-        body: `{"refusals":[${page.rows.map(sealedText).join(',')}]}`,
-      }
-    },
-  },
+    filters: timeRange,
+    schema: RefusalPage,
+    member: 'refusals',
+    example: [example],
+    lines: 'refusal-record',
+    read: (range, asked, { pool, exportPool }, request) =>
+      listRefusals(wantsLines(request) ? exportPool : pool, range, asked),
+    textOf: sealedText,
+  }),
   {
     ...get,
     path: '/refusal/{businessTransactionId}',

@@ -1,7 +1,7 @@
 // Executing transactions, and reading them back (interface §4.2). A read answers the stored text as it was signed.
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
-import { Failure, failures } from '../../core/errors/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
 import { BusinessTransaction, SubmittedTransaction } from '../../formats/schemas/business-transaction.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
@@ -9,8 +9,8 @@ import { listTransactions, readTransaction } from '../../store/tables/business-t
 import secondTransaction from '../openapi/examples/second-transaction.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { linkedPaging, listFailures, ofCaller, transactionId } from '../openapi/parameters.ts'
-import { pageHeaders, readOwner, readRange } from './paging.ts'
+import { ofCaller, transactionId } from '../openapi/parameters.ts'
+import { list } from './list.ts'
 import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
@@ -78,37 +78,19 @@ export const transactions = [
     readsDatabase: true,
     handle: onThread('execute', { as: 201 }),
   },
-  {
+  list({
     ...get,
     path: '/transactions',
     operationId: 'listTransactions',
     tag: 'Execution',
     summary: 'The transactions you submitted',
     description: 'A page ends early where it reaches 4 MiB; follow `Link` to the end.',
-    query: { ...linkedPaging, ...ofCaller },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: Type.Array(BusinessTransaction),
-        example: [trustRecord.transaction],
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: listFailures,
-    readsDatabase: true,
-    async handle({ query, caller }, { pool }) {
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const owner = readOwner(query, caller)
-      if (owner === undefined) return { status: 200, body: '[]' }
-      const page = await listTransactions(pool, range, owner)
-      return {
-        status: 200,
-        ...pageHeaders('/transactions', query, page.next),
-        body: `[${page.rows.map(({ body }) => body).join(',')}]`,
-      }
-    },
-  },
+    filters: ofCaller,
+    schema: Type.Array(BusinessTransaction),
+    example: [trustRecord.transaction],
+    read: (range, { callerId }, { pool }) => listTransactions(pool, range, callerId),
+    textOf: ({ body }) => body,
+  }),
   {
     ...get,
     path: '/transactions/{id}',

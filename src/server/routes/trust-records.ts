@@ -6,15 +6,13 @@ import { isUuid } from '../../formats/schemas/primitives.ts'
 import { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { EvidenceBundle } from '../../formats/schemas/evidence-bundle.ts'
 import { trustRecordText } from '../../store/tables/sealed.ts'
-import type { PageRange } from '../../store/tables/page.ts'
 import { readWholeRecord } from '../../store/tables/provider-confirmations.ts'
 import { listTrustRecords } from '../../store/tables/trust-records.ts'
 import { readBundle } from '../evidence/bundle.ts'
 import example from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { linkedPaging, listFailures, ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
-import { exportLines, linesShape, wantsLines, type TimeRange } from './lines.ts'
+import { ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
 import { queued, queuedShape } from './log.ts'
-import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
+import { list } from './list.ts'
 import { waitMsOf } from './preferences.ts'
 import { get, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
@@ -33,7 +31,7 @@ const bundleExample = {
 }
 
 export const trustRecords = [
-  {
+  list({
     ...get,
     path: '/trust-records',
     operationId: 'listTrustRecords',
@@ -41,44 +39,13 @@ export const trustRecords = [
     summary: 'Export records in bulk',
     description:
       'Follow `Link` to the end: a page costs the same however deep it is, and ends early where it reaches 4 MiB. With `Accept: application/x-ndjson` the whole range in one reply that streams, one record a line; without its last line, `exportEnd`, it is cut short.',
-    query: { ...linkedPaging, ...timeRange, ...ofCaller },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: Type.Array(ExecutionTrustRecord),
-        example: [example],
-        alternatives: linesShape('trust-record'),
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: listFailures,
-    readsDatabase: true,
-    async handle(request, { exportPool }) {
-      const { query, caller } = request
-      const callerId = readOwner(query, caller)
-      const list = async (range: PageRange, times: TimeRange) =>
-        callerId === undefined
-          ? { rows: [], next: null }
-          : listTrustRecords(exportPool, range, { callerId, ...times })
-      if (wantsLines(request))
-        return exportLines(query, {
-          kind: 'trust-record',
-          callerId: callerId === undefined ? query.get('callerId') : callerId,
-          list,
-          textOf: trustRecordText,
-        })
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const times = readTimes(query)
-      if (times instanceof Failure) return times
-      const page = await list(range, times)
-      return {
-        status: 200,
-        ...pageHeaders('/trust-records', query, page.next),
-        body: `[${page.rows.map(trustRecordText).join(',')}]`,
-      }
-    },
-  },
+    filters: { ...timeRange, ...ofCaller },
+    schema: Type.Array(ExecutionTrustRecord),
+    example: [example],
+    lines: 'trust-record',
+    read: (range, asked, { exportPool }) => listTrustRecords(exportPool, range, asked),
+    textOf: trustRecordText,
+  }),
   {
     ...get,
     path: '/trust-records/{id}',

@@ -1,7 +1,7 @@
 // The stored deliveries of providers: what became of each, and how one is processed again (decisions §10, §12).
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
-import { Failure, failures } from '../../core/errors/errors.ts'
+import { failures } from '../../core/errors/errors.ts'
 import { NoMembers } from '../../formats/schemas/execution-intent.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { WebhookEvent, WebhookEventPage, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
@@ -9,8 +9,8 @@ import { PROVIDER } from '../../formats/schemas/webhook-rules.ts'
 import { listWebhookEvents, readWebhookEvent } from '../../store/tables/webhook-events.ts'
 import { deliveryOutcomes } from '../../formats/schemas/webhook-outcomes.ts'
 import { shownDelivery, shownWithBody } from '../../core/webhooks/shown.ts'
-import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
-import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
+import { timeRange } from '../openapi/parameters.ts'
+import { list } from './list.ts'
 import { get, json, humanPost, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
@@ -42,7 +42,7 @@ const id = (example: string) => ({
 })
 
 export const webhookEvents = [
-  {
+  list({
     ...get,
     path: '/webhook-events',
     operationId: 'listWebhookEvents',
@@ -50,41 +50,22 @@ export const webhookEvents = [
     summary: 'What providers delivered, and what became of it',
     description: `For humans and auditors. With \`provider\` or \`outcome\` a page looks at 10,000 deliveries: it may hold fewer than \`pageSize\`, or none,
 and still have a \`Link\`. Only a missing \`Link\` says that a page is the last one.`,
-    query: {
-      ...linkedPaging,
+    everybodys: true,
+    filters: {
       provider: {
         schema: Type.String({ pattern: PROVIDER }),
         description: 'Only deliveries of this provider.',
+        mustBe: 'a provider’s name in lower case',
       },
       outcome: { schema: Type.Enum([...deliveryOutcomes]), description: 'Only deliveries that ended so.' },
       ...timeRange,
     },
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: WebhookEventPage,
-        example: { events: [waiting, processed] },
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: ['nonHumanCaller', ...listFailures],
-    readsDatabase: true,
-    async handle({ query, caller }, { pool }) {
-      if (readableOwner(caller) !== null) return failures.nonHumanCaller()
-      const range = readRange(query)
-      if (range instanceof Failure) return range
-      const times = readTimes(query)
-      if (times instanceof Failure) return times
-      const provider = query.get('provider')
-      if (provider !== null && !new RegExp(PROVIDER).test(provider))
-        return failures.invalidQuery('provider must be a provider’s name in lower case.')
-      const outcome = readChoice(query, 'outcome', deliveryOutcomes)
-      if (outcome instanceof Failure) return outcome
-      const page = await listWebhookEvents(pool, range, { provider, outcome, ...times })
-      const events = page.rows.map(shownDelivery)
-      return json({ events }, pageHeaders('/webhook-events', query, page.next))
-    },
-  },
+    schema: WebhookEventPage,
+    member: 'events',
+    example: [waiting, processed],
+    read: (range, asked, { pool }) => listWebhookEvents(pool, range, asked),
+    textOf: (delivery) => JSON.stringify(shownDelivery(delivery)),
+  }),
   {
     ...get,
     path: '/webhook-events/{id}',

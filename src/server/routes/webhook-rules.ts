@@ -8,54 +8,43 @@ import {
 import { sha256Hex } from '../../store/sha256.ts'
 import { readWebhookRules, type StoredWebhookRules } from '../../store/tables/webhook-rules.ts'
 import { webhookRulesChange as change } from '../openapi/examples/changes.ts'
-import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { answerList } from './paging.ts'
-import { governingGet, textWithoutNulls, type Route } from '../route.ts'
+import { wholeList } from './list.ts'
+import { governingGet, type Route } from '../route.ts'
 
 const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
 
 export const webhookRules = [
-  {
+  wholeList({
     ...governingGet,
     path: '/webhook-rules',
     operationId: 'listWebhookRules',
     tag: 'Webhooks',
     summary: 'The rules for the deliveries of providers',
     description:
-      'Every list of rules that was ever approved, and those of files that nobody has approved. Of a provider the first is in effect. For any caller. Whole, up to 4 MiB; then `Link` leads on.',
-    query: cursor,
-    answers: {
-      200: {
-        description: 'By provider, the newest approval first.',
-        schema: WebhookRulesPage,
-        example: {
-          webhookRules: [
-            {
-              provider: proposed.provider,
-              rulesHash: sha256Hex(canonicalize(proposed)),
-              status: 'IN_EFFECT',
-              approvedBy: resolvedBy,
-              approvedAt: resolvedAt,
-              approvedByChange: changeId,
-              rules: proposed.rules,
-            },
-          ],
+      'Every list of rules that was ever approved, and those of files that nobody has approved. Of a provider the first is in effect. For any caller.',
+    order: 'provider, the newest approval first',
+    schema: WebhookRulesPage,
+    member: 'webhookRules',
+    example: {
+      webhookRules: [
+        {
+          provider: proposed.provider,
+          rulesHash: sha256Hex(canonicalize(proposed)),
+          status: 'IN_EFFECT',
+          approvedBy: resolvedBy,
+          approvedAt: resolvedAt,
+          approvedByChange: changeId,
+          rules: proposed.rules,
         },
-        optionalHeaders: ['Link'],
-      },
+      ],
     },
-    failures: ['overloaded'],
-    readsDatabase: true,
-    async handle({ query }, { pool }) {
+    async read({ pool }) {
       const rows = await readWebhookRules(pool)
-      const entries = rows.map((row, i) => ({
-        key: keyOf(row),
-        text: textWithoutNulls(rulesJson(row, rows[i - 1])),
-      }))
-      return answerList(query, { path: '/webhook-rules', member: 'webhookRules', entries })
+      return rows.map((row, i) => shownRules(row, rows[i - 1]))
     },
-  },
+    keyOf,
+  }),
   ...changeRoutes({
     kind: 'webhook-rules',
     path: '/webhook-rules/changes',
@@ -75,13 +64,13 @@ export const webhookRules = [
 ] as const satisfies readonly Route[]
 
 /** In the order of the rows: `/` sorts before all that a provider's name has, and the newest approval is the smallest number. */
-function keyOf({ provider, approvedAt }: StoredWebhookRules): string {
+function keyOf({ provider, approvedAt }: Pick<StoredWebhookRules, 'provider' | 'approvedAt'>): string {
   const age = approvedAt === null ? Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER - Date.parse(approvedAt)
   return `${provider}/${String(age).padStart(16, '0')}`
 }
 
 /** @param before the row before it in the list */
-function rulesJson(row: StoredWebhookRules, before: StoredWebhookRules | undefined): object {
+function shownRules(row: StoredWebhookRules, before: StoredWebhookRules | undefined) {
   const { provider, rulesHash, content, approvedBy, approvedAt, approvedByChange } = row
   const { rules } = JSON.parse(content) as WebhookRulesDocument
   const isFirst = before?.provider !== provider

@@ -1,0 +1,232 @@
+// Lists, declared. A row names its filters, what it reads and how an entry is shown; the page, the filters, the export as lines and the
+// `Link` are alike for all (decisions §5, §12).
+import { IsEnum, type TEnum, type TSchema } from 'typebox'
+import { Check } from 'typebox/value'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import { PAGE_BYTES_MAX, type Page, type PageRange } from '../../store/tables/page.ts'
+import { cursor, linkedPaging, listFailures } from '../openapi/parameters.ts'
+import { textWithoutNulls, type Route, type RouteRequest } from '../route.ts'
+import type { Service } from '../service.ts'
+import { answerLines, linesShape, readLinesRange, wantsLines, type Exported } from './lines.ts'
+import {
+  invalidCursor,
+  nextLink,
+  pageHeaders,
+  readChoice,
+  readOwner,
+  readRange,
+  readTimes,
+} from './paging.ts'
+
+interface Listed extends Pick<Route, 'path' | 'operationId' | 'tag' | 'summary' | 'params' | 'readers'> {
+  readonly method: 'GET'
+  readonly cost: NonNullable<Route['cost']>
+  readonly description: string
+  readonly schema: TSchema
+  /** The member of the reply that holds the list; left out: the reply is an array. */
+  readonly member?: string
+}
+
+type Filters = Readonly<
+  Record<
+    string,
+    {
+      readonly schema: TSchema
+      readonly description: string
+      /** Completes "<name> must be" of a text that is not of the schema; left out: any text is taken. */
+      readonly mustBe?: string
+    }
+  >
+>
+
+/** The filters of a query; null where they are not given. */
+type Asked<Taken> = {
+  readonly [Name in keyof Taken]:
+    (Taken[Name] extends { schema: TEnum<infer Choices> } ? Choices[number] : string) | null
+}
+
+/** Whose entries are listed; null: everybody's. */
+type Owned = { readonly callerId: string | null }
+
+interface PagedList<Taken, Row> extends Listed {
+  readonly example: readonly object[]
+  /** Beside those of the paging; in this order they are read, the times first. */
+  readonly filters?: Taken
+  /** Only for those who read everybody's. Not by `readers`, which refuses everybody where authentication is disabled. */
+  readonly everybodys?: true
+  /** The list is exported as lines too. */
+  readonly lines?: Exported
+  /** The path of further pages, where it is not the route's. */
+  readonly pagePath?: (params: RouteRequest['params']) => string
+  readonly failures?: Route['failures']
+  /** Refuses a request whose query is right. */
+  readonly refuse?: (
+    asked: Asked<Taken>,
+    request: RouteRequest,
+    service: Service,
+  ) => Failure | undefined | Promise<Failure | undefined>
+  readonly read: (
+    range: PageRange,
+    asked: Asked<Taken> & Owned,
+    service: Service,
+    request: RouteRequest,
+  ) => Promise<Page<Row>>
+  /** @returns JSON */
+  readonly textOf: (row: Row) => string
+}
+
+const NOTHING: Page<never> = { rows: [], next: null }
+
+/** @returns the route of a list that is read in pages, newest first */
+export function list<const Taken extends Filters, Row>({
+  schema,
+  member,
+  example,
+  filters,
+  everybodys,
+  lines,
+  pagePath,
+  failures: further = [],
+  refuse,
+  read,
+  textOf,
+  ...row
+}: PagedList<Taken, Row>): Route {
+  return {
+    ...row,
+    query: { ...linkedPaging, ...filters },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema,
+        example: member === undefined ? example : { [member]: example },
+        ...(lines === undefined ? {} : { alternatives: linesShape(lines) }),
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: [...(everybodys ? (['nonHumanCaller'] as const) : []), ...further, ...listFailures],
+    readsDatabase: true,
+    async handle(request, service) {
+      const { query, caller, params } = request
+      if (everybodys && readableOwner(caller) !== null) return failures.nonHumanCaller()
+      const isExport = lines !== undefined && wantsLines(request)
+      const range = isExport ? readLinesRange(query) : readRange(query)
+      if (range instanceof Failure) return range
+      const given = readFilters(query, filters ?? {})
+      if (given instanceof Failure) return given
+      const asked = given as Asked<Taken>
+      const refused = await refuse?.(asked, request, service)
+      if (refused !== undefined) return refused
+      const owner = filters?.['callerId'] === undefined ? readableOwner(caller) : readOwner(query, caller)
+      const readPage = async (of: PageRange) =>
+        owner === undefined ? NOTHING : read(of, { ...asked, callerId: owner }, service, request)
+      const page = await readPage(range)
+      if (isExport) {
+        const { since = null, until = null } = given
+        const callerId = owner === undefined ? query.get('callerId') : owner
+        return answerLines(page, { readPage, textOf, end: { kind: lines, callerId, since, until } })
+      }
+      return {
+        status: 200,
+        ...pageHeaders(pagePath?.(params) ?? row.path, query, page.next),
+        body: bodyOf(page.rows.map(textOf), member),
+      }
+    },
+  }
+}
+
+/** @returns the filters of the query but `callerId`, or the 400 of the first that is wrong */
+function readFilters(query: URLSearchParams, filters: Filters) {
+  const given: Record<string, string | null> = {}
+  if ('since' in filters) {
+    const times = readTimes(query)
+    if (times instanceof Failure) return times
+    Object.assign(given, times)
+  }
+  for (const [name, { schema, mustBe }] of Object.entries(filters)) {
+    if (name in given || name === 'callerId') continue
+    const value = IsEnum(schema) ? readChoice(query, name, schema.enum.map(String)) : query.get(name)
+    if (value instanceof Failure) return value
+    if (value !== null && mustBe !== undefined && !Check(schema, value))
+      return failures.invalidQuery(`${name} must be ${mustBe}.`)
+    given[name] = value
+  }
+  return given
+}
+
+function bodyOf(texts: readonly string[], member: string | undefined, beside = ''): string {
+  const items = `[${texts.join(',')}]`
+  return member === undefined ? items : `{${beside}"${member}":${items}}`
+}
+
+interface WholeList<Row extends object> extends Listed {
+  readonly member: string
+  /** The entries of the example, and the members that stand before them. */
+  readonly example: Readonly<Record<string, unknown>>
+  /** Completes "By". */
+  readonly order: string
+  readonly read: (service: Service) => Promise<readonly Row[]>
+  /** @returns a text that no other entry has; they give the order of the list */
+  readonly keyOf: (row: Row) => string
+  /** Members of the reply that come before the list. */
+  readonly beside?: (service: Service) => Readonly<Record<string, unknown>>
+}
+
+/** @returns the route of a list without page numbers: whole up to 4 MiB, with a `Link` where it goes on */
+export function wholeList<Row extends object>({
+  schema,
+  member,
+  example,
+  order,
+  description,
+  read,
+  keyOf,
+  beside,
+  ...row
+}: WholeList<Row>): Route {
+  return {
+    ...row,
+    description: `${description} Whole, up to 4 MiB; then \`Link\` leads on.`,
+    query: cursor,
+    answers: { 200: { description: `By ${order}.`, schema, example, optionalHeaders: ['Link'] } },
+    failures: ['overloaded'],
+    readsDatabase: true,
+    async handle({ query }, service) {
+      const after = readKey(query.get('cursor'))
+      if (after instanceof Failure) return after
+      const rest = (await read(service))
+        .map((entry) => ({ key: keyOf(entry), text: textWithoutNulls(entry) }))
+        .filter(({ key }) => after === null || key > after)
+        .toSorted((one, other) => (one.key < other.key ? -1 : 1))
+      let bytes = 0
+      const end = rest.findIndex(
+        ({ text }, i) => (bytes += Buffer.byteLength(text)) > PAGE_BYTES_MAX && i > 0,
+      )
+      const shown = end === -1 ? rest : rest.slice(0, end)
+      const last = shown.at(-1)
+      const before = Object.entries(beside?.(service) ?? {})
+      return {
+        status: 200,
+        ...(last === undefined || shown.length === rest.length
+          ? {}
+          : { headers: { Link: nextLink(row.path, query, keyCursor(last.key)) } }),
+        body: bodyOf(
+          shown.map(({ text }) => text),
+          member,
+          before.map(([name, value]) => `"${name}":${JSON.stringify(value)},`).join(''),
+        ),
+      }
+    },
+  }
+}
+
+function keyCursor(key: string): string {
+  return Buffer.from(`key ${key}`).toString('base64url')
+}
+
+function readKey(text: string | null): string | null | Failure {
+  if (text === null) return null
+  const [, key] = /^key (.+)$/s.exec(Buffer.from(text, 'base64url').toString()) ?? []
+  return key ?? invalidCursor()
+}
