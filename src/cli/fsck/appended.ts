@@ -3,34 +3,23 @@ import { checkReceipt } from '../../formats/artifacts/receipt.ts'
 import { mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
-import type { Tools } from './tools.ts'
-import { lazyMembers, tableCheck, type Rule } from './check.ts'
+import { lazyMembers, checkOf, type RowOf } from './check.ts'
 
-interface Row {
-  readonly id: string
-  readonly ordinal: number
-  readonly body: string
-  /** SHA-256 of the record's body, hex; null where there is no record. */
-  readonly recordHash: string | null
-  readonly recordSeal: string | null
-}
+/** What was appended, and what stands of its record. */
+const appended = {
+  key: ['text', `c.business_transaction_id || ' ' || c.ordinal`],
+  id: ['text', 'c.business_transaction_id'],
+  ordinal: 'number',
+  body: 'text',
+  // SHA-256 of the record's body, hex; null where there is no record.
+  recordHash: ['text?', `encode(sha256(convert_to(r.body, 'UTF8')), 'hex')`],
+  recordSeal: ['text?', 'r.seal'],
+} as const
+const JOIN_RECORD = 'LEFT JOIN trust_records AS r USING (business_transaction_id)'
 
-interface Item extends Row {
-  readonly key: string
+interface Item extends RowOf<typeof appended> {
   readonly members: () => Members
 }
-
-const RECORD = `
-  encode(sha256(convert_to(r.body, 'UTF8')), 'hex') AS "recordHash", r.seal AS "recordSeal"`
-
-const read =
-  <R extends Row>(table: string) =>
-  (row: R): R & Item => ({ ...row, key: `${row.id} ${row.ordinal}`, members: lazyMembers(row.body, table) })
-
-const ofItsRecord: Rule<Item> = [
-  'names another transaction',
-  ({ id, members }) => members()['businessTransactionId'] === id,
-]
 
 /** A changed record keeps its hash in the seal, so that only the record itself is reported. */
 function isOfRecord({ members, recordHash, recordSeal }: Item): boolean {
@@ -42,14 +31,13 @@ function isOfRecord({ members, recordHash, recordSeal }: Item): boolean {
   )
 }
 
-export const verifications = tableCheck<Row, Item>({
+export const verifications = checkOf({
   table: 'verifications',
-  text: `
-    SELECT v.business_transaction_id AS id, v.ordinal, v.body, ${RECORD}
-    FROM $table AS v LEFT JOIN trust_records AS r USING (business_transaction_id)`,
-  read: read('verifications'),
+  columns: appended,
+  joins: JOIN_RECORD,
+  read: (row) => ({ ...row, members: lazyMembers(row.body, 'verifications') }),
   rules: [
-    ofItsRecord,
+    ['names another transaction', ({ id, members }) => members()['businessTransactionId'] === id],
     [
       'does not match its schema',
       ({ members }) => {
@@ -70,36 +58,29 @@ export const verifications = tableCheck<Row, Item>({
   ],
 })
 
-interface ReceiptRow extends Row {
-  /** The body of the verification that it names. */
-  readonly verification: string | null
-}
-
-async function withSignatures(rows: readonly ReceiptRow[], { sql }: Tools): Promise<readonly ReceiptRow[]> {
-  const bodies = await withSharedSignatures(
-    sql,
-    rows.map(({ body }) => body),
-  )
-  return rows.map((row, i) => ({ ...row, body: bodies[i] as string }))
-}
-
-export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
+export const receipts = checkOf({
   table: 'receipts',
-  // By text, not as JSON: a body that was damaged would end the run.
-  text: `
-    SELECT c.business_transaction_id AS id, c.ordinal, c.body, ${RECORD}, v.body AS verification
-    FROM $table AS c LEFT JOIN trust_records AS r USING (business_transaction_id)
+  // The verification that it names is found by text, not as JSON: a body that was damaged would end the run.
+  columns: { ...appended, verification: ['text?', 'v.body'] },
+  joins: `
+    ${JOIN_RECORD}
     LEFT JOIN LATERAL (
       SELECT v.body FROM verifications AS v
       WHERE v.business_transaction_id = c.business_transaction_id
         AND strpos(v.body, substring(c.body from '"verificationId":"[0-9a-f-]{36}"')) > 0 LIMIT 1
     ) AS v ON true`,
-  complete: withSignatures,
-  read: read('receipts'),
+  async complete(rows, { sql }) {
+    const bodies = await withSharedSignatures(
+      sql,
+      rows.map(({ body }) => body),
+    )
+    return rows.map((row, i) => ({ ...row, body: bodies[i] as string }))
+  },
+  read: (row) => ({ ...row, members: lazyMembers(row.body, 'receipts') }),
   rules: [
-    ofItsRecord,
+    ['names another transaction', ({ id, members }) => members()['businessTransactionId'] === id],
     ['does not verify', ({ members }, { crypto }) => mustHold(checkReceipt(members(), crypto))],
-    ["hash differs from the trust record's", isOfRecord],
+    ["hash differs from the trust record's", (item) => isOfRecord(item)],
     [
       'names a verification that is missing or not VERIFIED',
       ({ members, verification }) => {

@@ -3,61 +3,69 @@ import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { isPolicyRetired } from '../../store/tables/policy-versions.ts'
 import { members } from '../../formats/artifacts/evidence.ts'
-import type { Members } from '../../formats/json/members.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { sameTime, signedIn, checkOf } from './check.ts'
 import type { Tools } from './tools.ts'
 
-interface RequestRow {
-  readonly key: string
-  readonly requestHash: string
-  readonly askedHash: string
-  /** The columns that repeat members of the body. */
-  readonly columns: Readonly<Record<string, string | number>>
-  /** Null in a request of a release that did not store them. */
-  readonly policy: { readonly name: string | null; readonly version: string | null }
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly status: string
-  readonly body: string
-  readonly seal: string
-  /** Its time was over, or its policy version retired. */
-  readonly over: boolean
-  readonly audited: boolean
-  /** By the last member of the close, whatever the rest of its text has become. */
-  readonly closedAs: string | null
-  /** Whether an approval for it is used up. */
-  readonly used: boolean
-}
-
-interface RequestItem extends RequestRow {
-  readonly signed: () => Members
-}
-
-export const approvalRequests = tableCheck<RequestRow, RequestItem>({
+export const approvalRequests = checkOf({
   table: 'approval_requests',
-  text: `
-    SELECT r.request_id AS key, r.request_hash AS "requestHash", r.asked_hash AS "askedHash",
-      json_build_object('requestId', r.request_id, 'requestedBy', r.requested_by, 'principalId', r.principal_id,
-        'quorum', r.quorum) AS columns, json_build_object('name', r.policy_name, 'version', r.policy_version) AS policy,
-      r.created_at AS "createdAt", r.expires_at AS "expiresAt", r.status, r.body, r.seal,
-      (r.expires_at <= now() OR ${isPolicyRetired('r')}) AS over,
-      EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval_request.opened' AND e.occurred_at = r.created_at
-        AND strpos(e.body, r.request_id::text) > 0) AS audited,
-      (SELECT substring(c.body from '"status":"([A-Z]+)"}$') FROM approval_request_closes AS c WHERE c.request_id = r.request_id) AS "closedAs",
-      EXISTS (SELECT FROM approvals AS a WHERE a.request_hash = r.request_hash AND a.consumed_by IS NOT NULL) AS used
-    FROM $table AS r`,
-  read: (row) => ({ ...row, signed: lazyMembers(row.body, 'approval_requests') }),
+  columns: {
+    key: ['text', 'c.request_id'],
+    requestHash: 'text',
+    askedHash: 'text',
+    // They repeat members of the body.
+    columns: [
+      'json',
+      `json_build_object('requestId', c.request_id, 'requestedBy', c.requested_by, 'principalId', c.principal_id,
+        'quorum', c.quorum)`,
+    ],
+    // Null in a request of a release that did not store them.
+    policyName: 'text?',
+    policyVersion: 'text?',
+    createdAt: 'time',
+    expiresAt: 'time',
+    status: 'text',
+    body: 'text',
+    seal: 'text',
+    // Its time was over, or its policy version retired.
+    over: ['boolean', `(c.expires_at <= now() OR ${isPolicyRetired('c')})`],
+    audited: [
+      'boolean',
+      `EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval_request.opened' AND e.occurred_at = c.created_at
+        AND strpos(e.body, c.request_id::text) > 0)`,
+    ],
+    // By the last member of the close, whatever the rest of its text has become.
+    closedAs: [
+      'text?',
+      `(SELECT substring(x.body from '"status":"([A-Z]+)"}$') FROM approval_request_closes AS x WHERE x.request_id = c.request_id)`,
+    ],
+    // Whether an approval for it is used up.
+    used: [
+      'boolean',
+      `EXISTS (SELECT FROM approvals AS a WHERE a.request_hash = c.request_hash AND a.consumed_by IS NOT NULL)`,
+    ],
+  },
+  read: (row) => signedIn(row, 'approval_requests'),
   rules: [
     ['does not verify', ({ body, seal }, tools) => isSigned('approval-request', { body, seal }, tools)],
     [
       'columns differ from the body',
-      ({ columns, policy, requestHash, askedHash, createdAt, expiresAt, body, signed }) => {
+      ({
+        columns,
+        policyName,
+        policyVersion,
+        requestHash,
+        askedHash,
+        createdAt,
+        expiresAt,
+        body,
+        signed,
+      }) => {
         const { requestId: _id, createdAt: signedAt, expiresAt: end, ...asked } = signed()
         const { name, version } = members(asked['policy'])
         return (
           Object.entries(columns).every(([column, value]) => signed()[column] === value) &&
-          (policy.name ?? name) === name &&
-          (policy.version ?? version) === version &&
+          (policyName ?? name) === name &&
+          (policyVersion ?? version) === version &&
           requestHash === sha256Hex(body) &&
           askedHash === sha256Hex(canonicalize(asked)) &&
           sameTime(createdAt, signedAt) &&
@@ -76,27 +84,25 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
   ],
 })
 
-interface CloseRow {
-  readonly key: string
-  readonly requestId: string
-  readonly closedAt: Date
-  readonly body: string
-  readonly seal: string
-  /** Null where the request is missing. */
-  readonly requestHash: string | null
-  readonly audited: boolean
-}
-
-export const approvalRequestCloses = tableCheck<CloseRow, CloseRow & { signed: () => Members }>({
+export const approvalRequestCloses = checkOf({
   table: 'approval_request_closes',
-  text: `
-    SELECT c.close_id AS key, c.request_id AS "requestId", c.closed_at AS "closedAt", c.body, c.seal,
-      r.request_hash AS "requestHash",
-      EXISTS (SELECT FROM audit_events AS e
+  columns: {
+    key: ['text', 'c.close_id'],
+    requestId: 'text',
+    closedAt: 'time',
+    body: 'text',
+    seal: 'text',
+    // Null where the request is missing.
+    requestHash: ['text?', 'r.request_hash'],
+    audited: [
+      'boolean',
+      `EXISTS (SELECT FROM audit_events AS e
         WHERE e.type IN ('approval_request.declined', 'approval_request.withdrawn') AND e.occurred_at = c.closed_at
-          AND strpos(e.body, c.close_id::text) > 0) AS audited
-    FROM $table AS c LEFT JOIN approval_requests AS r USING (request_id)`,
-  read: (row) => ({ ...row, signed: lazyMembers(row.body, 'approval_request_closes') }),
+          AND strpos(e.body, c.close_id::text) > 0)`,
+    ],
+  },
+  joins: 'LEFT JOIN approval_requests AS r USING (request_id)',
+  read: (row) => signedIn(row, 'approval_request_closes'),
   rules: [
     ['does not verify', ({ body, seal }, tools) => isSigned('approval-request-close', { body, seal }, tools)],
     [

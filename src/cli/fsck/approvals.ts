@@ -4,60 +4,46 @@ import { findIntents } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
 import { instantMs } from '../../formats/artifacts/instant.ts'
 import { members, string } from '../../formats/artifacts/evidence.ts'
-import { isMembers, type Members } from '../../formats/json/members.ts'
-import { lazy, lazyMembers, tableCheck } from './check.ts'
-import type { Tools } from './tools.ts'
+import { isMembers } from '../../formats/json/members.ts'
+import { lazy, lazyMembers, checkOf } from './check.ts'
 
-interface Selected {
-  readonly key: string
-  /** The columns that repeat members of the payload. */
-  readonly columns: Readonly<Record<string, string>>
-  readonly parametersHash: string | null
-  readonly requestHash: string | null
-  readonly issuedAt: Date
-  readonly expiresAt: Date
-  readonly body: string
-  readonly consumedBy: string | null
-  readonly consumedAt: Date | null
-  readonly audited: boolean
-}
-
-interface Row extends Selected {
-  /** Whether the execution that consumed it has an intent. */
-  readonly released: boolean
-  /** Whether the trust record of that execution holds it; undefined where there is no such record. */
-  readonly held: boolean | undefined
-}
-
-interface Item extends Row {
-  readonly payload: () => Members
-}
-
-async function withExecutions(rows: readonly Selected[], { sql }: Tools): Promise<readonly Row[]> {
-  const ids = [...new Set(rows.flatMap(({ consumedBy }) => consumedBy ?? []))]
-  const released = await findIntents(sql, ids)
-  const records = await readRecordBodies(sql, ids)
-  return rows.map((row) => ({
-    ...row,
-    released: released.has(row.consumedBy ?? ''),
-    held: records.get(row.consumedBy ?? '')?.includes(row.body),
-  }))
-}
-
-export const approvals = tableCheck<Selected, Item, Row>({
+export const approvals = checkOf({
   table: 'approvals',
-  text: `
-    SELECT a.approval_id AS key,
-      json_build_object('approvalId', a.approval_id, 'nonce', a.nonce, 'approverId', a.approver_id, 'keyId', a.key_id,
-        'capability', a.capability, 'target', a.target) AS columns,
-      a.parameters_hash AS "parametersHash", a.request_hash AS "requestHash", a.issued_at AS "issuedAt", a.expires_at AS "expiresAt", a.body,
-      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
-      EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = a.delivered_at
-        AND strpos(e.body, to_json(a.approval_id)::text) > 0
-        AND strpos(e.body, '"callerId":' || to_json(a.delivered_by)) > 0) AS audited
-    FROM $table AS a`,
-  complete: withExecutions,
-  read: (row) => {
+  columns: {
+    key: ['text', 'c.approval_id'],
+    // They repeat members of the payload.
+    columns: [
+      'json',
+      `json_build_object('approvalId', c.approval_id, 'nonce', c.nonce, 'approverId', c.approver_id, 'keyId', c.key_id,
+        'capability', c.capability, 'target', c.target)`,
+    ],
+    parametersHash: 'text?',
+    requestHash: 'text?',
+    issuedAt: 'time',
+    expiresAt: 'time',
+    body: 'text',
+    consumedBy: 'text?',
+    consumedAt: 'time?',
+    audited: [
+      'boolean',
+      `EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = c.delivered_at
+        AND strpos(e.body, to_json(c.approval_id)::text) > 0
+        AND strpos(e.body, '"callerId":' || to_json(c.delivered_by)) > 0)`,
+    ],
+  },
+  async complete(rows, { sql }) {
+    const ids = [...new Set(rows.flatMap(({ consumedBy }) => consumedBy ?? []))]
+    const released = await findIntents(sql, ids)
+    const records = await readRecordBodies(sql, ids)
+    return rows.map((row) => ({
+      ...row,
+      /** Whether the execution that consumed it has an intent. */
+      released: released.has(row.consumedBy ?? ''),
+      /** Whether the trust record of that execution holds it; undefined where there is no such record. */
+      held: records.get(row.consumedBy ?? '')?.includes(row.body),
+    }))
+  },
+  read(row) {
     const signed = lazyMembers(row.body, 'approvals')
     return { ...row, payload: lazy(() => members(signed()['payload'])) }
   },

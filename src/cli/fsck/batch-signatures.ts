@@ -1,14 +1,9 @@
 // batch_signatures: whether one holds is found by each record and receipt under it. Here: that it is a signature at all.
-import { tableCheck } from './check.ts'
+import { checkOf } from './check.ts'
 
-interface Row {
-  readonly key: string
-  readonly bytes: number
-}
-
-export const batchSignatures = tableCheck<Row>({
+export const batchSignatures = checkOf({
   table: 'batch_signatures',
-  text: `SELECT b.batch AS key, octet_length(b.value) AS bytes FROM $table AS b`,
+  columns: { key: ['text', 'c.batch'], bytes: ['number', 'octet_length(c.value)'] },
   // FIPS 204 §4, Table 2.
   rules: [['is not 3,309 bytes long', ({ bytes }) => bytes === 3309]],
 })

@@ -3,6 +3,7 @@ import { errorText } from '../../formats/text/error-text.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { Sealed } from '../../store/tables/sealed.ts'
 import type { Members } from '../../formats/json/members.ts'
+import { columnOf } from '../../store/postgres/rows.ts'
 import type { Tools } from './tools.ts'
 
 /** One row that is not as it must be. */
@@ -40,22 +41,63 @@ interface Examined {
   readonly findings: readonly Finding[]
 }
 
+/** What a column is read as. */
+interface ColumnValues {
+  readonly text: string
+  readonly time: Date
+  readonly number: number
+  readonly boolean: boolean
+  readonly texts: readonly string[]
+  readonly json: Members
+}
+type ColumnType = keyof ColumnValues | `${keyof ColumnValues}?`
+
 /**
- * @param table whose rows the statement walks through
- * @param text the statement; on Citus it cannot join a distributed table with one of the coordinator
+ * The columns that a check selects, by the members of its row: `createdAt` is `c.created_at`, unless SQL stands beside the type. A type with a
+ * question mark may be null.
+ */
+export interface Selected {
+  readonly [member: string]: ColumnType | readonly [type: ColumnType, sql: string]
+}
+
+/** A row that has these columns. */
+export type RowOf<Columns extends Selected> = {
+  readonly [Member in keyof Columns]: ValueOf<
+    Columns[Member] extends readonly [infer Type, string] ? Type : Columns[Member]
+  >
+}
+type ValueOf<Type> = Type extends keyof ColumnValues
+  ? ColumnValues[Type]
+  : Type extends `${infer Some extends keyof ColumnValues}?`
+    ? ColumnValues[Some] | null
+    : never
+
+function selection(columns: Selected): string {
+  return Object.entries(columns)
+    .map(
+      ([member, column]) =>
+        `${typeof column === 'string' ? `c.${columnOf(member)}` : column[1]} AS "${member}"`,
+    )
+    .join(', ')
+}
+
+/**
+ * @param table whose rows `c` the statement walks through
+ * @param columns of them, and of what `joins` adds; on Citus a distributed table cannot be joined with one of the coordinator
  * @param complete adds to the rows of a page what stands in tables that the statement cannot join
  * @param read makes a row ready for the rules: what several of them read is parsed once (`lazy`)
  * @param rules of the table
  * @param beside tables whose rows the statement joins, and which have no check of their own
  * @param page looks up what is to be said of many rows at once
  */
-export function tableCheck<
-  Selected,
-  Item extends { readonly key: string } = Selected & { readonly key: string },
-  Row = Selected,
+export function checkOf<
+  const Columns extends Selected,
+  Row = RowOf<Columns>,
+  Item extends { readonly key: string } = Row & { readonly key: string },
 >({
   table,
-  text,
+  columns,
+  joins = '',
   complete = (rows) => Promise.resolve(rows as unknown as readonly Row[]),
   read = (row) => row as unknown as Item,
   rules,
@@ -63,19 +105,20 @@ export function tableCheck<
   page = () => Promise.resolve([]),
 }: {
   readonly table: string
-  readonly text: string
-  readonly complete?: (rows: readonly Selected[], tools: Tools) => Promise<readonly Row[]>
+  readonly columns: Columns
+  readonly joins?: string
+  readonly complete?: (rows: readonly RowOf<Columns>[], tools: Tools) => Promise<readonly Row[]>
   readonly read?: (row: Row, tools: Tools) => Item
-  readonly rules: readonly Rule<Item>[]
-  readonly beside?: readonly Joined<Item>[]
-  readonly page?: (items: readonly Item[], tools: Tools) => Promise<readonly Finding[]>
+  readonly rules: readonly Rule<NoInfer<Item>>[]
+  readonly beside?: readonly Joined<NoInfer<Item>>[]
+  readonly page?: (items: readonly NoInfer<Item>[], tools: Tools) => Promise<readonly Finding[]>
 }): Check {
   const groups = [{ table, rules, when: () => true }, ...beside]
   return {
     table,
-    text,
+    text: `SELECT ${selection(columns)} FROM $table AS c ${joins}`,
     async examine(rows, tools) {
-      const items = (await complete(rows as readonly Selected[], tools)).map((row) => read(row, tools))
+      const items = (await complete(rows as readonly RowOf<Columns>[], tools)).map((row) => read(row, tools))
       const counted: Record<string, number> = {}
       const findings: Finding[] = []
       for (const item of items) {
@@ -86,6 +129,19 @@ export function tableCheck<
       return { counted, findings: [...findings, ...(await page(items, tools))] }
     },
   }
+}
+
+/** As `checkOf`, by the whole statement. */
+export function tableCheck<Row, Item extends { readonly key: string } = Row & { readonly key: string }>({
+  text,
+  ...check
+}: {
+  readonly table: string
+  readonly text: string
+  readonly read?: (row: Row, tools: Tools) => Item
+  readonly rules: readonly Rule<Item>[]
+}): Check {
+  return { ...checkOf<Selected, Row, Item>({ ...check, columns: {} }), text }
 }
 
 /** Each finding once: what cannot be read fails every rule that reads it. */
@@ -143,12 +199,12 @@ export interface Signed {
   readonly signature: () => Members
 }
 
-export function signedOf(table: string) {
-  return <Row extends Sealed>(row: Row): Row & Signed => ({
+export function signedIn<Row extends Sealed>(row: Row, table: string): Row & Signed {
+  return {
     ...row,
     signed: lazyMembers(row.body, table),
     signature: lazyMembers(row.seal, table, 'seal'),
-  })
+  }
 }
 
 export function lazy<T>(make: () => T): () => T {

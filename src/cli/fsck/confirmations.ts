@@ -1,48 +1,37 @@
 // provider_confirmations: what providers say of executions, each by one delivery that is kept.
-import type { Sealed } from '../../store/tables/sealed.ts'
 import { checkProviderConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
 import { mustHold } from '../../formats/artifacts/evidence.ts'
-import { sameTime, signedOf, tableCheck, type Signed } from './check.ts'
-import type { Tools } from './tools.ts'
+import { sameTime, signedIn, checkOf } from './check.ts'
 
-interface Selected extends Sealed {
-  readonly key: string
-  readonly transactionId: string
-  readonly provider: string
-  readonly eventKey: string
-  readonly rulesHash: string
-  /** Null where the delivery is missing. */
-  readonly eventProvider: string | null
-  readonly eventId: string
-  readonly bodySha256: string
-  readonly receivedAt: Date
-}
-
-interface Row extends Selected {
-  readonly hasTransaction: boolean
-}
-
-/** Asked apart from the rows: on Citus they cannot be joined. */
-async function withTransactions(rows: readonly Selected[], { sql }: Tools): Promise<readonly Row[]> {
-  const found = await sql.query<{ id: string }>({
-    text: `
-      SELECT business_transaction_id AS id FROM business_transactions
-      WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [rows.map(({ transactionId }) => transactionId)],
-  })
-  const ids = new Set(found.rows.map(({ id }) => id))
-  return rows.map((row) => ({ ...row, hasTransaction: ids.has(row.transactionId) }))
-}
-
-export const providerConfirmations = tableCheck<Selected, Row & Signed, Row>({
+export const providerConfirmations = checkOf({
   table: 'provider_confirmations',
-  text: `
-    SELECT c.confirmation_id AS key, c.business_transaction_id AS "transactionId", c.provider, c.event_key AS "eventKey",
-      c.rules_hash AS "rulesHash", c.body, c.seal, w.provider AS "eventProvider", w.event_id AS "eventId",
-      w.body_sha256 AS "bodySha256", w.received_at AS "receivedAt"
-    FROM $table AS c LEFT JOIN webhook_events AS w USING (event_key)`,
-  complete: withTransactions,
-  read: signedOf('provider_confirmations'),
+  columns: {
+    key: ['text', 'c.confirmation_id'],
+    businessTransactionId: 'text',
+    provider: 'text',
+    eventKey: 'text',
+    rulesHash: 'text',
+    body: 'text',
+    seal: 'text',
+    // Null where the delivery is missing.
+    eventProvider: ['text?', 'w.provider'],
+    eventId: ['text?', 'w.event_id'],
+    bodySha256: ['text?', 'w.body_sha256'],
+    receivedAt: ['time?', 'w.received_at'],
+  },
+  joins: 'LEFT JOIN webhook_events AS w USING (event_key)',
+  // Asked apart from the rows: on Citus they cannot be joined.
+  async complete(rows, { sql }) {
+    const found = await sql.query<{ id: string }>({
+      text: `
+        SELECT business_transaction_id AS id FROM business_transactions
+        WHERE business_transaction_id = ANY($1::uuid[])`,
+      values: [rows.map(({ businessTransactionId }) => businessTransactionId)],
+    })
+    const ids = new Set(found.rows.map(({ id }) => id))
+    return rows.map((row) => ({ ...row, hasTransaction: ids.has(row.businessTransactionId) }))
+  },
+  read: (row) => signedIn(row, 'provider_confirmations'),
   rules: [
     [
       'does not verify',
@@ -51,11 +40,11 @@ export const providerConfirmations = tableCheck<Selected, Row & Signed, Row>({
     ],
     [
       'columns differ from the body',
-      ({ key, transactionId, provider, rulesHash, signed }) => {
+      ({ key, businessTransactionId, provider, rulesHash, signed }) => {
         const of = signed()
         return (
           of['confirmationId'] === key &&
-          of['businessTransactionId'] === transactionId &&
+          of['businessTransactionId'] === businessTransactionId &&
           of['provider'] === provider &&
           of['rulesHash'] === rulesHash
         )
@@ -66,7 +55,7 @@ export const providerConfirmations = tableCheck<Selected, Row & Signed, Row>({
     [
       'differs from its delivery',
       ({ eventProvider, eventId, bodySha256, receivedAt, signed }) => {
-        if (eventProvider === null) return true
+        if (eventProvider === null || receivedAt === null) return true
         const of = signed()
         return (
           of['provider'] === eventProvider &&

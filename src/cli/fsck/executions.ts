@@ -6,72 +6,66 @@ import { checkTrustRecord } from '../../formats/artifacts/trust-record.ts'
 import { members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { proofIn } from '../../core/intents/proof.ts'
-import { lazy, lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
+import { lazy, lazyMembers, sameTime, checkOf, type RowOf, type Rule } from './check.ts'
 import { usedApprovals } from './used-approvals.ts'
 import type { Tools } from './tools.ts'
 
-interface Selected {
-  readonly id: string
-  readonly callerId: string
-  readonly createdAt: Date
-  readonly body: string
-  readonly authorization: string | null
-  readonly nonce: string | null
-  readonly state: string | null
-  readonly resolution: string | null
-  readonly closedAt: Date | null
-  readonly hasDeadline: boolean
-  readonly recordBody: string | null
-  readonly recordSeal: string | null
-  readonly recordCallerId: string | null
-  readonly recordCreatedAt: Date | null
-  readonly refused: boolean
-  readonly listed: boolean
-  /** Hashes of the groups that limits count it in. */
-  readonly groups: readonly string[]
-  /** How many there are, and how many there should be by their numbers. */
-  readonly verifications: string
-  readonly verificationsDue: number
-  readonly receipts: string
-  readonly receiptsDue: number
-}
-
-interface Row extends Selected {
-  /** Bodies of the intent's transitions. */
-  readonly transitions: readonly string[]
-}
+const columns = {
+  key: ['text', 'c.business_transaction_id'],
+  callerId: 'text',
+  createdAt: 'time',
+  body: 'text',
+  authorization: ['text?', 'c.execution_authorization'],
+  nonce: ['text?', 'i.nonce'],
+  state: ['text?', 'i.state'],
+  resolution: ['text?', 'i.resolution'],
+  closedAt: ['time?', 'i.closed_at'],
+  hasDeadline: ['boolean', 'isfinite(i.deadline)'],
+  recordBody: ['text?', 'r.body'],
+  recordSeal: ['text?', 'r.seal'],
+  recordCallerId: ['text?', 'r.caller_id'],
+  recordCreatedAt: ['time?', 'r.created_at'],
+  refused: ['boolean', 'f.business_transaction_id IS NOT NULL'],
+  listed: ['boolean', 'h.business_transaction_id IS NOT NULL'],
+  // Hashes of the groups that limits count it in.
+  groups: [
+    'texts',
+    'ARRAY(SELECT group_hash FROM history_groups AS g WHERE g.business_transaction_id = c.business_transaction_id)',
+  ],
+  // How many there are, and how many there should be by their numbers.
+  verifications: ['text', 'verifications.count'],
+  verificationsDue: ['number', 'verifications.due'],
+  receipts: ['text', 'receipts.count'],
+  receiptsDue: ['number', 'receipts.due'],
+} as const
 
 const numbers = (table: 'verifications' | 'receipts') => `
   LEFT JOIN LATERAL (
     SELECT count(*) AS count, CASE WHEN min(ordinal) = 1 THEN max(ordinal) ELSE -1 END AS due
-    FROM ${table} WHERE business_transaction_id = t.business_transaction_id
+    FROM ${table} WHERE business_transaction_id = c.business_transaction_id
   ) AS ${table} ON r.business_transaction_id IS NOT NULL`
 
-const text = `
-  SELECT t.business_transaction_id AS id, t.caller_id AS "callerId", t.created_at AS "createdAt", t.body,
-    t.execution_authorization AS "authorization",
-    i.nonce, i.state, i.resolution, i.closed_at AS "closedAt", isfinite(i.deadline) AS "hasDeadline",
-    r.body AS "recordBody", r.seal AS "recordSeal", r.caller_id AS "recordCallerId", r.created_at AS "recordCreatedAt",
-    f.business_transaction_id IS NOT NULL AS refused, h.business_transaction_id IS NOT NULL AS listed,
-    ARRAY(SELECT group_hash FROM history_groups AS g WHERE g.business_transaction_id = t.business_transaction_id) AS groups,
-    verifications.count AS verifications, verifications.due AS "verificationsDue",
-    receipts.count AS receipts, receipts.due AS "receiptsDue"
-  FROM $table AS t
+const joins = `
   LEFT JOIN execution_intents AS i USING (business_transaction_id)
   LEFT JOIN trust_records AS r USING (business_transaction_id)
   LEFT JOIN refusal_records AS f USING (business_transaction_id)
   LEFT JOIN history_entries AS h USING (business_transaction_id)
   ${numbers('verifications')} ${numbers('receipts')}`
 
+interface Row extends RowOf<typeof columns> {
+  /** Bodies of the intent's transitions. */
+  readonly transitions: readonly string[]
+}
+
 async function withTransitionsAndSignatures(
-  rows: readonly Selected[],
+  rows: readonly RowOf<typeof columns>[],
   { sql }: Tools,
 ): Promise<readonly Row[]> {
   const found = await sql.query<{ id: string; body: string }>({
     text: `
       SELECT business_transaction_id AS id, body FROM intent_transitions
       WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [rows.map(({ id }) => id)],
+    values: [rows.map(({ key }) => key)],
   })
   const transitions = Map.groupBy(found.rows, ({ id }) => id)
   const seals = await withSharedSignatures(
@@ -81,23 +75,21 @@ async function withTransitionsAndSignatures(
   return rows.map((row, i) => ({
     ...row,
     recordSeal: seals[i] ?? null,
-    transitions: (transitions.get(row.id) ?? []).map(({ body }) => body),
+    transitions: (transitions.get(row.key) ?? []).map(({ body }) => body),
   }))
 }
 
 interface Item extends Row {
-  readonly key: string
   readonly transaction: () => Members
   readonly signedAuthorization: () => Members
   readonly proof: () => ReturnType<typeof proofIn>
 }
 
 function read(row: Row, { crypto }: Tools): Item {
-  const { id, body, authorization, recordBody, recordSeal } = row
+  const { key: id, body, authorization, recordBody, recordSeal } = row
   const signedAuthorization = lazyMembers(authorization, 'business_transactions', 'execution_authorization')
   return {
     ...row,
-    key: id,
     transaction: lazyMembers(body, 'business_transactions'),
     signedAuthorization,
     proof: lazy(() =>
@@ -140,7 +132,10 @@ function released(problem: string, holds: Rule<Item>[1]): Rule<Item> {
 }
 
 const OF_TRANSACTIONS: readonly Rule<Item>[] = [
-  ['body names another transaction', ({ id, transaction }) => transaction()['businessTransactionId'] === id],
+  [
+    'body names another transaction',
+    ({ key, transaction }) => transaction()['businessTransactionId'] === key,
+  ],
   [
     'caller differs from submittedBy in the body',
     ({ callerId, transaction }) => members(transaction()['metadata'])['submittedBy'] === callerId,
@@ -194,7 +189,7 @@ function policyOf({ signedAuthorization }: Item, { policies }: Tools) {
 
 /** A record that holds has it verified, and the stored one is the same text. */
 function isAuthorized(item: Item, { crypto }: Tools): boolean {
-  const { id, transaction, signedAuthorization } = item
+  const { key: id, transaction, signedAuthorization } = item
   if (hasRecord(item) && item.proof().kind === 'proven') return true
   const evidence = {
     businessTransactionId: id,
@@ -279,9 +274,10 @@ const OF_RECORDS: readonly Rule<Item>[] = [
   ],
 ]
 
-export const executions = tableCheck<Selected, Item, Row>({
+export const executions = checkOf({
   table: 'business_transactions',
-  text,
+  columns,
+  joins,
   complete: withTransitionsAndSignatures,
   read,
   rules: OF_TRANSACTIONS,
@@ -291,7 +287,7 @@ export const executions = tableCheck<Selected, Item, Row>({
   ],
   page: (items, tools) =>
     usedApprovals(
-      items.flatMap(({ id, recordBody, proof }) =>
+      items.flatMap(({ key: id, recordBody, proof }) =>
         recordBody !== null && proof().kind === 'proven' ? [{ id, recordBody }] : [],
       ),
       tools,

@@ -1,31 +1,29 @@
 // Limits count each execution that was released, in the groups that it belongs to.
 import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
-import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
+import { lazyMembers, sameTime, checkOf, type RowOf, type Rule } from './check.ts'
 
-interface HistoryRow {
-  readonly key: string
-  readonly callerId: string
-  readonly policy: string
-  readonly releasedAt: Date
-  readonly transactionCallerId: string | null
-  readonly body: string | null
-  readonly authorization: string | null
-}
+const counted = { releasedAt: 'time', authorization: ['text?', 't.execution_authorization'] } as const
+const JOIN_TRANSACTION = 'LEFT JOIN business_transactions AS t USING (business_transaction_id)'
 
 /** By its time a velocity limit counts it. */
-const releasedWhenAuthorized: Rule<Pick<HistoryRow, 'releasedAt' | 'authorization'>> = [
+const releasedWhenAuthorized: Rule<RowOf<typeof counted>> = [
   'time differs from the execution authorization',
   ({ releasedAt, authorization }) =>
     authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
 ]
 
-export const historyEntries = tableCheck<HistoryRow>({
+export const historyEntries = checkOf({
   table: 'history_entries',
-  text: `
-    SELECT h.business_transaction_id AS key, h.caller_id AS "callerId", h.policy, h.released_at AS "releasedAt",
-      t.caller_id AS "transactionCallerId", t.body, t.execution_authorization AS "authorization"
-    FROM $table AS h LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+  columns: {
+    key: ['text', 'c.business_transaction_id'],
+    callerId: 'text',
+    policy: 'text',
+    transactionCallerId: ['text?', 't.caller_id'],
+    body: ['text?', 't.body'],
+    ...counted,
+  },
+  joins: JOIN_TRANSACTION,
   rules: [
     [
       "caller or policy differs from the transaction's",
@@ -38,14 +36,10 @@ export const historyEntries = tableCheck<HistoryRow>({
   ],
 })
 
-type HistoryGroupRow = Pick<HistoryRow, 'key' | 'releasedAt' | 'authorization'>
-
-export const historyGroups = tableCheck<HistoryGroupRow>({
+export const historyGroups = checkOf({
   table: 'history_groups',
-  text: `
-    SELECT g.business_transaction_id || ' ' || left(g.group_hash, 16) AS key, g.released_at AS "releasedAt",
-      t.execution_authorization AS "authorization"
-    FROM $table AS g LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+  columns: { key: ['text', `c.business_transaction_id || ' ' || left(c.group_hash, 16)`], ...counted },
+  joins: JOIN_TRANSACTION,
   rules: [releasedWhenAuthorized],
 })
 

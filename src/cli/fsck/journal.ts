@@ -1,25 +1,23 @@
 // These are written once and never read by the pipeline: audit events, transitions of intents, deliveries.
 import { sha256Hex } from '../../store/sha256.ts'
-import type { Sealed } from '../../store/tables/sealed.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
 import { checkAuditEvent } from '../../formats/artifacts/audit-event.ts'
 import { members, mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { checkIntentTransition } from '../../formats/artifacts/intent-transition.ts'
-import { lazyMembers, sameTime, signedOf, tableCheck, type Signed } from './check.ts'
-import type { Tools } from './tools.ts'
+import { lazyMembers, sameTime, signedIn, checkOf, type Signed } from './check.ts'
 import { missingSubjects } from './subjects.ts'
 
-interface EventRow extends Sealed {
-  readonly key: string
-  readonly at: Date
-  readonly type: string
-}
-
-export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
+export const auditEvents = checkOf({
   table: 'audit_events',
-  text: `SELECT event_id AS key, occurred_at AS at, type, body, seal FROM $table AS e`,
-  read: signedOf('audit_events'),
+  columns: {
+    key: ['text', 'c.event_id'],
+    occurredAt: 'time',
+    type: 'text',
+    body: 'text',
+    seal: 'text',
+  },
+  read: (row) => signedIn(row, 'audit_events'),
   rules: [
     [
       'does not verify',
@@ -28,16 +26,16 @@ export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
     ],
     [
       'columns differ from the body',
-      ({ key, at, type, signed }) => {
+      ({ key, occurredAt, type, signed }) => {
         const event = signed()
-        return event['eventId'] === key && event['type'] === type && sameTime(at, event['occurredAt'])
+        return event['eventId'] === key && event['type'] === type && sameTime(occurredAt, event['occurredAt'])
       },
     ],
   ],
   page: (items, tools) => missingSubjects(items.flatMap(readable), tools),
 })
 
-function readable({ key, signed }: EventRow & Signed): { key: string; event: Members }[] {
+function readable({ key, signed }: Signed & { readonly key: string }): { key: string; event: Members }[] {
   try {
     return [{ key, event: signed() }]
   } catch {
@@ -47,26 +45,7 @@ function readable({ key, signed }: EventRow & Signed): { key: string; event: Mem
 
 const BY_CONNECTOR = 'connector:'
 
-interface SelectedTransition extends Sealed {
-  readonly key: string
-  readonly at: Date
-  readonly transactionId: string
-  readonly audited: boolean
-}
-
-interface TransitionRow extends SelectedTransition {
-  /** Undefined where it is missing. */
-  readonly intent: IntentEnded | undefined
-  /** SHA-256 of the record's body, hex; undefined where there is no record. */
-  readonly recordHash: string | undefined
-  /** Ids of the transaction's confirmations. */
-  readonly confirmations: ReadonlySet<string>
-  /** Since when there were external connectors that can be asked, by capability; the first of each. */
-  readonly askable: ReadonlyMap<string, Date>
-  /** Bodies of the audit events of who spoke first, where it took two humans. */
-  readonly firstWords: readonly string[]
-}
-
+/** The intent as it ended. */
 interface IntentEnded {
   readonly id: string
   readonly state: string
@@ -74,64 +53,70 @@ interface IntentEnded {
   readonly closedAt: Date | null
 }
 
-async function withIntents(
-  rows: readonly SelectedTransition[],
-  { sql }: Tools,
-): Promise<readonly TransitionRow[]> {
-  const ids = rows.map(({ transactionId }) => transactionId)
-  const intents = await sql.query<IntentEnded>({
-    text: `
-      SELECT business_transaction_id AS id, state, resolution, closed_at AS "closedAt"
-      FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [ids],
-  })
-  const intentOf = new Map(intents.rows.map((intent) => [intent.id, intent]))
-  const records = await readRecordBodies(sql, ids)
-  const confirmed = await sql.query<{ id: string; confirmationId: string }>({
-    text: `
-      SELECT business_transaction_id AS id, confirmation_id AS "confirmationId"
-      FROM provider_confirmations WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [ids],
-  })
-  const confirmations = Map.groupBy(confirmed.rows, ({ id }) => id)
-  const registered = await sql.query<{ capability: string; since: Date }>({
-    text: `
-      SELECT capability, min(registered_at) AS since FROM external_connectors WHERE read_back GROUP BY capability`,
-  })
-  const said = await sql.query<{ id: string; body: string }>({
-    text: `
-      SELECT one.id, a.body FROM unnest($1::text[]) AS one (id)
-      JOIN audit_events AS a ON a.type = 'intent.first_word' AND strpos(a.body, one.id) > 0`,
-    values: [
-      rows.filter(({ body }) => body.includes('"agreedWith"')).map(({ transactionId }) => transactionId),
-    ],
-  })
-  const firstWords = Map.groupBy(said.rows, ({ id }) => id)
-  const askable = new Map(registered.rows.map(({ capability, since }) => [capability, since]))
-  return rows.map((row) => {
-    const record = records.get(row.transactionId)
-    return {
-      ...row,
-      intent: intentOf.get(row.transactionId),
-      recordHash: record === undefined ? undefined : sha256Hex(record),
-      confirmations: new Set(
-        confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
-      ),
-      askable,
-      firstWords: firstWords.get(row.transactionId)?.map(({ body }) => body) ?? [],
-    }
-  })
-}
-
-export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & Signed, TransitionRow>({
+export const intentTransitions = checkOf({
   table: 'intent_transitions',
-  text: `
-    SELECT x.transition_id AS key, x.business_transaction_id AS "transactionId", x.at, x.body, x.seal,
-      EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
-        AND a.occurred_at = x.at AND strpos(a.body, x.transition_id::text) > 0) AS audited
-    FROM $table AS x`,
-  complete: withIntents,
-  read: signedOf('intent_transitions'),
+  columns: {
+    key: ['text', 'c.transition_id'],
+    transactionId: ['text', 'c.business_transaction_id'],
+    at: 'time',
+    body: 'text',
+    seal: 'text',
+    audited: [
+      'boolean',
+      `EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
+        AND a.occurred_at = c.at AND strpos(a.body, c.transition_id::text) > 0)`,
+    ],
+  },
+  async complete(rows, { sql }) {
+    const ids = rows.map(({ transactionId }) => transactionId)
+    const intents = await sql.query<IntentEnded>({
+      text: `
+        SELECT business_transaction_id AS id, state, resolution, closed_at AS "closedAt"
+        FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+      values: [ids],
+    })
+    const intentOf = new Map(intents.rows.map((intent) => [intent.id, intent]))
+    const records = await readRecordBodies(sql, ids)
+    const confirmed = await sql.query<{ id: string; confirmationId: string }>({
+      text: `
+        SELECT business_transaction_id AS id, confirmation_id AS "confirmationId"
+        FROM provider_confirmations WHERE business_transaction_id = ANY($1::uuid[])`,
+      values: [ids],
+    })
+    const confirmations = Map.groupBy(confirmed.rows, ({ id }) => id)
+    const registered = await sql.query<{ capability: string; since: Date }>({
+      text: `
+        SELECT capability, min(registered_at) AS since FROM external_connectors WHERE read_back GROUP BY capability`,
+    })
+    const said = await sql.query<{ id: string; body: string }>({
+      text: `
+        SELECT one.id, a.body FROM unnest($1::text[]) AS one (id)
+        JOIN audit_events AS a ON a.type = 'intent.first_word' AND strpos(a.body, one.id) > 0`,
+      values: [
+        rows.filter(({ body }) => body.includes('"agreedWith"')).map(({ transactionId }) => transactionId),
+      ],
+    })
+    const firstWords = Map.groupBy(said.rows, ({ id }) => id)
+    const askable = new Map(registered.rows.map(({ capability, since }) => [capability, since]))
+    return rows.map((row) => {
+      const record = records.get(row.transactionId)
+      return {
+        ...row,
+        // Undefined where it is missing.
+        intent: intentOf.get(row.transactionId),
+        // Undefined where there is no record.
+        recordHash: record === undefined ? undefined : sha256Hex(record),
+        confirmations: new Set(
+          confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
+        ),
+        // Since when there were external connectors that can be asked, by capability; the first of each.
+        askable,
+        // Bodies of the audit events of who spoke first, where it took two humans.
+        firstWords: firstWords.get(row.transactionId)?.map(({ body }) => body) ?? [],
+      }
+    })
+  },
+  read: (row) => signedIn(row, 'intent_transitions'),
   rules: [
     ['execution intent is missing', ({ intent }) => intent !== undefined],
     [
@@ -201,32 +186,29 @@ export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & 
   ],
 })
 
-interface DeliveryRow {
-  readonly key: string
-  readonly bodySha256: string
-  readonly computed: string
-  readonly isProcessed: boolean
-  /** How often somebody had it processed again. */
-  readonly reruns: number
-  readonly audited: boolean
-  /** Null where there is no event. */
-  readonly inAudit: boolean | null
-}
-
 /** SHA-256 of no bytes: the body of a processed delivery may be emptied (docs/handbook/keeping.md). */
 const EMPTIED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 /** The body's hash is computed where it lies: a delivery can be as large as any request. */
-export const webhookEvents = tableCheck<DeliveryRow>({
+export const webhookEvents = checkOf({
   table: 'webhook_events',
-  text: `
-    SELECT w.event_key AS key, w.body_sha256 AS "bodySha256", encode(sha256(w.body), 'hex') AS computed,
-      w.processed_at IS NOT NULL AS "isProcessed", w.reruns, a.event_id IS NOT NULL AS audited,
-      strpos(a.body, '"provider":' || to_json(w.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(w.event_id)) > 0
-        AND strpos(a.body, '"bodySha256":' || to_json(w.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
-        || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS "inAudit"
-    FROM $table AS w
-    LEFT JOIN audit_events AS a ON a.event_id = w.event_key AND a.type = 'webhook.processed'`,
+  columns: {
+    key: ['text', 'c.event_key'],
+    bodySha256: 'text',
+    computed: ['text', `encode(sha256(c.body), 'hex')`],
+    isProcessed: ['boolean', 'c.processed_at IS NOT NULL'],
+    // How often somebody had it processed again.
+    reruns: 'number',
+    audited: ['boolean', 'a.event_id IS NOT NULL'],
+    // Null where there is no event.
+    inAudit: [
+      'boolean?',
+      `strpos(a.body, '"provider":' || to_json(c.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(c.event_id)) > 0
+        AND strpos(a.body, '"bodySha256":' || to_json(c.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
+        || to_char(c.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0`,
+    ],
+  },
+  joins: `LEFT JOIN audit_events AS a ON a.event_id = c.event_key AND a.type = 'webhook.processed'`,
   rules: [
     [
       'body does not match its hash',

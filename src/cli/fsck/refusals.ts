@@ -3,29 +3,20 @@ import { canonicalText, members, mustHold } from '../../formats/artifacts/eviden
 import type { Members } from '../../formats/json/members.ts'
 import { checkRefusalRecord } from '../../formats/artifacts/refusal-record.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, checkOf } from './check.ts'
 
-interface Row {
-  readonly id: string
-  readonly callerId: string
-  readonly createdAt: Date
-  readonly body: string
-  readonly seal: string
-  readonly transaction: string | null
-}
-
-interface Item extends Row {
-  readonly key: string
-  readonly signed: () => Members
-}
-
-export const refusals = tableCheck<Row, Item>({
+export const refusals = checkOf({
   table: 'refusal_records',
-  text: `
-    SELECT f.business_transaction_id AS id, f.caller_id AS "callerId", f.created_at AS "createdAt", f.body, f.seal,
-      t.body AS transaction
-    FROM $table AS f LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
-  read: (row) => ({ ...row, key: row.id, signed: lazyMembers(row.body, 'refusal_records') }),
+  columns: {
+    key: ['text', 'c.business_transaction_id'],
+    callerId: 'text',
+    createdAt: 'time',
+    body: 'text',
+    seal: 'text',
+    transaction: ['text?', 't.body'],
+  },
+  joins: 'LEFT JOIN business_transactions AS t USING (business_transaction_id)',
+  read: (row) => ({ ...row, signed: lazyMembers(row.body, 'refusal_records') }),
   rules: [
     [
       'does not verify',
@@ -35,7 +26,7 @@ export const refusals = tableCheck<Row, Item>({
         return mustHold(checkRefusalRecord(JSON.parse(sealedText({ body, seal })) as Members, crypto))
       },
     ],
-    ['names another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
+    ['names another transaction', ({ key, signed }) => signed()['businessTransactionId'] === key],
     [
       'caller differs from submittedBy in the body',
       ({ callerId, signed }) => signed()['submittedBy'] === callerId,
