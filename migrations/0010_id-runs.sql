@@ -1,4 +1,4 @@
--- The ids of the log's entries in sorted runs (src/formats/log/ids.ts, docs/design-notes.md "The evidence log"). Local to the coordinator like the
+-- The ids of the log's entries in sorted runs (src/core/log/ids.ts, docs/design-notes.md "The evidence log"). Local to the coordinator like the
 -- log's other tables.
 
 -- The keys of entries that are in no run yet: one row for each append, cut so that a run ends between two rows.

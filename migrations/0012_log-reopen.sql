@@ -1,6 +1,6 @@
 -- What a database with several logs needs: how one follows another, and what goes over from one to the next (docs/handbook/log.md).
 
--- The statement that the first entry of a reopened log is the SHA-256 of: canonical JSON, see src/formats/log/previous.ts. Null for the first log.
+-- The statement that the first entry of a reopened log is the SHA-256 of: canonical JSON, see src/core/log/previous.ts. Null for the first log.
 ALTER TABLE log_state ADD COLUMN previous text;
 
 -- When its transaction began, by the clock of the database: how long a commit has waited for the log.

@@ -7,7 +7,7 @@ CREATE TABLE log_events (
   -- The index of the entry of the last event.
   last_index bigint NOT NULL,
   appended_at timestamptz NOT NULL,
-  -- A bit for each code of an event that is in it (src/formats/schemas/event-types.ts).
+  -- A bit for each code of an event that is in it (src/core/events/types.ts).
   codes integer NOT NULL,
   -- 31 bytes for each event: index (6), code (1), the owner's tag (8), id of the artifact (16).
   events bytea NOT NULL,
