@@ -1,7 +1,6 @@
 // Delivers events to the endpoints of event_endpoints, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so that
 // one instance serves it, and is served by itself, so that none waits for another.
 import { randomUUID } from 'node:crypto'
-import { errorText } from '../../formats/text/error-text.ts'
 import {
   countEventEndpointStates,
   noteFailed,
@@ -15,12 +14,10 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
 import { watchEvents } from '../watch/events.ts'
 import { deliverEvents, type AttemptProblem, type DeliverWith } from './deliver-events.ts'
-import { openProblems, repeat } from './repeat.ts'
+import { startDueWork } from './due.ts'
 
 /** How often an instance looks for endpoints to serve. */
 const LOOK_EVERY_MS = 500
-/** How often /ready and the metrics learn how the endpoints are. */
-const STATUS_EVERY_MS = 5_000
 const RELEASE_MS = 1_000
 
 interface Delivering {
@@ -58,54 +55,29 @@ export function startDelivering({
   const { signal } = closing
   const watch = watchEvents(sql, { stopping: () => signal.aborted })
   const delivery: DeliverWith = { sql, submit, watch, onAttempt, signal }
-  const serving = new Map<string, { readonly lease: Lease; readonly done: Promise<void> }>()
-  const problems = openProblems()
   let states: EndpointStates | undefined
-  let readAtMs = -Infinity
 
-  async function look(): Promise<void> {
-    for (const lease of await takeDueEndpoints(sql)) {
-      const done = serve(lease)
-        .catch((error: unknown) => {
-          // The lease runs out, and the endpoint is taken again.
-          if (!signal.aborted) log.warn({ ...about(lease), reason: errorText(error) }, 'event endpoint')
-        })
-        .finally(() => {
-          // Those of the end are given back in `leave`.
-          if (!signal.aborted) serving.delete(lease.lease)
-        })
-      serving.set(lease.lease, { lease, done })
-    }
-    if (performance.now() - readAtMs < STATUS_EVERY_MS) return
-    readAtMs = performance.now()
-    states = await countEventEndpointStates(sql)
-  }
-
-  async function serve(lease: Lease): Promise<void> {
-    const problem = await deliverEvents(delivery, lease)
-    if (problem !== undefined) await noteFailure(delivery, { lease, problem, log })
-  }
-
-  async function tryToLook(): Promise<number> {
-    try {
-      await look()
-      problems.become([])
-    } catch (error) {
-      if (!signal.aborted)
-        problems.become([errorText(error)], (reason) => log.warn({ reason }, 'events are not delivered'))
-    }
-    return LOOK_EVERY_MS
-  }
+  const ended = startDueWork(signal, {
+    everyMs: LOOK_EVERY_MS,
+    take: () => takeDueEndpoints(sql),
+    async settle(lease) {
+      const problem = await deliverEvents(delivery, lease)
+      if (problem !== undefined) await noteFailure(delivery, { lease, problem, log })
+    },
+    // The lease runs out, and the endpoint is taken again.
+    onUnsettled: (lease, reason) => log.warn({ ...about(lease), reason }, 'event endpoint'),
+    async readState() {
+      states = await countEventEndpointStates(sql)
+    },
+    onProblem: (reason) => log.warn({ reason }, 'events are not delivered'),
+  })
 
   /** Attempts are given up by now. */
   async function leave(): Promise<void> {
-    await looking
-    const leases = Array.from(serving.values(), ({ lease }) => lease)
-    await Promise.all(Array.from(serving.values(), ({ done }) => done))
+    const leases = await ended()
     if (leases.length > 0) await releaseLeases(sql, leases)
   }
 
-  const looking = repeat(signal, tryToLook)
   return {
     warnings: () => (states === undefined ? [] : warningsOf(states)),
     states: () => states,

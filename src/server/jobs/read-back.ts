@@ -1,7 +1,6 @@
 // Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): signed by a thread, sent from here, and
 // concluded by a thread (workers/intents/read-back.ts). Each connector is asked by itself, so that none waits for another, and waiting for
 // answers takes no thread.
-import { errorText } from '../../formats/text/error-text.ts'
 import { reachOf } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
 import type { ExternalConnectorRow } from '../../store/tables/external-connectors.ts'
@@ -14,7 +13,7 @@ import type {
 import { within } from '../../core/threads/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
-import { repeat } from './repeat.ts'
+import { startDueWork } from './due.ts'
 
 const LOOK_EVERY_MS = 1_000
 /** The number of questions to one connector at a time, each over a connection of its own. */
@@ -44,24 +43,7 @@ export function startReadingBack({
 }): ReadingBack {
   const closing = new AbortController()
   const { signal } = closing
-  const asking = new Map<string, Promise<void>>()
   const silent = new Set<string>()
-
-  async function look(): Promise<number> {
-    const askable = connectors().filter(({ readBack }) => readBack)
-    for (const connector of askable) {
-      const { changeId, capability } = connector
-      if (asking.has(changeId)) continue
-      const done = askAll(connector)
-        .catch((error: unknown) => {
-          // The intents that were taken are due again later.
-          if (!signal.aborted) tell(changeId, { capability, reason: errorText(error) })
-        })
-        .finally(() => asking.delete(changeId))
-      asking.set(changeId, done)
-    }
-    return LOOK_EVERY_MS
-  }
 
   /** Until nothing is due. */
   async function askAll({ changeId }: ExternalConnectorRow): Promise<void> {
@@ -104,11 +86,20 @@ export function startReadingBack({
     silent.add(changeId)
   }
 
-  void repeat(signal, look)
+  const ended = startDueWork<ExternalConnectorRow>(signal, {
+    everyMs: LOOK_EVERY_MS,
+    take: async (asking) =>
+      connectors().filter(
+        ({ readBack, changeId }) => readBack && !asking.some((one) => one.changeId === changeId),
+      ),
+    settle: askAll,
+    // The intents that were taken are due again later.
+    onUnsettled: ({ changeId, capability }, reason) => tell(changeId, { capability, reason }),
+  })
   return {
     async close() {
       closing.abort()
-      await within(CLOSE_MS, Promise.all(asking.values()), undefined)
+      await within(CLOSE_MS, ended(), undefined)
     },
   }
 }

@@ -1,6 +1,5 @@
 // Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. Waiting is all that it takes time for, so it needs
 // no thread: a request costs the main thread a millisecond, once in five seconds for each witness.
-import { errorText } from '../../formats/text/error-text.ts'
 import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { latestCheckpoint, servedCheckpoint, type CheckpointRow } from '../../store/tables/log-checkpoints.ts'
@@ -12,17 +11,16 @@ import {
   readWitnesses,
   setWitnesses,
   takeDueWitnesses,
-  type DueWitness,
+  type TakenWitnesses,
   type WitnessStatus,
 } from '../../store/tables/log-witnesses.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { WitnessEndpoint, Witnesses } from '../../core/config/witnesses.ts'
-import { openProblems, repeat } from './repeat.ts'
+import { startDueWork } from './due.ts'
+import { openProblems } from './repeat.ts'
 
 /** How often a new checkpoint is looked for: a log that was quiet has it cosigned within this time. */
 const LOOK_EVERY_MS = 500
-/** How often /ready and the metrics learn how the witnesses are. */
-const STATUS_EVERY_MS = 5_000
 /** A witness may restart unnoticed. */
 const AWAY_MS = 60_000
 
@@ -59,52 +57,42 @@ export function startWitnessing({
   const { signal } = closing
   const urls = witnesses.endpoints.map(({ url }) => url)
   let state = UNKNOWN
-  let readAtMs = -Infinity
   let isSet = false
   const away = openProblems(() => log.info('the evidence log is witnessed again'))
-  const failing = openProblems()
   const warn = (reason: string) => log.warn({ reason }, 'witnesses of the evidence log')
 
   const warnings = () => warningsOf(state, witnesses, Date.now())
 
-  async function look(): Promise<void> {
+  async function take(): Promise<readonly TakenWitnesses[]> {
+    if (!isSet) await setWitnesses(sql, urls)
+    isSet = true
     const taken = await takeDueWitnesses(sql, urls)
-    if (taken !== undefined) void askAll(taken.checkpoint, taken.due)
-    if (performance.now() - readAtMs < STATUS_EVERY_MS) return
-    readAtMs = performance.now()
-    state = await readState(sql, witnesses, state)
-    away.become(warnings(), warn)
+    return taken === undefined ? [] : [taken]
   }
 
-  /** Each witness has a lease of its own: what fails here is tried again when it is over. */
-  async function askAll(checkpoint: CheckpointRow, due: readonly DueWitness[]): Promise<void> {
-    try {
-      const served = witnesses.required && (await servedCheckpoint(sql, witnesses))
-      await keepToCosign(sql, checkpoint, served?.log === checkpoint.log ? served.size : undefined)
-      await Promise.all(
-        due.map((one) => {
-          const endpoint = witnesses.endpoints.find(({ url }) => url === one.url)!
-          return haveCosigned(sql, { endpoint, checkpoint, knownSize: one.size, signal })
-        }),
-      )
-    } catch (error) {
-      if (!signal.aborted) warn(errorText(error))
-    }
+  async function askAll({ checkpoint, due }: TakenWitnesses): Promise<void> {
+    const served = witnesses.required && (await servedCheckpoint(sql, witnesses))
+    await keepToCosign(sql, checkpoint, served?.log === checkpoint.log ? served.size : undefined)
+    await Promise.all(
+      due.map((one) => {
+        const endpoint = witnesses.endpoints.find(({ url }) => url === one.url)!
+        return haveCosigned(sql, { endpoint, checkpoint, knownSize: one.size, signal })
+      }),
+    )
   }
 
-  async function tryToLook(): Promise<number> {
-    try {
-      if (!isSet) await setWitnesses(sql, urls)
-      isSet = true
-      await look()
-      failing.become([])
-    } catch (error) {
-      if (!signal.aborted) failing.become([errorText(error)], warn)
-    }
-    return LOOK_EVERY_MS
-  }
-
-  void repeat(signal, tryToLook)
+  startDueWork(signal, {
+    everyMs: LOOK_EVERY_MS,
+    take,
+    settle: askAll,
+    // Each witness has a lease of its own: what fails here is tried again when it is over.
+    onUnsettled: (_, reason) => warn(reason),
+    async readState() {
+      state = await readState(sql, witnesses, state)
+      away.become(warnings(), warn)
+    },
+    onProblem: warn,
+  })
   return {
     warnings,
     ages: () =>

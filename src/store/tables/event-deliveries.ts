@@ -3,14 +3,11 @@
 import type { EventScope } from './log-events.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
 import type { EventEndpointRow } from './event-endpoints.ts'
+import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
-/** Longer than an attempt and what is noted of it: an instance that dies leaves its endpoints to the others after this time. */
-const LEASE_SECONDS = 30
 /** A lease is renewed when less than this is left. */
 const RENEW_SECONDS = 20
-/** An endpoint that fails is tried again after 5, 10, 20 … seconds, and at least this often unless it asks for a longer time. */
-const BACK_OFF_SECONDS_MAX = 600
 /** After so long without a success it is disabled. */
 const GIVE_UP = '3 days'
 /** How long a secret that was replaced signs beside the new one. */
@@ -50,7 +47,7 @@ export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
     name: 'event_deliveries_take_due',
     text: `
       UPDATE event_deliveries AS d
-      SET lease = gen_random_uuid(), leased_until = now() + interval '${LEASE_SECONDS} seconds'
+      SET lease = gen_random_uuid(), leased_until = now() + ${LEASE}
       FROM event_endpoints AS e
       WHERE e.endpoint_id = d.endpoint_id AND e.revoked_at IS NULL AND d.endpoint_id IN (
         SELECT endpoint_id FROM event_deliveries
@@ -98,7 +95,7 @@ export async function readLeased(
     name: 'event_deliveries_read_leased',
     text: `
       WITH renewed AS (
-        UPDATE event_deliveries SET leased_until = now() + interval '${LEASE_SECONDS} seconds'
+        UPDATE event_deliveries SET leased_until = now() + ${LEASE}
         WHERE endpoint_id = $1::uuid AND lease = $2::uuid AND leased_until < now() + interval '${RENEW_SECONDS} seconds'
       )
       SELECT d.cursor, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds", d.secret,
@@ -131,7 +128,7 @@ export async function noteDelivered(
   const result = await sql.query({
     name: 'event_deliveries_delivered',
     text: `
-      UPDATE event_deliveries SET cursor = $3::text, leased_until = now() + interval '${LEASE_SECONDS} seconds',
+      UPDATE event_deliveries SET cursor = $3::text, leased_until = now() + ${LEASE},
         last_success_at = CASE WHEN $4::boolean THEN now() ELSE last_success_at END,
         failures = CASE WHEN $4::boolean THEN 0 ELSE failures END,
         failing_since = CASE WHEN $4::boolean THEN NULL ELSE failing_since END
@@ -160,9 +157,9 @@ export async function noteFailed(
   const result = await sql.query<{ disabled: boolean; failures: number }>({
     name: 'event_deliveries_failed',
     text: `
-      UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', failures = failures + 1,
-        failing_since = coalesce(failing_since, now()), last_failure_at = now(), problem = $3::text,
-        due_at = now() + greatest($5::integer, least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10))) * interval '1 second',
+      UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', ${FAILED_AGAIN},
+        last_failure_at = now(), problem = $3::text,
+        due_at = now() + ${pauseSeconds({ max: 600, asked: '$5::integer' })} * interval '1 second',
         disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
       WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled, failures`,
     values: [endpointId, lease, problem, gone, waitSeconds],

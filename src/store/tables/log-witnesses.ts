@@ -1,5 +1,6 @@
 // log_witnesses: the witnesses of the evidence log. A witness is asked by whichever instance moves `due_at` on, so that no two ask at once.
 import type { CheckpointRow } from './log-checkpoints.ts'
+import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /**
@@ -7,20 +8,23 @@ import type { Sql } from '../postgres/sql.ts'
  * witness: those that are asked together cosign one checkpoint, which a quorum needs.
  */
 const ASK_EVERY_SECONDS = 5
-/** Longer than any exchange: an instance that dies while it asks leaves the witness to the others after this time. */
-const LEASE_SECONDS = 30
-/** A witness that fails is asked after 5, 10, 20 … seconds, and at least this often unless it asks for a longer time. */
-const BACK_OFF_SECONDS_MAX = 300
 
 /** SQL: the next of the common times after so many seconds. */
 const nextTime = (afterSeconds: string) =>
   `date_bin('${ASK_EVERY_SECONDS} seconds', now() + ${afterSeconds} * interval '1 second', '2000-01-01 00:00:00Z') + interval '${ASK_EVERY_SECONDS} seconds'`
 
 /** A witness that is to be asked now. */
-export interface DueWitness {
+interface DueWitness {
   readonly url: string
   /** The size of the tree that it has, as far as is known; 0: none. */
   readonly size: number
+}
+
+/** The witnesses that are to be asked now, all for one checkpoint. */
+export interface TakenWitnesses {
+  /** The newest one. */
+  readonly checkpoint: CheckpointRow
+  readonly due: readonly DueWitness[]
 }
 
 /** Adds the witnesses that are new, and forgets those that are no longer of the policy. */
@@ -39,7 +43,7 @@ export async function setWitnesses(sql: Sql, urls: readonly string[]): Promise<v
 export async function takeDueWitnesses(
   sql: Sql,
   urls: readonly string[],
-): Promise<{ readonly checkpoint: CheckpointRow; readonly due: readonly DueWitness[] } | undefined> {
+): Promise<TakenWitnesses | undefined> {
   const { rows } = await sql.query<{
     url: string
     known: string
@@ -51,7 +55,7 @@ export async function takeDueWitnesses(
     name: 'log_witnesses_take_due',
     text: `
       UPDATE log_witnesses AS w
-      SET due_at = now() + interval '${LEASE_SECONDS} seconds', log = newest.log, size = CASE WHEN w.log = newest.log THEN w.size ELSE 0 END
+      SET due_at = now() + ${LEASE}, log = newest.log, size = CASE WHEN w.log = newest.log THEN w.size ELSE 0 END
       FROM (
         SELECT log, size, note, published_at FROM log_checkpoints
         WHERE log = (SELECT max(log) FROM log_state) ORDER BY size DESC LIMIT 1
@@ -109,8 +113,8 @@ export async function noteNotCosigned(
     name: 'log_witnesses_not_cosigned',
     text: `
       UPDATE log_witnesses
-      SET size = $3::bigint, failures = failures + 1, failing_since = coalesce(failing_since, now()), problem = $4::text,
-        due_at = ${nextTime(`greatest($5::integer, least(${BACK_OFF_SECONDS_MAX}, ${ASK_EVERY_SECONDS} * 2 ^ least(failures, 10)))`)}
+      SET size = $3::bigint, ${FAILED_AGAIN}, problem = $4::text,
+        due_at = ${nextTime(pauseSeconds({ max: 300, asked: '$5::integer' }))}
       WHERE url = $1::text AND log = $2::integer`,
     values: [url, log, size, problem, waitSeconds],
   })
