@@ -1,7 +1,7 @@
 // A report is judged by an earlier report, where a change counts that exceeds the noise of both, and by thresholds.
+import { readFileSync } from 'node:fs'
 import { CPU_PARTS } from './cpu.ts'
 import { spreadOf, text } from './figures.ts'
-import { readJson } from './outputs.ts'
 import { named, rateHead, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
 
 interface Difference {
@@ -27,7 +27,12 @@ export interface Comparison {
 
 /** @throws Error with a sentence where the file is no report of this version */
 export function readReport(file: string): Report {
-  const report = readJson(file) as Partial<Report> | null
+  let report: Partial<Report> | null
+  try {
+    report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report> | null
+  } catch (error) {
+    throw new Error(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error })
+  }
   if (typeof report?.version !== 'number' || !Array.isArray(report.scenarios))
     throw new Error(`${file} is no report of this bench, as --json writes it.`)
   if (report.version !== REPORT_VERSION)

@@ -4,9 +4,10 @@ import { call, type Target } from './calls.ts'
 import { rssBytes } from './cpu.ts'
 import { figuresOf, openTimes } from './figures.ts'
 import { openFilling } from './fill.ts'
-import { FRESH, startReport, type Measurement, type Report } from './report.ts'
+import { number } from './options.ts'
+import type { Measurement } from './report.ts'
 import { filledOnce } from './request.ts'
-import { say, type Measured } from './scenario.ts'
+import { say, type Program } from './scenario.ts'
 import { connect, startService } from './service.ts'
 import { transactionBody } from './transaction.ts'
 
@@ -15,15 +16,25 @@ const SHARES = [0, 0.25, 0.5, 0.75, 0.99]
 /** Executed for real; the others are copies of them (bench/fill.ts). */
 const EXECUTED = 100
 
-/**
- * @param records to store
- * @param pages measured at each depth, as far as there are so many below it
- */
-export async function exportRecords(
-  { records, pages, command }: { records: number; pages: number; command: string },
-  stack: AsyncDisposableStack,
-): Promise<Measured<Report>> {
-  const reported = startReport()
+interface ExportOptions {
+  /** To store. */
+  readonly records: number
+  /** Measured at each depth, as far as there are so many below it. */
+  readonly pages: number
+}
+
+export const exportProgram: Program<ExportOptions> = {
+  name: 'export',
+  description: 'GET /trust-records by cursor: time per page at several depths, beside pages by number',
+  help: `
+--records <n>  stored records (default: 1000000)
+--pages <n>  pages at each depth, where there are so many (default: 200)`,
+  parse: { records: number(1_000, 100_000_000), pages: number(10, 100_000) },
+  defaults: { records: 1_000_000, pages: 200 },
+  measure: exportRecords,
+}
+
+async function exportRecords({ records, pages }: ExportOptions, stack: AsyncDisposableStack) {
   const service = await startService({}, stack)
   for (let i = 0; i < EXECUTED; i++)
     await call(service, 'POST /execute', { body: filledOnce(transactionBody({})) })
@@ -50,7 +61,7 @@ export async function exportRecords(
     measurements.push({ label: String(above), figures: figuresOf([figures]) })
   }
   problems.push(...(await service.stop()))
-  const scenario = {
+  const report = {
     name: 'export',
     description: 'GET /trust-records by cursor at several depths, beside pages by number',
     service: service.about,
@@ -59,7 +70,7 @@ export async function exportRecords(
     checked: { replies, verifiedOffline: 0 },
   }
   const constants = { records, 'records per page': PAGE_SIZE, 'pages per depth, at most': pages }
-  return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
+  return { report, constants, problems }
 }
 
 /** Copies records until there are so many, each a millisecond older than the one before; returns the newest one's time. */

@@ -3,28 +3,19 @@ import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
-import { keysOf, number, whole } from './arguments.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
-import { exportRecords } from './export.ts'
+import { exportProgram } from './export.ts'
 import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
-import {
-  addJudgement,
-  addLoad,
-  addOutputs,
-  addTransaction,
-  MISSED,
-  QUICK,
-  WHOLE,
-  WRONG_USAGE,
-} from './options.ts'
+import { addOptions, addSuiteOptions, keysOf, OUTPUTS } from './options.ts'
+import { MISSED, QUICK, WHOLE, WRONG_USAGE } from './options.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
-import { measureProofs, type ProofsOptions } from './proofs.ts'
-import { disturbed, type Report } from './report.ts'
-import type { Measured, SuiteOptions } from './scenario.ts'
+import { proofsProgram } from './proofs.ts'
+import { disturbed, FRESH, startReport, type Report } from './report.ts'
+import type { Measured, Program, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
-import { soak } from './soak.ts'
+import { soakProgram } from './soak.ts'
 import { openSuite } from './suite.ts'
 
 type Judged = Thresholds & Partial<Readonly<Record<'json' | 'html' | 'markdown' | 'compare', string>>>
@@ -46,36 +37,20 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     const { work, soFar } = openSuite(asked)
     exitCode = await run(work, options, soFar)
   })
-  suite
-    .command('export')
-    .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
-    .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
-    .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
-    .action(async (options: { records: number; pages: number } & Judged) => {
-      exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
+  for (const program of programs) {
+    const { name: own, description, help, parse, defaults, measure } = program
+    const sub = suite.command(own).description(description)
+    addOptions(sub, help, parse)
+    sub.action(async (given: Judged) => {
+      const reported = startReport()
+      const work = async (stack: AsyncDisposableStack) => {
+        const { report: scenario, constants, ...ended } = await measure({ ...defaults, ...given }, stack)
+        return { ...ended, report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }) }
+      }
+      exitCode = await run(work, given)
     })
-  suite
-    .command('soak')
-    .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
-    .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
-    .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
-    .action(async (options: { minutes: number; rate?: number } & Judged) => {
-      exitCode = await run((stack) => soak({ ...options, command }, stack), options)
-    })
-  suite
-    .command('proofs')
-    .description(
-      'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
-    )
-    .option('--seconds <n>', 'length of each run, in seconds', number(0.1, 86_400), 5)
-    .option('--rounds <n>', 'rounds of each load', whole(1, 100), 4)
-    .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
-    .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
-    .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)
-    .action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
-      exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
-    })
-  for (const each of [suite, ...suite.commands]) addOutputs(each)
+  }
+  for (const each of [suite, ...suite.commands]) addOptions(each, OUTPUTS)
   try {
     await suite.parseAsync(args, { from: 'user' })
   } catch (error) {
@@ -83,6 +58,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
   }
   return exitCode
 }
+
+const programs: readonly Program<object>[] = [exportProgram, soakProgram, proofsProgram]
 
 function suiteCommand(name: string): Command {
   const suite = new Command(name)
@@ -93,7 +70,7 @@ function suiteCommand(name: string): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : WRONG_USAGE))
     .argument('[scenario...]', 'of those below (default: all)')
     .addHelpText('after', scenarioHelp())
-  for (const add of [addLoad, addTransaction, addJudgement]) add(suite)
+  addSuiteOptions(suite)
   return suite
 }
 
@@ -172,7 +149,9 @@ async function run(
     if ('signalled' in ended) {
       exitCode = ended.signalled
       process.stdout.write(incomplete(soFar(), ended.problems.join()))
-    } else if (ended.problems.length === 0) {
+    } else if (ended.problems.length > 0) {
+      if (ended.isWorthReading === true) process.stderr.write(markdown(ended.report))
+    } else {
       process.stdout.write(markdown(ended.report, compared(ended.report)))
       const misses = missed(ended.report, thresholds)
       ended.problems.push(...writeOutputs(ended.report, outputs))

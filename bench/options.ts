@@ -1,118 +1,149 @@
-// Options of the command line, in the groups and the order of its help.
-import { Option, type Command } from 'commander'
-import { jsonObject, list, number, stages, transactions, whole } from './arguments.ts'
+// The options of the command line: what the help says of each, what its value must be, and what stands for one that is left out.
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { errorText } from '../src/formats/text/error-text.ts'
+import type { Stage } from './pace.ts'
+import { readTransactions } from './transaction.ts'
 
 /** Exit code where nothing was measured because the command line asks for what cannot be, as of every command. */
 export const WRONG_USAGE = 2
-
 /** Exit code where all was measured and right, and a threshold was missed. */
 export const MISSED = 3
 
 /** The values of options that are left out. */
 export const WHOLE = { seconds: 5, rounds: 3, records: [0, 5e5, 2e6], storedCount: 2_000, sampleSize: 50 }
-export const QUICK = {
-  seconds: 1,
-  rounds: 1,
-  records: [0, 20_000],
-  storedCount: 50,
-  sampleSize: 10,
-  connections: [1, 64],
+const ONE_ROUND = { seconds: 1, rounds: 1, records: [0, 20_000], connections: [1, 64] }
+export const QUICK = { ...ONE_ROUND, storedCount: 50, sampleSize: 10 }
+
+/** Parses one value; commander names the option in front of what it throws. */
+type Parse = (text: string) => unknown
+
+/** @param help a line for each option: its flags, two spaces, its description */
+export function addOptions(
+  command: Command,
+  help: string,
+  parse: Readonly<Record<string, Parse>> = {},
+): void {
+  for (const line of help.trim().split('\n')) {
+    const [flags = '', description = ''] = line.split(/ {2,}/)
+    const option = new Option(flags, description)
+    const name = option.attributeName()
+    if (name === 'key') option.env('COUNTERSIGN_API_KEY')
+    if (parse[name] !== undefined) option.argParser(parse[name])
+    command.addOption(option)
+  }
 }
 
-/** Adds the options that say what is measured, how long, how often and by what generator. */
-export function addLoad(command: Command): void {
-  command
-    .option(
-      '--quick',
-      'one short round, in the minutes that it says at the start; to see that it works, not to compare',
-    )
-    .option(
-      '--seconds <n>',
-      `length of each run, in seconds (default: ${WHOLE.seconds})`,
-      number(0.1, 86_400),
-    )
-    .option(
-      '--rounds <n>',
-      `how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})`,
-      whole(1, 100),
-    )
-    .option(
-      '--connections <list>',
-      'connection counts, one after another (default: by scenario)',
-      list(whole(1, 9999)),
-    )
-    .option(
-      '--records <list>',
-      `stored records of growth (default: ${WHOLE.records.join(',')})`,
-      list(whole(0, 1e9)),
-    )
-    .option(
-      '--rate <list>',
-      'requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then',
-      stages,
-    )
-    .addOption(
-      new Option(
-        '--generator <name>',
-        'what sends the load; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)',
-      ).choices(['own', 'autocannon', 'both']),
-    )
-    .option(
-      '--beside <checkout>',
-      'folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other',
-    )
-    .option('--url <address>', 'measure this deployment; what it executes is real')
-    .addOption(
-      new Option(
-        '--key <list>',
-        'API keys, for --url; with several, separated by commas, connections take them in turn',
-      ).env('COUNTERSIGN_API_KEY'),
-    )
-    .option(
-      '--max-error-percent <n>',
-      'percent of the replies of --url that may be errors; 429 is none (default: 0: the first ends the run)',
-      number(0, 100),
-    )
+export function addSuiteOptions(suite: Command): void {
+  addOptions(suite, LOAD + TRANSACTION + JUDGEMENT, {
+    seconds: number(0.1, 86_400),
+    rounds: whole(1, 100),
+    connections: list(whole(1, 9999)),
+    records: list(whole(0, 1e9)),
+    rate: stages,
+    generator: oneOf('own', 'autocannon', 'both'),
+    maxErrorPercent: number(0, 100),
+    transaction: checked(readTransactions),
+    parameters: jsonObject,
+    signals: jsonObject,
+    maxP99Ms: number(0.001, 1e6),
+    minRate: number(0.001, 1e9),
+  })
 }
 
-/** Adds the options that replace the transaction that is executed, or parts of it. */
-export function addTransaction(command: Command): void {
-  command
-    .option(
-      '--transaction <file>',
-      'JSON: execute this, or in turn these, in an array or one on a line; ids and times are replaced',
-      transactions,
-    )
-    .option('--action <name>', 'intent.action')
-    .option('--target <name>', 'intent.target')
-    .option('--parameters <json>', 'intent.parameters', jsonObject)
-    .option('--policy <name>', 'policy.name')
-    .option('--policy-version <version>', 'policy.version')
-    .option('--signals <json>', 'signals', jsonObject)
-    .option('--principal <id>', "authority.principalId (default: the caller's first)")
+const LOAD = `
+--quick  one short round, in the minutes that it says at the start; to see that it works, not to compare
+--seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds})
+--rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})
+--connections <list>  connection counts, one after another (default: by scenario)
+--records <list>  stored records of growth (default: ${WHOLE.records.join(',')})
+--rate <list>  requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then
+--generator <name>  what sends the load: own, autocannon; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)
+--beside <checkout>  folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other
+--url <address>  measure this deployment; what it executes is real
+--key <list>  API keys, for --url; with several, separated by commas, connections take them in turn
+--max-error-percent <n>  percent of the replies of --url that may be errors; 429 is none (default: 0: the first ends the run)
+`.trimStart()
+
+const TRANSACTION = `\
+--transaction <file>  JSON: execute this, or in turn these, in an array or one on a line; ids and times are replaced
+--action <name>  intent.action
+--target <name>  intent.target
+--parameters <json>  intent.parameters
+--policy <name>  policy.name
+--policy-version <version>  policy.version
+--signals <json>  signals
+--principal <id>  authority.principalId (default: the caller's first)
+`
+
+const JUDGEMENT = `\
+--compare <file>  an earlier --json: print what has changed by more than the noise
+--max-p99-ms <n>  exit ${MISSED} where a scenario's p99 is higher, at the connection count that brings the most
+--min-rate <n>  exit ${MISSED} where a scenario brings fewer replies per second, at the same
+`
+
+export const OUTPUTS = `
+--json <file>  write the report as JSON
+--html <file>  write the report as a page with plots, one file
+--markdown <file>  write the report as Markdown, as in bench/RESULTS.md
+`
+
+export function number(min: number, max: number, form = /^[\d.e]+$/) {
+  return (text: string) => {
+    const value = form.test(text) ? Number(text) : Number.NaN
+    const what = form === WHOLE_NUMBER ? 'whole number' : 'number'
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(`must be a ${what} from ${min} to ${max}.`)
+    return value
+  }
 }
 
-/** Adds the options that judge the report. */
-export function addJudgement(command: Command): void {
-  const atMost = 'at the connection count that brings the most'
-  command
-    .option('--compare <file>', 'an earlier --json: print what has changed by more than the noise')
-    .option(
-      '--max-p99-ms <n>',
-      `exit ${MISSED} where a scenario's p99 is higher, ${atMost}`,
-      number(0.001, 1e6),
-    )
-    .option(
-      '--min-rate <n>',
-      `exit ${MISSED} where a scenario brings fewer replies per second, at the same`,
-      number(0.001, 1e9),
-    )
+const WHOLE_NUMBER = /^\d+$/
+export const whole = (min: number, max: number) => number(min, max, WHOLE_NUMBER)
+
+function list(of: (text: string) => number) {
+  return (text: string) => text.split(',').map(of)
 }
 
-/** Adds the options that write the report to files. */
-export function addOutputs(command: Command): void {
-  command
-    .option('--json <file>', 'write the report as JSON')
-    .option('--html <file>', 'write the report as a page with plots, one file')
-    .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
+function oneOf(...names: readonly string[]) {
+  return (text: string) => {
+    if (!names.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.`)
+    return text
+  }
+}
+
+/** `200`, `10..500`, or several of them separated by commas. */
+function stages(text: string): Stage[] {
+  const rate = number(0.1, 1e6)
+  return text.split(',').map((stage) => {
+    const [from = '', to, ...more] = stage.split('..')
+    if (more.length > 0) throw new InvalidArgumentError('a ramp has two ends, as 10..500.')
+    if (to === undefined) return { from: rate(from), to: rate(from) }
+    // From or to a standstill.
+    const [start = 0, end = 0] = [from, to].map((one) => (one === '0' ? 0 : rate(one)))
+    if (start + end === 0) throw new InvalidArgumentError('a ramp from 0 to 0 sends nothing.')
+    return { from: start, to: end }
+  })
+}
+
+/** @throws Error that does not quote a key */
+export function keysOf(text: string): string[] {
+  const keys = text.split(',').map((key) => key.trim())
+  const wrong = keys.findIndex((key, i) => !/^[!-~]+$/.test(key) || keys.indexOf(key) < i)
+  if (wrong < 0) return keys
+  throw new Error(`--key: number ${wrong + 1} of ${keys.length} is no API key, or stands there twice`)
+}
+
+function checked<Value>(parse: (text: string) => Value, before = '', after = '') {
+  return (text: string) => {
+    try {
+      return parse(text)
+    } catch (error) {
+      throw new InvalidArgumentError(before + errorText(error) + after)
+    }
+  }
+}
+
+function jsonObject(text: string): object {
+  if (!/^\s*\{/.test(text)) throw new InvalidArgumentError('must be a JSON object.')
+  return checked((json) => JSON.parse(json) as object, 'must be a JSON object: ', '.')(text)
 }

@@ -1,5 +1,5 @@
 // Files of the command line: a report's are checked before anything is measured, and written when it is printed.
-import { accessSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Report } from './report.ts'
 
@@ -17,9 +17,8 @@ export function checkOutputs(outputs: readonly Output[]): void {
     if (file === undefined) continue
     const known = statSync(file, { throwIfNoEntry: false })
     if (known?.isDirectory() === true) throw new Error(`${option} ${file}: that is a folder`)
-    const needed = known === undefined ? dirname(resolve(file)) : file
     try {
-      accessSync(needed, constants.W_OK)
+      accessSync(known === undefined ? dirname(resolve(file)) : file, constants.W_OK)
     } catch (error) {
       throw new Error(`${option} ${file}: cannot be written, ${(error as Error).message}`, { cause: error })
     }
@@ -29,21 +28,11 @@ export function checkOutputs(outputs: readonly Output[]): void {
 /** Writes each by itself, and returns a sentence for each that could not be written. */
 export function writeOutputs(report: Report, outputs: readonly Output[]): string[] {
   return outputs.flatMap(({ option, file, render }) => {
-    if (file === undefined) return []
     try {
-      writeFileSync(file, render(report))
+      if (file !== undefined) writeFileSync(file, render(report))
       return []
     } catch (error) {
       return [`${option} ${file}: ${(error as Error).message}`]
     }
   })
-}
-
-/** @throws Error that names the file */
-export function readJson(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new Error(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error })
-  }
 }

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { ReceiverJob, ReceiverReady } from './receiver.ts'
 
 interface Program<Job, Result, Progress> {
   /** @throws Error when the program ends, or when it has not answered in time */
@@ -38,4 +39,10 @@ export function openProgram<Job extends object, Result, Progress = never>(
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }
+}
+
+/** @returns the address of an external connector that answers after so long (bench/receiver.ts) */
+export async function openReceiver(delayMs: number, stack: AsyncDisposableStack): Promise<string> {
+  const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
+  return `${(await receiver.run({ delayMs }, { withinMs: 20_000 })).origin}/`
 }

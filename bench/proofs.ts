@@ -1,30 +1,46 @@
-// The scenario `proofs`: what the evidence log costs and how soon it proves. It fills a log, reads proofs and bundles with and without
+// The program `proofs`: what the evidence log costs and how soon it proves. It fills a log, reads proofs and bundles with and without
 // executions beside, and compares what an execution leaves in PostgreSQL with a service that keeps no log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/formats/verifier/index.ts'
 import { call } from './calls.ts'
 import { figuresOf, openTimes, sum, type Round } from './figures.ts'
-import { FRESH, startReport, type Measurement, type Report } from './report.ts'
+import { number, whole } from './options.ts'
+import type { Measurement } from './report.ts'
 import type { RequestKind } from './request.ts'
 import { latencyOf, openSession, type Run } from './run.ts'
-import { say, type Measured, type Subject } from './scenario.ts'
+import { say, type Program, type Subject } from './scenario.ts'
 import { executions } from './scenarios.ts'
 import { connect } from './service.ts'
 import { startSubject } from './subject.ts'
 
-export interface ProofsOptions {
-  /** Each run takes so long. */
+interface ProofsOptions {
   readonly seconds: number
-  /** Each load has so many rounds, on both services; one more where it is odd. */
   readonly rounds: number
-  /** Proofs, or bundles, per second. */
   readonly rate: number
-  /** Executions per second while the log is filled: the delay until a checkpoint is measured then. */
   readonly fill: number
-  /** Executions per second beside the reads. */
   readonly load: number
-  readonly command: string
+}
+
+export const proofsProgram: Program<ProofsOptions> = {
+  name: 'proofs',
+  description:
+    'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
+  help: `
+--seconds <n>  length of each run, in seconds (default: 5)
+--rounds <n>  rounds of each load, on both services; one more where it is odd (default: 4)
+--rate <n>  proofs, and bundles, per second (default: 50)
+--fill <n>  executions per second while the log is filled (default: 1000)
+--load <n>  executions per second beside the reads (default: 500)`,
+  parse: {
+    seconds: number(0.1, 86_400),
+    rounds: whole(1, 100),
+    rate: number(0.1, 100_000),
+    fill: number(0.1, 100_000),
+    load: number(0.1, 100_000),
+  },
+  defaults: { seconds: 5, rounds: 4, rate: 50, fill: 1_000, load: 500 },
+  measure: measureProofs,
 }
 
 const CONNECTIONS = 64
@@ -40,16 +56,9 @@ const kinds: readonly RequestKind[] = [
   { name: 'bundle', method: 'GET', path: '/trust-records/{{stored}}?bundle', status: 200 },
 ]
 
-/**
- * @param stack takes what has to be undone
- * @throws Error with a sentence at the first reply that is not what it must be
- */
-export async function measureProofs(
-  options: ProofsOptions,
-  stack: AsyncDisposableStack,
-): Promise<Measured<Report>> {
-  const reported = startReport()
-  const { seconds, rate, fill, command } = options
+/** @throws Error with a sentence at the first reply that is not what it must be */
+async function measureProofs(options: ProofsOptions, stack: AsyncDisposableStack) {
+  const { seconds, rate, fill } = options
   const sides = { off: await startWarm('off', options, stack), on: await startWarm('on', options, stack) }
   const loads: readonly Load[] = [
     { label: '1 connection', connections: 1 },
@@ -57,15 +66,15 @@ export async function measureProofs(
     // Commits of twenty executions and more, as a busy service has them.
     { label: '256 connections', connections: 256 },
   ]
-  const costs: Cost[] = []
+  const costs: Awaited<ReturnType<typeof measureCost>>[] = []
   for (const load of loads) costs.push(await measureCost(load, sides, options.rounds))
   const problems = await sides.off.subject.own.service.stop()
-  const { service, database } = sides.on.subject.own
-  const reads = await measureReads(sides.on, await someStored(database), options, stack)
+  const { service } = sides.on.subject.own
+  const reads = await measureReads(sides.on, options, stack)
   problems.push(...reads.problems, ...(await service.stop()))
 
   const runs = [...costs.flatMap((cost) => cost.runs), ...reads.runs]
-  const scenario = {
+  const report = {
     name: 'proofs',
     description:
       'GET /log/proofs/receipt/{id} and bundles at a fixed rate, and what the log costs an execution',
@@ -75,12 +84,9 @@ export async function measureProofs(
     further: { 'The log, of each execution': costs.map(({ measurement }) => measurement) },
     checked: { replies: sum(runs.map(({ counts }) => counts.right)), verifiedOffline: VERIFIED },
   }
-  const constants = {
-    'reads per second': rate,
-    'seconds of a run': seconds,
-    'executions before': sum(costs.map(({ logged }) => logged)),
-  }
-  return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
+  const executed = sum(costs.map(({ logged }) => logged))
+  const constants = { 'reads per second': rate, 'seconds of a run': seconds, 'executions before': executed }
+  return { report, constants, problems }
 }
 
 interface Load {
@@ -90,18 +96,11 @@ interface Load {
   readonly perSecond?: number
 }
 
-/** Runs of one kind of request on one subject. */
-type RunWith = (load: Pick<Load, 'connections' | 'perSecond'>) => Promise<Run>
-
-function openRuns(
-  subject: Subject,
-  kind: RequestKind,
-  { seconds }: ProofsOptions,
-  stack: AsyncDisposableStack,
-): RunWith {
+/** @returns what runs one kind of request on one subject */
+function openRuns(subject: Subject, kind: RequestKind, seconds: number, stack: AsyncDisposableStack) {
   const requests = { kinds: [kind], senders: subject.senders }
   const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
-  return ({ connections, perSecond }) =>
+  return ({ connections, perSecond }: Omit<Load, 'label'>) =>
     session.run(
       'own',
       connections,
@@ -110,35 +109,24 @@ function openRuns(
 }
 
 /** Starts a service and fills it a first time: as many executions with a log as without one. */
-async function startWarm(log: 'on' | 'off', options: ProofsOptions, stack: AsyncDisposableStack) {
+async function startWarm(log: 'on' | 'off', { seconds, fill }: ProofsOptions, stack: AsyncDisposableStack) {
   say(`proofs: fills a service with LOG=${log}`)
   const subject = await startSubject({ env: { LOG: log } }, {}, stack)
-  const execute = openRuns(subject, executions({}), options, stack)
-  await execute({ connections: CONNECTIONS, perSecond: options.fill })
+  const execute = openRuns(subject, executions({}), seconds, stack)
+  await execute({ connections: CONNECTIONS, perSecond: fill })
   return { subject, execute }
 }
 
 type Filled = Awaited<ReturnType<typeof startWarm>>
 
-interface Sides {
-  readonly off: Filled
-  readonly on: Filled
-}
-
-interface Cost {
-  readonly measurement: Measurement
-  readonly runs: readonly Run[]
-  /** Executions of the service that keeps a log. */
-  readonly logged: number
-}
-
 /** Runs one load on both services in turn, each of them first as often: a machine that changes its mind changes neither side alone. */
-async function measureCost(load: Load, { off, on }: Sides, atLeast: number): Promise<Cost> {
+async function measureCost(load: Load, { off, on }: Record<'off' | 'on', Filled>, atLeast: number) {
   const rounds: Round[] = []
   const runs: Run[] = []
+  const { database } = on.subject.own
   let logged = 0
-  await atRest(on.subject.own.database)
-  const bytesBefore = await bytesAtRest(on.subject.own.database)
+  await atRest(database)
+  const bytesBefore = await bytesAtRest(database)
   for (let round = 0; round < atLeast + (atLeast % 2); round++) {
     say(`proofs: ${load.label}, with and without a log, round ${round + 1}`)
     const early = round % 2 === 0 ? await off.execute(load) : undefined
@@ -146,25 +134,28 @@ async function measureCost(load: Load, { off, on }: Sides, atLeast: number): Pro
     const without = early ?? (await off.execute(load))
     runs.push(run, without)
     logged += delays.count()
-    const [cpu, cpuWithout] = [run, without].map((one) => one.cpu['CPU total'] ?? Number.NaN)
-    const [wal, walWithout] = [run, without].map(({ figures }) => figures['WAL B'] ?? Number.NaN)
+    const both = (of: (one: Run) => number | undefined) =>
+      [of(run) ?? Number.NaN, of(without) ?? Number.NaN] as const
+    const [p50, p50Without] = both((one) => latencyOf(one, 50))
+    const [cpu, cpuWithout] = both((one) => one.cpu['CPU total'])
+    const [wal, walWithout] = both(({ figures }) => figures['WAL B'])
     rounds.push({
       'batch mean': run.figures['batch mean'],
-      'p50 ms': latencyOf(run, 50),
-      'p50 ÷ without': latencyOf(run, 50)! / latencyOf(without, 50)!,
-      'CPU ÷ without': cpu! / cpuWithout!,
-      'log CPU µs': cpu! - cpuWithout!,
-      'log WAL B': wal! - walWithout!,
+      'p50 ms': p50,
+      'p50 ÷ without': p50 / p50Without,
+      'CPU ÷ without': cpu / cpuWithout,
+      'log CPU µs': cpu - cpuWithout,
+      'log WAL B': wal - walWithout,
       'commit → checkpoint p50 ms': delays.ms(50),
       'commit → checkpoint p99 ms': delays.ms(99),
     })
   }
-  const atRestBytes = ((await bytesAtRest(on.subject.own.database)) - bytesBefore) / logged
+  const atRestBytes = ((await bytesAtRest(database)) - bytesBefore) / logged
   const figures = figuresOf(rounds.map((round) => ({ ...round, 'log B at rest': atRestBytes })))
   return { measurement: { label: load.label, figures }, runs, logged }
 }
 
-/** @returns each receipt's delay until a checkpoint covered it */
+/** @returns a run, and each receipt's delay until a checkpoint covered it */
 async function followed({ subject, execute }: Filled, load: Load) {
   const { database, service } = subject.own
   const checkpoints = await followCheckpoints(service.databaseUrl)
@@ -178,26 +169,26 @@ async function followed({ subject, execute }: Filled, load: Load) {
 /** Reads each kind, alone and beside executions. */
 async function measureReads(
   { subject, execute }: Filled,
-  stored: readonly string[],
   options: ProofsOptions,
   stack: AsyncDisposableStack,
 ) {
+  const { rows } = await subject.own.database.query<{ id: string }>(
+    `SELECT business_transaction_id AS id FROM trust_records ORDER BY random() LIMIT ${STORED_MAX}`,
+  )
+  const stored = rows.map(({ id }) => id)
   const { bytes, verifyMs, problems } = await checkReads(subject, stored.slice(0, VERIFIED))
   const reader = { ...subject, senders: [{ key: subject.key, stored }] }
   const reading = { connections: CONNECTIONS, perSecond: options.rate }
   const measurements: Measurement[] = []
   const runs: Run[] = []
   for (const kind of kinds) {
-    const read = openRuns(reader, kind, options, stack)
+    const read = openRuns(reader, kind, options.seconds, stack)
     // Compiles, and fills caches: not counted.
     await read(reading)
     for (const beside of [0, options.load]) {
       say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
-      const isAlone = beside === 0
-      const [run, ...others] = await Promise.all([
-        read(reading),
-        ...(isAlone ? [] : [execute({ connections: CONNECTIONS, perSecond: beside })]),
-      ])
+      const executing = beside === 0 ? [] : [execute({ connections: CONNECTIONS, perSecond: beside })]
+      const [run, ...others] = await Promise.all([read(reading), ...executing])
       runs.push(run, ...others)
       const round = {
         'p50 ms': latencyOf(run, 50),
@@ -206,19 +197,11 @@ async function measureReads(
         'verify ms': kind.name === 'bundle' ? verifyMs : undefined,
         'others %': run.disturbance['others %'],
       }
-      const label = `${kind.name}, ${isAlone ? 'alone' : `beside ${beside} executions/s`}`
+      const label = `${kind.name}, ${beside === 0 ? 'alone' : `beside ${beside} executions/s`}`
       measurements.push({ label, figures: figuresOf([round]) })
     }
   }
   return { measurements, runs, problems }
-}
-
-/** @returns ids of executions, picked at random */
-async function someStored(database: Client): Promise<string[]> {
-  const { rows } = await database.query<{ id: string }>(
-    `SELECT business_transaction_id AS id FROM trust_records ORDER BY random() LIMIT ${STORED_MAX}`,
-  )
-  return rows.map(({ id }) => id)
 }
 
 /** Until a checkpoint covers all that is committed. @throws Error after 30 seconds */
@@ -252,10 +235,7 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
     if (size !== (seen.at(-1)?.size ?? 0)) seen.push({ size, atMs: Date.now() })
   }
   const following = (async () => {
-    while (!over.signal.aborted) {
-      await look()
-      await sleep(POLL_EVERY_MS)
-    }
+    for (; !over.signal.aborted; await sleep(POLL_EVERY_MS)) await look()
   })()
   return {
     async delays() {
@@ -278,14 +258,12 @@ async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => P
   }
 }
 
-/** These tables' rows are soon deleted, so their size depends on the moment. */
-const TRANSIENT = ['log_queue', 'log_tail', 'log_id_tail']
-
-/** Bytes of the log's other tables. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
+/** Bytes of the log's tables. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
 async function bytesAtRest(database: Client): Promise<number> {
+  // The rows of three tables are soon deleted, so their size depends on the moment.
   const tables = await database.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%' AND relname <> ALL ($1)`,
-    [TRANSIENT],
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%'
+       AND relname NOT IN ('log_queue', 'log_tail', 'log_id_tail')`,
   )
   const names = tables.rows.map(({ name }) => name)
   await database.query(`VACUUM ${names.join(', ')}`)
@@ -307,8 +285,7 @@ async function checkReads(subject: Subject, ids: readonly string[]) {
     for (const { name, path } of kinds) {
       const { text } = await call(subject, `GET ${path.replace('{{stored}}', id)}`)
       bytes[name] = (bytes[name] ?? 0) + text.length / ids.length
-      if (name !== 'bundle') continue
-      for (let i = 0; i < VERIFICATIONS; i++) {
+      for (let i = 0; name === 'bundle' && i < VERIFICATIONS; i++) {
         const startedMs = performance.now()
         const { checks } = verifyEvidence(text, keySet, { log: description })
         times.add(performance.now() - startedMs)

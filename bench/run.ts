@@ -23,8 +23,9 @@ export interface Run {
   readonly disturbance: Round
 }
 
+/** Replies of a run. */
 export interface Counts {
-  /** Replies with the status that they must have. */
+  /** With the status that they must have. */
   readonly right: number
   /** Any other status, and requests without a reply: only where some are tolerated. */
   readonly errors: number
@@ -36,26 +37,11 @@ export interface Counts {
   readonly notSent: number
 }
 
-export interface Session {
-  readonly subject: Subject
-  readonly requests: Requests
-  readonly runs: readonly Run[]
-  /** Anything that is not as it must be. */
-  readonly problems: readonly string[]
-  /**
-   * @param stages undefined: open throttle
-   * @throws Error with a sentence where more replies than are tolerated are not what they must be
-   */
-  run(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run>
-  /** Does some runs, and checks that the database has grown by what they were answered. */
-  counted(work: () => Promise<void>): Promise<void>
-}
-
 /** For the generator to answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 
 /**
- * @param seconds of a run, or of each of its stages
+ * @param of.seconds of a run, or of each of its stages
  * @param stack takes the load generator
  */
 export function openSession(
@@ -63,53 +49,63 @@ export function openSession(
   requests: Requests,
   of: { seconds: number; settle: Scenario['settle']; errorShareMax: number },
   stack: AsyncDisposableStack,
-): Session {
+) {
   const { url, own, slowsDown } = subject
   const { seconds, settle, errorShareMax } = of
   const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
   let isLimitSaid = false
+
+  async function drive(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run> {
+    const wholeSeconds = seconds * (stages?.length ?? 1)
+    const limits = { slowsDown, errorShareMax }
+    const walFrom = await walBytes(own)
+    const since = new Date()
+    const from = readGauges(own)
+    const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
+    const load = await program.run(job, {
+      withinMs: wholeSeconds * 1000 + GRACE_MS,
+      onProgress: (progress) => {
+        if (progress.limited > 0 && !isLimitSaid) say(limitText(progress.limit))
+        isLimitSaid ||= progress.limited > 0
+        sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections))
+      },
+    })
+    sayProgress()
+    const counts = countsOf(requests, load, limits, `at ${connections} connections`)
+    const { right } = counts
+    const settled: Round = (own && (await settle?.(own.database, since))) ?? {}
+    const to = readGauges(own)
+    const rss = own && rssBytes(own.service.pids.service)
+    const used = cpuFigures(cpuBetween(from.cpu, to.cpu, right))
+    const sizes = (await own?.service.takeBatchSizes()) ?? []
+    const figures: Round = {
+      ...batchesOf(sizes),
+      'RSS MiB': rss && rss / 2 ** 20,
+      'WAL B': ((await walBytes(own)) - walFrom) / right,
+    }
+    const cpu = { ...used, generator: load.cpuMicros, 'its core %': load.coreShare * 100 }
+    const ran = { load, counts, perSecond: right / load.seconds, figures, settled, cpu }
+    return { ...ran, disturbance: disturbedBetween(from, to) }
+  }
+
   return {
     subject,
     requests,
-    runs,
-    problems,
-    async run(generator, connections, stages) {
-      const wholeSeconds = seconds * (stages?.length ?? 1)
-      const limits = { slowsDown, errorShareMax }
-      const walFrom = await walBytes(own)
-      const since = new Date()
-      const from = readGauges(own)
-      const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
-      const load = await program.run(job, {
-        withinMs: wholeSeconds * 1000 + GRACE_MS,
-        onProgress: (progress) => {
-          if (progress.limited > 0 && !isLimitSaid) say(limitText(progress.limit))
-          isLimitSaid ||= progress.limited > 0
-          sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections))
-        },
-      })
-      sayProgress()
-      const counts = countsOf(requests, load, limits, `at ${connections} connections`)
-      const { right } = counts
-      const settled = (own && (await settle?.(own.database, since))) ?? {}
-      const to = readGauges(own)
-      const rss = own && rssBytes(own.service.pids.service)
-      const figures = {
-        ...batchesOf((await own?.service.takeBatchSizes()) ?? []),
-        'RSS MiB': rss && rss / 2 ** 20,
-        'WAL B': ((await walBytes(own)) - walFrom) / right,
-      }
-      const used = cpuFigures(cpuBetween(from.cpu, to.cpu, right))
-      const cpu = { ...used, generator: load.cpuMicros, 'its core %': load.coreShare * 100 }
-      const disturbed = disturbedBetween(from, to)
-      const perSecond = right / load.seconds
-      const ran = { load, counts, perSecond, cpu, disturbance: disturbed, figures, settled }
+    runs: runs as readonly Run[],
+    problems: problems as readonly string[],
+    /**
+     * @param stages undefined: open throttle
+     * @throws Error with a sentence where more replies than are tolerated are not what they must be
+     */
+    async run(...given: Parameters<typeof drive>): Promise<Run> {
+      const ran = await drive(...given)
       runs.push(ran)
       return ran
     },
-    async counted(work) {
+    /** Does some runs, and checks that the database has grown by what they were answered. */
+    async counted(work: () => Promise<void>): Promise<void> {
       if (own === undefined) return work()
       const first = runs.length
       const from = await countRows(own.database, requests.kinds)
@@ -120,6 +116,8 @@ export function openSession(
     },
   }
 }
+
+export type Session = ReturnType<typeof openSession>
 
 /** @returns milliseconds that so many percent of the right replies took at most */
 export function latencyOf({ load }: Run, percent: number): number | undefined {
@@ -166,6 +164,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX (one caller has a quarter of it)',
 }
 
+/** @returns ` (…)`, or nothing */
+export const advice = (status: number | string) =>
+  ADVICE[status] === undefined ? '' : ` (${ADVICE[status]})`
+
 /** @throws Error with a sentence where too many replies are not what they must be */
 function countsOf(
   { kinds }: Requests,
@@ -173,32 +175,31 @@ function countsOf(
   { slowsDown, errorShareMax }: Pick<LoadJob, 'slowsDown' | 'errorShareMax'>,
   where: string,
 ): Counts {
-  const expected = new Map(kinds.map(({ name, status }) => [name, status]))
-  const all = [...expected].flatMap(([name, right]) =>
-    Object.entries(replies[name] ?? {}).map(([status, count]) => ({ name, right, status, count })),
+  const all = kinds.flatMap(({ name, status: must }) =>
+    Object.entries(replies[name] ?? {}).map(([status, count]) => ({ name, must, status, count })),
   )
-  const isLimit = (status: string) => slowsDown && status === '429'
-  const others = all.filter(({ status, right }) => Number(status) !== right)
-  const errors = others.filter(({ status }) => !isLimit(status))
+  const count = (of: typeof all) => sum(of.map((one) => one.count))
+  const others = all.filter(({ status, must }) => Number(status) !== must)
+  const errors = others.filter(({ status }) => !slowsDown || status !== '429')
   const counts: Counts = {
     notSent,
-    errorsBy: Object.fromEntries(errors.map(({ name, status, count }) => [`${name} ${status}`, count])),
-    right: sum(all.filter(({ status, right }) => Number(status) === right).map(({ count }) => count)),
-    errors: sum(errors.map(({ count }) => count)),
-    limited: sum(others.filter(({ status }) => isLimit(status)).map(({ count }) => count)),
+    errorsBy: Object.fromEntries(errors.map((one) => [`${one.name} ${one.status}`, one.count])),
+    right: count(all) - count(others),
+    errors: count(errors),
+    limited: count(others) - count(errors),
   }
-  const share = counts.errors / sum(all.map(({ count }) => count))
+  const share = counts.errors / count(all)
   if (counts.right > 0 && share <= errorShareMax) return counts
-  const sentences = others.map(({ name, right, status, count }) => {
+  const sentences = others.map(({ name, must, status, count: n }) => {
     const said = wrong[`${name} ${status}`] ?? ''
-    return `${count} replies to ${name} with status ${status} in place of ${right}${advice(status)}${said === '' ? '' : `, the first: ${said}`}`
+    return `${n} replies to ${name} with status ${status} in place of ${must}${advice(status)}${said === '' ? '' : `, the first: ${said}`}`
   })
   const much = `${text(share * 100)} % errors, more than --max-error-percent ${text(errorShareMax * 100)}: `
   throw new Error(`${errorShareMax > 0 ? much : ''}${sentences.join('; ')} (${where})`)
 }
 
 /** @param policy of the header RateLimit-Policy, as `"execute";q=600;w=60` */
-export function limitText(policy: string | undefined): string {
+function limitText(policy: string | undefined): string {
   const limits = Array.from(
     (policy ?? '').matchAll(/"([^"]+)";q=(\d+);w=(\d+)/g),
     ([, name, quota, window]) => `${quota} in ${window} s (${name})`,
@@ -207,18 +208,9 @@ export function limitText(policy: string | undefined): string {
   return `429: this measures the rate limit of the deployment${known}: raise it for the measurement, send with more keys, or at a lower --rate`
 }
 
-function progressText(
-  { seconds, perSecond, p99Ms, errors, limited }: Progress,
-  wholeSeconds: number,
-  connections: number,
-): string {
+function progressText(progress: Progress, wholeSeconds: number, connections: number): string {
+  const { seconds, perSecond, p99Ms, errors, limited } = progress
   const now = `${text(perSecond)} replies/s, p99 ${text(p99Ms)} ms`
   const at = `${connections} connections, ${seconds.toFixed(0)} of ${text(wholeSeconds)} s`
   return `${at}: ${now}; so far ${errors} errors, ${limited} × 429`
-}
-
-/** @returns ` (…)`, or nothing */
-export function advice(status: number | string): string {
-  const advised = ADVICE[status]
-  return advised === undefined ? '' : ` (${advised})`
 }

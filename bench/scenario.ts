@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import type { Generator } from './load.ts'
 import type { Stage } from './pace.ts'
 import type { RequestKind, Sender } from './request.ts'
-import type { ScenarioReport } from './report.ts'
+import type { Report, ScenarioReport } from './report.ts'
 import type { MeasuredService, ServiceOptions } from './service.ts'
 import type { TransactionOptions } from './transaction.ts'
 
@@ -107,8 +107,24 @@ export type Start = (
   stack: AsyncDisposableStack,
 ) => Promise<Subject>
 
+/** A program beside the suite, with options of its own. */
+export interface Program<Options extends object> {
+  readonly name: string
+  readonly description: string
+  /** A line for each option (bench/options.ts). */
+  readonly help: string
+  readonly parse: Readonly<Record<string, (text: string) => unknown>>
+  readonly defaults: Options
+  measure(
+    options: Options,
+    stack: AsyncDisposableStack,
+  ): Promise<Measured<ScenarioReport> & Pick<Report, 'constants'>>
+}
+
 export interface Measured<Report> {
   readonly report: Report
+  /** It says what to look at where there are problems. */
+  readonly isWorthReading?: boolean
   /** Anything that is not as it must be; with any of them the report is worth nothing. */
   readonly problems: string[]
 }

@@ -5,8 +5,7 @@ import { coldStart } from './cold-start.ts'
 import { webhook } from './deliveries.ts'
 import { aConnector, aPolicy, putIntoEffect } from './authority.ts'
 import { call, type CallRoute } from './calls.ts'
-import { openProgram } from './program.ts'
-import type { ReceiverJob, ReceiverReady } from './receiver.ts'
+import { openReceiver } from './program.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import type { Scenario, SelfMeasured, Setting } from './scenario.ts'
 import { transactionBodies, type TransactionOptions } from './transaction.ts'
@@ -78,13 +77,12 @@ const external = (delayMs: number): Scenario => ({
   isLocal: true,
   connections: [1, 64, 256],
   async setUp({ subject, stack }) {
-    const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
-    const { origin } = await receiver.run({ delayMs }, { withinMs: 20_000 })
+    const url = await openReceiver(delayMs, stack)
     const action = `bench:external-${delayMs}`
     const policy = `bench-external-${delayMs}`
     const calls: CallRoute = (route, given) => call(subject, route, given)
     await putIntoEffect(calls, 'policy', aPolicy(policy, '1.0.0', action))
-    await putIntoEffect(calls, 'connector', aConnector(action, policy, `${origin}/`))
+    await putIntoEffect(calls, 'connector', aConnector(action, policy, url))
     return { kinds: [executions({ ...subject.transaction, action, policy })], senders: subject.senders }
   },
 })

@@ -5,20 +5,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { markdown } from './markdown.ts'
 import { CHECKOUT } from './npm-start.ts'
-import { FRESH, startReport, type Report } from './report.ts'
-import { say, type Measured } from './scenario.ts'
+import { number } from './options.ts'
+import { say, type Program } from './scenario.ts'
 import { temporaryFolder, type MeasuredService } from './service.ts'
 import { changeStories } from './soak/changes.ts'
 import { deliveryStories } from './soak/deliveries.ts'
-import { openDrive, type Drive } from './soak/drive.ts'
+import { openDrive } from './soak/drive.ts'
 import { executionStories } from './soak/executions.ts'
 import { readStories } from './soak/reads.ts'
 import { refusedStories } from './soak/refused.ts'
-import { memoryOf, observe, outside, probeLines, type Descriptors, type Memory } from './soak/samples.ts'
 import type { Story } from './soak/story.ts'
-import { soakTables } from './soak/tables.ts'
+import { memoryOf, observe, outside, probeLines, soakTables, type Memory } from './soak/watch.ts'
 import { openWorld } from './soak/world.ts'
 
 /** Every story there is. Between them they go to every route of the table (test/bench-soak.test.ts). */
@@ -44,19 +42,30 @@ const REST_MS_MAX = 30_000
 const REST_MS_MIN = 6_000
 const FSCK_MS_MAX = 600_000
 
-/**
- * @param rate stories per second; undefined: half of what saturation is found to be
- * @param stack takes what has to be undone
- * @returns the report, which is worth reading also where there are problems
- */
-export async function soak(
-  { minutes, rate, command }: { minutes: number; rate?: number; command: string },
-  stack: AsyncDisposableStack,
-): Promise<Measured<Report>> {
-  const reported = startReport()
+interface SoakOptions {
+  readonly minutes: number
+  /** Stories per second; undefined: half of what saturation is found to be. */
+  readonly rate?: number
+}
+
+export const soakProgram: Program<SoakOptions> = {
+  name: 'soak',
+  description: 'every route at half of saturation: memory, descriptors, statuses, and fsck at the end',
+  help: `
+--minutes <n>  how long (default: 10)
+--rate <n>  stories per second (default: half of saturation)`,
+  parse: { minutes: number(0.01, 10_000), rate: number(0.1, 100_000) },
+  defaults: { minutes: 10 },
+  measure: soak,
+}
+
+async function soak({ minutes, rate }: SoakOptions, stack: AsyncDisposableStack) {
   const probeFile = join(temporaryFolder(stack), 'probe.jsonl')
   writeFileSync(probeFile, '')
-  const { world, service, disconnect } = await openWorld({ probeFile, connections: CONNECTIONS }, stack)
+  const { world, service, tallies, disconnect } = await openWorld(
+    { probeFile, connections: CONNECTIONS },
+    stack,
+  )
   const stopping = new AbortController()
   stack.defer(() => stopping.abort())
   const drive = openDrive(mix, world, stopping.signal)
@@ -64,46 +73,36 @@ export async function soak(
 
   await drive.once()
   say(`${mix.length} stories, each told once`)
-  const perSecond = rate ?? (await findSaturation(drive, seconds)) * SHARE_OF_SATURATION
+  const saturated = async (each: number) => {
+    await drive.saturate(each / 2)
+    return drive.saturate(each)
+  }
+  const perSecond = rate ?? (await saturated(Math.min(SATURATION_SECONDS_MAX, seconds))) * SHARE_OF_SATURATION
   const before = await rested(service, undefined)
   say(`${perSecond.toFixed(0)} stories a second for ${seconds.toFixed(0)} s`)
-  world.client.tallies.clear()
+  tallies.clear()
   // Every route is among those that are counted, however short the run.
   await drive.once()
-  const load = () => drive.pace(perSecond, seconds)
-  const observed = await observe(load, { drive, service, tallies: world.client.tallies }, stack)
+  const observed = await observe(() => drive.pace(perSecond, seconds), { drive, service, tallies }, stack)
   disconnect()
-  const descriptors = { before, after: await rested(service, before) }
+  const after = await rested(service, before)
   const lines = probeLines(probeFile)
   const memory = memoryOf(observed, lines)
 
+  const isLeft = after !== undefined && before !== undefined && after > before + DESCRIPTORS_SLACK
   const problems = [
     ...drive.problems(),
     ...(seconds < JUDGED_SECONDS_MIN ? [] : leaks(memory)),
     ...new Set(lines.flatMap(({ thread, warnings }) => warnings.map((text) => `thread ${thread}: ${text}`))),
     ...(await notSettled(world.database)),
-    ...stillOpen(descriptors),
+    ...(isLeft ? [`${after} descriptors at rest, ${before} before`] : []),
     ...(await service.stop()),
     ...fsck(service),
   ]
-  const scenario = { ...soakTables(observed, memory, lines, descriptors), service: service.about }
-  const constants = {
-    minutes,
-    'stories per second': Math.round(perSecond),
-    connections: CONNECTIONS,
-    stories: mix.length,
-  }
-  const report = reported({ subject: FRESH, command, constants, scenarios: [scenario] })
+  const report = { ...soakTables(observed, memory, lines, { before, after }), service: service.about }
+  const load = { 'stories per second': Math.round(perSecond), connections: CONNECTIONS }
   // Where something was wrong, the figures say what to look at.
-  if (problems.length > 0) process.stderr.write(markdown(report))
-  return { report, problems }
-}
-
-/** @returns stories per second */
-async function findSaturation(drive: Drive, seconds: number): Promise<number> {
-  const each = Math.min(SATURATION_SECONDS_MAX, seconds)
-  await drive.saturate(each / 2)
-  return drive.saturate(each)
+  return { report, problems, constants: { minutes, ...load, stories: mix.length }, isWorthReading: true }
 }
 
 /**
@@ -131,11 +130,6 @@ function leaks(memory: Memory): string[] {
     if (slope === undefined || slope.perHour - slope.plusMinus <= MB_PER_HOUR_MAX[what]) return []
     return [`${what} grows by ${slope.perHour.toFixed(1)} ± ${slope.plusMinus.toFixed(1)} MB an hour`]
   })
-}
-
-function stillOpen({ before, after }: Descriptors): string[] {
-  if (before === undefined || after === undefined || after <= before + DESCRIPTORS_SLACK) return []
-  return [`${after} descriptors at rest, ${before} before`]
 }
 
 /** Nothing may be left under way when nobody asks for anything any more. */

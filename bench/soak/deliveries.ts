@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { checker } from '../authority.ts'
 import type { Call } from '../calls.ts'
 import { PROVIDER, WEBHOOK_SECRET } from '../service.ts'
-import { must, type Story } from './story.ts'
+import { must, one, rarely, told, type Story } from './story.ts'
 
 const route = 'POST /webhooks/{provider}'
 
@@ -14,56 +14,37 @@ function aDelivery(id: string = randomUUID(), eventId = `evt_${randomUUID()}`): 
   return { params: { provider: PROVIDER }, key: null, body, headers }
 }
 
-const delivers = (name: string, weight: number, delivery: () => Call): Story => ({
-  name,
-  weight,
-  tell: ({ client }) => client.call(route, delivery()),
-})
-
 export const deliveryStories: readonly Story[] = [
-  delivers('delivers what is new', 10, aDelivery),
-  {
-    name: 'delivers again, and under another id',
-    weight: 1,
-    async tell({ client }) {
-      const id = randomUUID()
-      const first = aDelivery(id)
-      const statuses: unknown[] = []
-      for (const delivery of [first, first, aDelivery(id)])
-        statuses.push((await client.call(route, delivery)).json()['status'])
-      const said = statuses.join()
-      must(said === 'accepted,acknowledged,acknowledged', `a delivery three times: ${said}`)
-    },
-  },
-  {
-    name: 'reads deliveries',
-    weight: 0.5,
-    async tell({ client, auditor: key }) {
-      const query = '?provider=razorpay&pageSize=50'
-      const { json } = await client.call('GET /webhook-events', { key, query })
-      const [first] = json()['events'] as { webhookEventId: string }[]
-      if (first !== undefined)
-        await client.call('GET /webhook-events/{id}', { key, params: { id: first.webhookEventId } })
-    },
-  },
-  {
-    name: 'has a delivery processed again',
-    everySeconds: 10,
-    async tell({ client }) {
-      await client.call(route, aDelivery())
-      const { key } = checker
-      const query = '?provider=razorpay&pageSize=1'
-      const { json } = await client.call('GET /webhook-events', { key, query })
-      const [newest] = json()['events'] as [{ webhookEventId: string }]
-      // 409: it waits to be processed for the first time.
-      const again = { key, params: { id: newest.webhookEventId }, body: {}, expect: [200, 409] }
-      await client.call('POST /webhook-events/{id}/process', again)
-    },
-  },
-  delivers('forges a delivery', 0.5, () => ({
-    ...aDelivery(),
-    body: '{"event":"payment.forged"}',
-    expect: 401,
-  })),
-  delivers('delivers without an id', 0.5, () => ({ ...aDelivery(randomUUID(), ''), expect: 400 })),
+  one(10, route, () => aDelivery(), 'delivers what is new'),
+  told('delivers again, and under another id', 1, async ({ call }) => {
+    const id = randomUUID()
+    const first = aDelivery(id)
+    const statuses: unknown[] = []
+    for (const delivery of [first, first, aDelivery(id)])
+      statuses.push((await call(route, delivery)).json()['status'])
+    const said = statuses.join()
+    must(said === 'accepted,acknowledged,acknowledged', `a delivery three times: ${said}`)
+  }),
+  told('reads deliveries', 0.5, async ({ call, auditor: key }) => {
+    const { json } = await call('GET /webhook-events', { key, query: '?provider=razorpay&pageSize=50' })
+    const [first] = json()['events'] as { webhookEventId: string }[]
+    if (first !== undefined)
+      await call('GET /webhook-events/{id}', { key, params: { id: first.webhookEventId } })
+  }),
+  rarely('has a delivery processed again', 10, async ({ call }) => {
+    await call(route, aDelivery())
+    const { key } = checker
+    const { json } = await call('GET /webhook-events', { key, query: '?provider=razorpay&pageSize=1' })
+    const [newest] = json()['events'] as [{ webhookEventId: string }]
+    // 409: it waits to be processed for the first time.
+    const again = { key, params: { id: newest.webhookEventId }, body: {}, expect: [200, 409] }
+    await call('POST /webhook-events/{id}/process', again)
+  }),
+  one(
+    0.5,
+    route,
+    () => ({ ...aDelivery(), body: '{"event":"payment.forged"}', expect: 401 }),
+    'forges a delivery',
+  ),
+  one(0.5, route, () => ({ ...aDelivery(randomUUID(), ''), expect: 400 }), 'delivers without an id'),
 ]

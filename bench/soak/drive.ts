@@ -4,18 +4,6 @@ import { errorText } from '../../src/formats/text/error-text.ts'
 import { weighted } from '../pick.ts'
 import type { Story, World } from './story.ts'
 
-export interface Drive {
-  /** Each story once, one after the other. */
-  readonly once: () => Promise<void>
-  /** Resolves to the stories told per second. */
-  readonly saturate: (seconds: number) => Promise<number>
-  /** Resolves when the last of them has ended. */
-  readonly pace: (perSecond: number, seconds: number) => Promise<void>
-  /** The problems are what was not as a story says: the first of it, and how much more. */
-  readonly problems: () => string[]
-  readonly problemCount: () => number
-}
-
 const TELLERS = 32
 const PROBLEMS_MAX = 50
 /** A service that answers nothing must not fill the memory of the bench. */
@@ -23,7 +11,7 @@ const UNDER_WAY_MAX = 2_000
 /** Rare stories begin one after the other, not all at once. */
 const STAGGER_MS = 250
 
-export function openDrive(mix: readonly Story[], world: World, signal: AbortSignal): Drive {
+export function openDrive(mix: readonly Story[], world: World, signal: AbortSignal) {
   const problems: string[] = []
   let problemCount = 0
   const pick = weighted(mix.filter((story) => 'weight' in story))
@@ -36,15 +24,18 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
     story.tell(world).catch((error: unknown) => note(`it ${story.name}: ${errorText(error)}`))
 
   return {
+    /** @returns what was not as a story says: the first of it, and how much more */
     problems() {
       const more = problemCount - problems.length
       return more === 0 ? problems : [...problems, `and ${more} more stories went wrong`]
     },
     problemCount: () => problemCount,
+    /** Tells each story once, one after the other. */
     async once() {
       for (const story of mix) await tell(story)
     },
-    async saturate(seconds) {
+    /** @returns stories told per second */
+    async saturate(seconds: number) {
       const startMs = performance.now()
       let count = 0
       const teller = async () => {
@@ -53,7 +44,8 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
       await Promise.all(Array.from({ length: TELLERS }, teller))
       return (count * 1000) / (performance.now() - startMs)
     },
-    async pace(perSecond, seconds) {
+    /** Resolves when the last story has ended. */
+    async pace(perSecond: number, seconds: number) {
       const underWay = new Set<Promise<unknown>>()
       const start = (story: Story) => {
         if (underWay.size >= UNDER_WAY_MAX)
@@ -61,9 +53,8 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
         const telling = tell(story).finally(() => underWay.delete(telling))
         underWay.add(telling)
       }
-      const due = mix
-        .filter((story) => 'everySeconds' in story)
-        .map((story, i) => ({ story, atMs: i * STAGGER_MS }))
+      const rare = mix.filter((story) => 'everySeconds' in story)
+      const due = rare.map((story, i) => ({ story, atMs: i * STAGGER_MS }))
       const startMs = performance.now()
       for (let count = 0; ; await sleep(5)) {
         const nowMs = performance.now() - startMs
@@ -78,3 +69,5 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
     },
   }
 }
+
+export type Drive = ReturnType<typeof openDrive>

@@ -1,13 +1,13 @@
 // Stories of requests that are refused before anything is stored (interface §7, decisions §3).
 import { randomUUID } from 'node:crypto'
 import type { Call } from '../calls.ts'
-import { aTransaction, type Story, type World } from './story.ts'
+import { aTransaction, one, type Given, type Story, type World } from './story.ts'
 
-const refused = (name: string, route: string, expect: number, call: (world: World) => Call): Story => ({
-  name,
-  weight: 0.5,
-  tell: (world) => world.client.call(route, { ...call(world), expect }),
-})
+const refused = (name: string, route: string, expect: number, given: (world: World) => Call): Story =>
+  one(0.5, route, (world) => ({ ...given(world), expect }), name)
+
+const executes = (name: string, expect: number, given: Given): Story =>
+  refused(name, 'POST /execute', expect, () => ({ body: aTransaction(given) }))
 
 export const refusedStories: readonly Story[] = [
   refused('has no key', 'POST /execute', 401, () => ({ body: aTransaction(), key: null })),
@@ -22,21 +22,21 @@ export const refusedStories: readonly Story[] = [
   refused('leaves out its metadata', 'POST /execute', 500, () => ({
     body: { ...(JSON.parse(aTransaction()) as object), metadata: undefined },
   })),
-  refused('leaves out its target', 'POST /execute', 400, () => ({ body: aTransaction({ target: '' }) })),
-  refused('speaks for somebody else', 'POST /execute', 403, () => ({
-    body: aTransaction({ principal: 'somebody-else' }),
-  })),
+  executes('leaves out its target', 400, { target: '' }),
+  executes('speaks for somebody else', 403, { principal: 'somebody-else' }),
   refused('may not do that', 'POST /execute', 403, ({ narrow: key }) => ({
     key,
     body: aTransaction({ action: 'vendor:pay', principal: 'narrow' }),
   })),
+  executes('declares what is not so', 403, { signals: { approved: true, amount: 43 } }),
+  executes('names an unknown policy', 404, { policy: 'nobody' }),
   refused('is no human', 'GET /approvers', 403, () => ({})),
   refused('asks for what is not there', 'GET /trust-records/{id}', 404, () => ({
     params: { id: randomUUID() },
   })),
   refused('reads what is another’s', 'GET /transactions/{id}', 404, ({ narrow: key, executed }) => ({
     key,
-    params: { id: executed.any() },
+    params: { id: executed[0] ?? '' },
   })),
   refused('asks for page 0', 'GET /transactions', 400, () => ({ query: '?page=0' })),
   refused('verifies what is not there', 'POST /verify', 404, () => ({

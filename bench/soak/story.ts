@@ -1,25 +1,25 @@
-// A story of the soak: a few calls that belong together.
+// A story of the soak: a few calls that belong together, and what all stories share.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { anyOf } from '../pick.ts'
+import type { Call, CallRoute } from '../calls.ts'
 import { filledOnce } from '../request.ts'
 import { transactionBody, type TransactionOptions } from '../transaction.ts'
-import type { SoakClient } from './client.ts'
 
-/** The weight is how often it is told beside the others; a story that is rare or costs much has `everySeconds` in its place. */
+/** The weight is how often a story is told beside the others; one that is rare or costs much has `everySeconds` in its place. */
 export type Story = {
   readonly name: string
   /** @throws Error where something was not as it must be */
   readonly tell: (world: World) => Promise<unknown>
 } & ({ readonly weight: number } | { readonly everySeconds: number })
 
-/** The surroundings that all stories share. */
 export interface World {
   /** With the key of a caller who may do everything, where a call names no other. */
-  readonly client: SoakClient
+  readonly call: CallRoute
+  /** Sends the head and half of the body, and goes away. */
+  readonly abandon: (route: string, body: string) => Promise<void>
   /** Key of a caller whose one capability is `sandbox:echo`. */
   readonly narrow: string
   /** Key of a caller who may read everything. */
@@ -29,27 +29,32 @@ export interface World {
   readonly database: Client
   /** The address of the external connector. */
   readonly receiverUrl: string
-  readonly publicKeyIds: readonly string[]
   /** Ids of executions that were answered 200, some of the newest. */
-  readonly executed: ReturnType<typeof recent>
-  /** Numbers the names that a run makes up. */
-  readonly next: () => number
+  readonly executed: string[]
 }
 
-const RECENT_MAX = 500
+export const told = (name: string, weight: number, tell: Story['tell']): Story => ({ name, weight, tell })
 
-/** A bounded memory: the newest of what was put in. */
-export function recent() {
-  const items: string[] = []
-  let at = 0
-  return {
-    add(item: string): void {
-      items[at] = item
-      at = (at + 1) % RECENT_MAX
-    },
-    /** @throws Error where there is none yet */
-    any: () => anyOf(items),
-  }
+export const rarely = (name: string, everySeconds: number, tell: Story['tell']): Story => ({
+  name,
+  everySeconds,
+  tell,
+})
+
+/** One call of a route. */
+export const one = (
+  weight: number,
+  route: string,
+  given: (world: World) => Call = () => ({}),
+  name = route,
+): Story => told(name, weight, (world) => world.call(route, given(world)))
+
+const EXECUTED_MAX = 500
+
+/** Remembers an execution for the stories that read one. */
+export function remember({ executed }: World, id: string): void {
+  executed.push(id)
+  if (executed.length > EXECUTED_MAX) executed.shift()
 }
 
 export function must(holds: boolean, what: string): void {
@@ -61,11 +66,10 @@ export const APPROVED_BY_A_HUMAN = 'soak-approved'
 export const EXTERNAL = 'soak-external'
 export const EXTERNAL_CAPABILITY = 'soak:act'
 
+export type Given = TransactionOptions & { readonly id?: string }
+
 /** @returns JSON of a transaction that `sandbox-echo` approves, but for what is given */
-export function aTransaction({
-  id = randomUUID(),
-  ...options
-}: TransactionOptions & { id?: string } = {}): string {
+export function aTransaction({ id = randomUUID(), ...options }: Given = {}): string {
   const parameters = { amount: 42, currency: 'EUR' }
   return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), {}, { 0: id })
 }

@@ -1,27 +1,32 @@
-// Sets the soak up, over HTTP as an operator would: humans, an approver, two policies, an external connector.
-import { readdirSync } from 'node:fs'
+// Sets the soak up, over HTTP as an operator would: humans, an approver, two policies, an external connector. Every reply of its
+// calls is counted by its route.
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { aConnector, aPolicy, aSigningKey, checker, maker, putIntoEffect } from '../authority.ts'
+import { call as callOnce, checkStatus, openRequest, type CallRoute } from '../calls.ts'
 import { IDLE_MS_MAX } from '../connection.ts'
-import { openProgram } from '../program.ts'
-import type { ReceiverJob, ReceiverReady } from '../receiver.ts'
-import type { MeasuredService } from '../service.ts'
+import { openTimes, type Times } from '../figures.ts'
+import { openReceiver } from '../program.ts'
 import { startSubject } from '../subject.ts'
-import { openClient } from './client.ts'
-import { APPROVED_BY_A_HUMAN, EXTERNAL, EXTERNAL_CAPABILITY, recent, type World } from './story.ts'
+import { APPROVED_BY_A_HUMAN, EXTERNAL, EXTERNAL_CAPABILITY, type World } from './story.ts'
 
 /** Below what the mix asks of them, so that both answers are part of it. */
 const HEALTH_PER_MINUTE = 300
 const NO_LIMIT = '1000000000'
 
+export interface RouteTally {
+  /** Replies by their status; 0 where none came. */
+  readonly statuses: Map<number, number>
+  readonly times: Times
+}
+
 /** @param probeFile where the probe of each thread writes */
 export async function openWorld(
   { probeFile, connections }: { probeFile: string; connections: number },
   stack: AsyncDisposableStack,
-): Promise<{ world: World; service: MeasuredService; disconnect: () => void }> {
+) {
   const approverId = 'soak-approver'
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
   const { url, key, own } = await startSubject(
@@ -45,34 +50,43 @@ export async function openWorld(
     stack,
   )
   const { service, database } = own
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS_MAX })
-  const client = openClient({ url, key, agent })
-
-  const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
-  const receiverUrl = `${(await receiver.run({ delayMs: 0 }, { withinMs: 20_000 })).origin}/`
-  const { key: approverKey, publicKeyPem } = aSigningKey('k1')
-  await putIntoEffect(client.call, 'approver', {
-    body: { action: 'add', approverId, keyId: 'k1', publicKeyPem },
-  })
-  const verify = { approved: { by: 'approval', quorum: 1 } }
-  const approved = aPolicy(APPROVED_BY_A_HUMAN, '1.0.0', 'sandbox:echo', { verify })
-  await putIntoEffect(client.call, 'policy', approved)
-  await putIntoEffect(client.call, 'policy', aPolicy(EXTERNAL, '1.0.0', EXTERNAL_CAPABILITY))
-  await putIntoEffect(client.call, 'connector', aConnector(EXTERNAL_CAPABILITY, EXTERNAL, receiverUrl))
-
-  let number = 0
-  const world: World = {
-    client,
-    narrow,
-    auditor,
-    approver: { approverId, key: approverKey },
-    database,
-    receiverUrl,
-    publicKeyIds: readdirSync(service.signingKeyDir).flatMap(
-      (name) => /^(.*)\.public\.pem$/.exec(name)?.[1] ?? [],
-    ),
-    executed: recent(),
-    next: () => ++number,
+  const target = {
+    url,
+    key,
+    agent: new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS_MAX }),
   }
-  return { world, service, disconnect: () => agent.destroy() }
+  const tallies = new Map<string, RouteTally>()
+  const call: CallRoute = async (route, given = {}) => {
+    const tally = tallies.get(route) ?? { statuses: new Map<number, number>(), times: openTimes() }
+    tallies.set(route, tally)
+    const sinceMs = performance.now()
+    let status = 0
+    try {
+      const called = await callOnce(target, route, { ...given, expect: 'any' })
+      status = called.status
+      return checkStatus(route, called, given.expect)
+    } finally {
+      tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
+      tally.times.add(performance.now() - sinceMs)
+    }
+  }
+  async function abandon(route: string, body: string): Promise<void> {
+    const { sent } = openRequest(target, route, { body })
+    // It may be answered all the same, as by a limit: nobody reads that.
+    sent.on('response', (response) => response.resume())
+    sent.write(body.slice(0, body.length >> 1), () => sent.destroy())
+    await new Promise((resolve) => sent.on('close', resolve))
+  }
+
+  const receiverUrl = await openReceiver(0, stack)
+  const { key: approverKey, publicKeyPem } = aSigningKey('k1')
+  await putIntoEffect(call, 'approver', { body: { action: 'add', approverId, keyId: 'k1', publicKeyPem } })
+  const verify = { approved: { by: 'approval', quorum: 1 } }
+  await putIntoEffect(call, 'policy', aPolicy(APPROVED_BY_A_HUMAN, '1.0.0', 'sandbox:echo', { verify }))
+  await putIntoEffect(call, 'policy', aPolicy(EXTERNAL, '1.0.0', EXTERNAL_CAPABILITY))
+  await putIntoEffect(call, 'connector', aConnector(EXTERNAL_CAPABILITY, EXTERNAL, receiverUrl))
+
+  const approver = { approverId, key: approverKey }
+  const world: World = { call, abandon, narrow, auditor, approver, database, receiverUrl, executed: [] }
+  return { world, service, tallies, disconnect: () => target.agent.destroy() }
 }
