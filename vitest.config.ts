@@ -17,7 +17,6 @@ const SEEN = 'test/openapi/seen.test.ts'
  */
 const REHEARSALS = [
   'test/bench.test.ts',
-  'test/bench-soak.test.ts',
   'test/{bench,citus,crash,deploy,drills,faults}/**',
   'test/abuse/open-routes.test.ts',
   'test/log/{backfill,backlog,crash,service}.test.ts',

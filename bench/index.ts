@@ -1,5 +1,5 @@
 // `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
-import { constants } from 'node:os'
+import os from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
@@ -38,13 +38,16 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     exitCode = await run(work, options, soFar)
   })
   for (const program of programs) {
-    const { name: own, description, help, parse, defaults, measure } = program
-    const sub = suite.command(own).description(description)
-    addOptions(sub, help, parse)
+    const sub = suite.command(program.name).description(program.description)
+    addOptions(sub, program.help, program.parse)
     sub.action(async (given: Judged) => {
       const reported = startReport()
       const work = async (stack: AsyncDisposableStack) => {
-        const { report: scenario, constants, ...ended } = await measure({ ...defaults, ...given }, stack)
+        const {
+          report: scenario,
+          constants,
+          ...ended
+        } = await program.measure({ ...program.defaults, ...given }, stack)
         return { ...ended, report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }) }
       }
       exitCode = await run(work, given)
@@ -191,7 +194,7 @@ function interrupted(): Promise<{ problems: string[]; signalled: number }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () =>
-        resolve({ problems: [`stopped by ${signal}`], signalled: SIGNALLED + constants.signals[signal] }),
+        resolve({ problems: [`stopped by ${signal}`], signalled: SIGNALLED + os.constants.signals[signal] }),
       )
   })
 }

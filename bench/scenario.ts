@@ -121,8 +121,8 @@ export interface Program<Options extends object> {
   ): Promise<Measured<ScenarioReport> & Pick<Report, 'constants'>>
 }
 
-export interface Measured<Report> {
-  readonly report: Report
+export interface Measured<Kind> {
+  readonly report: Kind
   /** It says what to look at where there are problems. */
   readonly isWorthReading?: boolean
   /** Anything that is not as it must be; with any of them the report is worth nothing. */

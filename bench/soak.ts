@@ -19,7 +19,7 @@ import type { Story } from './soak/story.ts'
 import { memoryOf, observe, outside, probeLines, soakTables, type Memory } from './soak/watch.ts'
 import { openWorld } from './soak/world.ts'
 
-/** Every story there is. Between them they go to every route of the table (test/bench-soak.test.ts). */
+/** Every story there is. Between them they go to every route of the table (test/bench.test.ts). */
 export const mix: readonly Story[] = [
   ...executionStories,
   ...readStories,

@@ -1,5 +1,5 @@
 // Runs the `countersign` command as an operator does.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { bundledEnvironment } from './run/environment.ts'
@@ -20,8 +20,9 @@ export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   onStart: (child: ChildProcess) => void = () => undefined,
+  { detached = false }: Pick<SpawnOptions, 'detached'> = {},
 ): Promise<Ran> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: { ...bundledEnvironment, ...env } })
+  const child = spawn(process.execPath, [CLI, ...args], { env: { ...bundledEnvironment, ...env }, detached })
   onStart(child)
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))

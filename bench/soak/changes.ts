@@ -1,6 +1,6 @@
 // Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
 // for good, so those are few and the soak says how many.
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
@@ -9,26 +9,26 @@ import { propose, putIntoEffect, resolve, type Area } from '../authority.ts'
 import type { Call, CallRoute } from '../calls.ts'
 import { EXTERNAL, EXTERNAL_CAPABILITY, rarely, type Story, type World } from './story.ts'
 
-/** A number that no other change of the run has. */
-const next = () => randomInt(2 ** 47)
+/** Part of a name that nothing else has. */
+const fresh = () => randomBytes(6).toString('hex')
 
-const newPolicy = () => aPolicy('soak-proposed', `1.0.${next()}`, 'soak:nothing')
+const newPolicy = () => aPolicy('soak-proposed', `1.${randomInt(1e6)}.${randomInt(1e6)}`, 'soak:nothing')
 
 const newConnector = ({ receiverUrl }: World) =>
-  aConnector(`${EXTERNAL_CAPABILITY}-${next()}`, EXTERNAL, receiverUrl)
+  aConnector(`${EXTERNAL_CAPABILITY}-${fresh()}`, EXTERNAL, receiverUrl)
 
 function newApprover() {
   const { publicKeyPem } = aSigningKey('newcomer')
-  return { body: { action: 'add', approverId: 'soak-newcomer', keyId: `key-${next()}`, publicKeyPem } }
+  return { body: { action: 'add', approverId: 'soak-newcomer', keyId: `key-${fresh()}`, publicKeyPem } }
 }
 
-const newRules = () => ({ body: { provider: `soak_${next()}`, rules: [] } })
+const newRules = () => ({ body: { provider: `soak_${fresh()}`, rules: [] } })
 
 const newCallerKey = () => ({
-  body: { action: 'issue', callerId: `soak-caller-${next()}`, keyHash: sha256Hex(makeRawKey()) },
+  body: { action: 'issue', callerId: `soak-caller-${fresh()}`, keyHash: sha256Hex(makeRawKey()) },
 })
 
-const newEndpoint = ({ receiverUrl }: World) => anEndpoint(new URL(`/events/${next()}`, receiverUrl).href)
+const newEndpoint = ({ receiverUrl }: World) => anEndpoint(new URL(`/events/${fresh()}`, receiverUrl).href)
 
 /** One proposes, the other turns it down. */
 const turnedDown = (area: Area, everySeconds: number, proposal: (world: World) => Call): Story =>

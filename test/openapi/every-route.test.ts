@@ -64,12 +64,6 @@ function call(to: TestService, route: Route, options: CallOptions & { body?: unk
   return to.post(path, delivery.body, { headers: delivery.headers })
 }
 
-describe('without a key', () => {
-  test.each(rows(({ open }) => open === undefined))('$method $path answers 401', async (route) => {
-    expect((await call(service, route, { key: null })).status).toBe(401)
-  })
-})
-
 describe('by a caller that is no human', () => {
   // proves §4.6 POST /refusal/verify and POST; §7 403 · `NON_HUMAN_CALLER_DENIED` · a non-human
   test.each(rows(({ human: forHumans, readers }) => forHumans === true || readers === true))(

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
+import { failures } from '../../src/core/errors/errors.ts'
 import { openapiDocument } from '../../src/server/openapi/document.ts'
 import { shownFailures } from '../../src/server/openapi/failure-rows.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
@@ -51,15 +52,23 @@ const listed = routes.flatMap((route) => {
 describe.skipIf(left.length > 0)(
   `the document and the replies (left out of this run: ${left.join(', ') || 'nothing'})`,
   () => {
+    // proves §4.2 POST /execute: Errors are in section
     test('whatever was seen is listed', () => {
       expect([...seen].filter((line) => !listed.includes(line))).toEqual([])
     })
 
+    // proves §4.2 POST /execute: Errors are in section
     test('whatever is listed was seen, but for what no request can ask for', () => {
       const unseen = listed.filter((line) => !seen.has(line))
       expect(
         unseen.filter((line) => !NOT_TO_BE_PROVOKED.some((exception) => exception.seen.test(line))),
       ).toEqual([])
+    })
+
+    test('every row of the error table is of a route, but for those of the console and of another method', () => {
+      const ofRoutes = new Set<string>(routes.flatMap(failuresOf))
+      const others = Object.keys(failures).filter((row) => !ofRoutes.has(row))
+      expect(others.toSorted()).toEqual(['consoleRefused', 'methodNotAllowed'])
     })
 
     test('what no request can ask for was indeed not seen', () => {

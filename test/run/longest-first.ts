@@ -16,7 +16,6 @@ const LONGEST = [
   'test/faults/instances-partitioned.test.ts',
   'test/faults/clocks.test.ts',
   'test/crash/postgres.test.ts',
-  'test/bench-soak.test.ts',
   'test/citus/drill.test.ts',
   'test/run/interrupted.test.ts',
   'test/bench/deployment.test.ts',
