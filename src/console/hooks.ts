@@ -141,9 +141,9 @@ export function useNow(everyMs = 1_000): number {
   return now
 }
 
-/** The title of the browser's tab. */
+/** The title of the browser's tab. An effect of the frame that waited would come after that of a page whose data are there at once. */
 export function useTitle(title: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Countersign`
   }, [title])
 }

@@ -129,6 +129,11 @@ describeInBrowser('the console', () => {
     expect(await page.locator('pre.bytes').textContent()).toMatch(/^\{"event":"other","ids":\[\]/)
   })
 
+  test('the tab of a browser names what the page shows', async () => {
+    await shown(paths['enrolment']!(world))
+    expect(await page.title()).toBe('frank:k1 · Countersign')
+  })
+
   test('the warnings of the service fit every screen', async () => {
     const { signingKeyDir } = world.service
     const name = readdirSync(signingKeyDir).find((one) => one.endsWith('.private.pem'))!

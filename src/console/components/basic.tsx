@@ -162,12 +162,15 @@ function Value({ value }: { readonly value: unknown }) {
 /** A section with a heading. */
 export function Panel({
   title,
-  children,
   action,
+  members,
+  children,
 }: {
   readonly title: string
-  readonly children: ComponentChildren
   readonly action?: ComponentChildren
+  /** Shown as they are, above the rest. */
+  readonly members?: object
+  readonly children?: ComponentChildren
 }) {
   return (
     <section class="panel">
@@ -175,8 +178,46 @@ export function Panel({
         <h2>{title}</h2>
         {action}
       </header>
+      {members !== undefined && <Members of={members} />}
       {children}
     </section>
+  )
+}
+
+/** The page of one thing: what it is and how it stands, then two columns of panels. */
+export function Detail({
+  heading,
+  status,
+  when,
+  problem,
+  lead,
+  left,
+  right,
+}: {
+  readonly heading: ComponentChildren
+  readonly status?: string
+  /** When it was, or how long it still is. */
+  readonly when?: ComponentChildren
+  /** Why the page may be out of date. */
+  readonly problem?: string | undefined
+  readonly lead?: ComponentChildren
+  readonly left: ComponentChildren
+  readonly right: ComponentChildren
+}) {
+  return (
+    <>
+      <header class="heading">
+        <h1>{heading}</h1>
+        {status !== undefined && <Badge status={status} />}
+        {when}
+      </header>
+      <Problem text={problem} />
+      {lead}
+      <div class="columns">
+        <div>{left}</div>
+        <div>{right}</div>
+      </div>
+    </>
   )
 }
 

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import { post, type Me } from '../api.ts'
 import {
-  Badge,
   Command,
+  Detail,
   Empty,
   Hash,
   Members,
@@ -82,16 +82,16 @@ export function Change({ params, me }: PageProps) {
       </>
     )
   return (
-    <>
-      <header class="heading">
-        <h1>
+    <Detail
+      heading={
+        <>
           {kind.replace('-', ' ')} <Said text={data.target} />
-        </h1>
-        <Badge status={data.status} />
-      </header>
-      <Problem text={problem} />
-      <div class="columns">
-        <div>
+        </>
+      }
+      status={data.status}
+      problem={problem}
+      left={
+        <>
           <Panel title="Why">
             <p>
               <Said text={data.proposedBy} /> proposed this <Time at={data.proposedAt} />:
@@ -129,22 +129,20 @@ export function Change({ params, me }: PageProps) {
             <Resolve change={data} me={me} report={report} />
           )}
           <SeenImpact change={data} />
-        </div>
-        <div>
-          {data.diff !== undefined && (
-            <Panel title="What differs">
-              <Members of={data.diff} />
-            </Panel>
-          )}
+        </>
+      }
+      right={
+        <>
+          {data.diff !== undefined && <Panel title="What differs" members={data.diff} />}
           <Panel title="Proposed, whole">
             <Members of={data.proposed} />
             <p>
               Hash that a step-up signs: <Hash value={data.changeHash} />
             </p>
           </Panel>
-        </div>
-      </div>
-    </>
+        </>
+      }
+    />
   )
 }
 

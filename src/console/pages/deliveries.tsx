@@ -3,7 +3,7 @@ import { printableJson } from '../../formats/text/printable.ts'
 import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
 import { deliveryOutcomes } from '../../formats/schemas/webhook-outcomes.ts'
-import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
+import { Badge, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
@@ -95,44 +95,36 @@ export function Delivery({ params }: PageProps) {
   if (data === undefined) return <NotLoaded title="Delivery" problem={problem} />
   const { headers, body, bodySha256, detail, ...row } = data
   return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={`${data.provider} ${data.eventId}`} />
-        </h1>
-        <Badge status={data.outcome ?? 'waiting'} />
-        <Time at={data.receivedAt} />
-      </header>
-      <div class="columns">
-        <div>
-          <Panel title="What became of it">
-            {detail !== undefined && (
-              <p class="sentence">
-                <Said text={detail} />
-              </p>
-            )}
-            <Members of={row} />
-            {data.businessTransactionId !== undefined && (
-              <p>
-                <a href={`/console/executions/${data.businessTransactionId}`}>
-                  The execution that it is about
-                </a>
-              </p>
-            )}
-          </Panel>
-        </div>
-        <div>
-          <Panel title="As it came">
-            <Members of={headers} />
-            <pre class="bytes" tabIndex={0}>
-              {printableJson(body)}
-            </pre>
-            <p>
-              SHA-256 <Hash value={bodySha256} />
+    <Detail
+      heading={<Said text={`${data.provider} ${data.eventId}`} />}
+      status={data.outcome ?? 'waiting'}
+      when={<Time at={data.receivedAt} />}
+      left={
+        <Panel title="What became of it">
+          {detail !== undefined && (
+            <p class="sentence">
+              <Said text={detail} />
             </p>
-          </Panel>
-        </div>
-      </div>
-    </>
+          )}
+          <Members of={row} />
+          {data.businessTransactionId !== undefined && (
+            <p>
+              <a href={`/console/executions/${data.businessTransactionId}`}>The execution that it is about</a>
+            </p>
+          )}
+        </Panel>
+      }
+      right={
+        <Panel title="As it came">
+          <Members of={headers} />
+          <pre class="bytes" tabIndex={0}>
+            {printableJson(body)}
+          </pre>
+          <p>
+            SHA-256 <Hash value={bodySha256} />
+          </p>
+        </Panel>
+      }
+    />
   )
 }

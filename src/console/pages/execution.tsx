@@ -4,7 +4,7 @@ import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
-import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { PolicyLink } from '../components/policy.tsx'
 import { Step } from '../components/timeline.tsx'
@@ -58,16 +58,12 @@ function Shown({ id, text, record }: Kept) {
     (signal) => (signal.approvals ?? []) as SignedApproval[],
   )
   return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={transaction.intent.action} />
-        </h1>
-        <Badge status={execution?.status ?? 'unknown'} />
-        <Time at={record.createdAt} />
-      </header>
-      <div class="columns">
-        <div>
+    <Detail
+      heading={<Said text={transaction.intent.action} />}
+      status={execution?.status ?? 'unknown'}
+      when={<Time at={record.createdAt} />}
+      left={
+        <>
           <Done by={transaction} />
           <Course of={record} approvals={approvals} />
           <Confirmations of={id} />
@@ -75,8 +71,10 @@ function Shown({ id, text, record }: Kept) {
             text={text}
             approvals={approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)}
           />
-        </div>
-        <div>
+        </>
+      }
+      right={
+        <>
           <Panel title="Signals">
             <Members of={execution?.decision.signals ?? {}} />
             {Object.entries(execution?.decision.verifiedSignals ?? {}).map(([name, { by }]) => (
@@ -92,9 +90,9 @@ function Shown({ id, text, record }: Kept) {
             </Panel>
           )}
           <Take {...{ id, text, record }} />
-        </div>
-      </div>
-    </>
+        </>
+      }
+    />
   )
 }
 

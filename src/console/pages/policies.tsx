@@ -1,6 +1,6 @@
 // Policies: which are in effect for what, and one version with its rules.
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
-import { Badge, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
+import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, Table } from '../components/list.tsx'
 import { policyPath } from '../components/policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
@@ -62,36 +62,32 @@ export function Policy({ params }: PageProps) {
   const { document, approvedBy, approvedAt, approvedByChange } = data
   const { retiredBy, retiredAt, retiredByChange, replacedBy } = data
   return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={`${name} ${version}`} />
-        </h1>
-        <Badge status={data.status} />
-      </header>
-      <p>
-        <Said text={data.description} />
-      </p>
-      <div class="columns">
-        <div>
-          <Panel title="Rules, in order: the first that fits decides">
-            <ol class="rules">
-              {document.rules.map((rule) => (
-                <li key={rule.id}>
-                  <strong>{oneLine(rule.id)}</strong>{' '}
-                  <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
-                  <pre tabIndex={0}>{oneLine(rule.when)}</pre>
-                  <Said text={rule.reason} />
-                </li>
-              ))}
-            </ol>
-            <p class="quiet">Where no rule fits, the execution is rejected.</p>
-          </Panel>
-        </div>
-        <div>
-          <Panel title="Signals">
-            <Members of={document.signals} />
-          </Panel>
+    <Detail
+      heading={<Said text={`${name} ${version}`} />}
+      status={data.status}
+      lead={
+        <p>
+          <Said text={data.description} />
+        </p>
+      }
+      left={
+        <Panel title="Rules, in order: the first that fits decides">
+          <ol class="rules">
+            {document.rules.map((rule) => (
+              <li key={rule.id}>
+                <strong>{oneLine(rule.id)}</strong>{' '}
+                <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
+                <pre tabIndex={0}>{oneLine(rule.when)}</pre>
+                <Said text={rule.reason} />
+              </li>
+            ))}
+          </ol>
+          <p class="quiet">Where no rule fits, the execution is rejected.</p>
+        </Panel>
+      }
+      right={
+        <>
+          <Panel title="Signals" members={document.signals} />
           <Panel title="Verified, and not taken on the caller's word">
             {document.verify === undefined ? (
               <Empty>Nothing: every signal is as the caller declares it.</Empty>
@@ -133,8 +129,8 @@ export function Policy({ params }: PageProps) {
               </p>
             )}
           </Panel>
-        </div>
-      </div>
-    </>
+        </>
+      }
+    />
   )
 }

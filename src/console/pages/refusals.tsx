@@ -1,6 +1,6 @@
 // The page of refusals, with the reason of each.
 import type { RefusalRecord } from '../../formats/schemas/refusal-record.ts'
-import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
+import { Command, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
 import { PolicyLink } from '../components/policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
@@ -53,15 +53,15 @@ export function Refusal({ params }: PageProps) {
   if (data === undefined) return <NotLoaded title="Refusal" problem={problem} />
   const { decision, evaluatedIntent, mismatches, approvable } = data
   return (
-    <>
-      <header class="heading">
-        <h1>
+    <Detail
+      heading={
+        <>
           Refused: <Said text={evaluatedIntent.action} />
-        </h1>
-        <Time at={data.createdAt} />
-      </header>
-      <div class="columns">
-        <div>
+        </>
+      }
+      when={<Time at={data.createdAt} />}
+      left={
+        <>
           <Panel title="Why">
             <p class="sentence">
               <Said text={decision.reason} />
@@ -95,8 +95,10 @@ export function Refusal({ params }: PageProps) {
               />
             </Panel>
           )}
-        </div>
-        <div>
+        </>
+      }
+      right={
+        <>
           <Panel title="What was asked for">
             <p>
               <Said text={data.submittedBy} /> wanted <Said text={evaluatedIntent.action} /> on{' '}
@@ -104,16 +106,14 @@ export function Refusal({ params }: PageProps) {
             </p>
             <Members of={evaluatedIntent.parameters} />
           </Panel>
-          <Panel title="Signals">
-            <Members of={decision.signals} />
-          </Panel>
+          <Panel title="Signals" members={decision.signals} />
           <Panel title="Evidence">
             <p>
               Refusal hash <Hash value={data.refusalRecordHash} />
             </p>
           </Panel>
-        </div>
-      </div>
-    </>
+        </>
+      }
+    />
   )
 }

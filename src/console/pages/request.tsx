@@ -7,9 +7,9 @@ import { counted } from '../../formats/text/text.ts'
 import { get, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
 import {
-  Badge,
   Copy,
   Countdown,
+  Detail,
   Empty,
   Members,
   NotLoaded,
@@ -74,21 +74,19 @@ function Shown({
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
   return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={request.capability} />
-        </h1>
-        <Badge status={status} />
-        {isOpen(asked) ? (
+    <Detail
+      heading={<Said text={request.capability} />}
+      status={status}
+      when={
+        isOpen(asked) ? (
           <Countdown to={expiresAt} />
         ) : (
           <Time at={asked.closed?.closedAt ?? request.createdAt} />
-        )}
-      </header>
-      <Problem text={problem} />
-      <div class="columns">
-        <div>
+        )
+      }
+      problem={problem}
+      left={
+        <>
           <Panel title="What will happen">
             <InWords of={policy} asked={request} />
             <Wanted by={request} />
@@ -109,15 +107,17 @@ function Shown({
           </Panel>
           <Approvals of={asked} />
           {isOpen(asked) && <Decide asked={asked} me={me} />}
-        </div>
-        <div>
+        </>
+      }
+      right={
+        <>
           <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
             <Covered {...{ request, bytes, hash }} />
           </Panel>
           <Similar to={request} />
-        </div>
-      </div>
-    </>
+        </>
+      }
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
-import { Badge, Command, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Command, Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
 import { useLoaded } from '../hooks.ts'
@@ -38,15 +38,11 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
   const { businessTransactionId: id, action, target, inDoubt } = intent
   const { data: submitted } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
   return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={action} />
-        </h1>
-        <Badge status={inDoubt ? 'IN_DOUBT' : intent.state} />
-      </header>
-      <div class="columns">
-        <div>
+    <Detail
+      heading={<Said text={action} />}
+      status={inDoubt ? 'IN_DOUBT' : intent.state}
+      left={
+        <>
           <Panel title="What is known">
             <p class="sentence">
               <Said text={intent.callerId} /> had <Said text={action} /> on <Said text={target} /> released{' '}
@@ -76,8 +72,10 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
               <Close id={id} firstWord={intent.firstWord} />
             </>
           )}
-        </div>
-        <div>
+        </>
+      }
+      right={
+        <>
           {submitted !== undefined && (
             <Panel title="What was sent">
               <Members
@@ -85,12 +83,10 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
               />
             </Panel>
           )}
-          <Panel title="The signed release">
-            <Members of={intent.authorization.payload} />
-          </Panel>
-        </div>
-      </div>
-    </>
+          <Panel title="The signed release" members={intent.authorization.payload} />
+        </>
+      }
+    />
   )
 }
 
