@@ -1,8 +1,7 @@
 // The policy versions of this thread, compiled from what the database holds: the approved content, never the file's.
 import type { CompiledPolicy } from '../src/core/policy/check.ts'
 import type { Grouping } from '../src/core/policy/counting.ts'
-import { compileStored } from '../src/core/policy/stored.ts'
-import { standingOf, successorOf } from '../src/core/policy/standing.ts'
+import { compileStored, standingOf, successorOf } from '../src/core/policy/versions.ts'
 import type { PolicyStanding } from '../src/formats/schemas/policy-version.ts'
 import type { StoredPolicyVersion } from '../src/store/tables/policy-versions.ts'
 

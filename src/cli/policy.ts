@@ -13,10 +13,11 @@ import {
   signalProblem,
   type Evaluation,
   type PolicySubject,
+  traceRules,
+  type TracedRule,
 } from '../core/policy/evaluate.ts'
 import { displayOf, valueText } from '../core/policy/display.ts'
 import { policyFilesAt, readPolicyFile, type PolicySource } from '../core/policy/load.ts'
-import { traceRules, type TracedRule } from '../core/policy/trace.ts'
 import { printable } from '../formats/text/printable.ts'
 import { isTimestamp } from '../formats/schemas/primitives.ts'
 import { counted } from '../formats/text/text.ts'

@@ -1,8 +1,7 @@
 // The diff shows what a proposed policy version changes (decisions §7); versions have an order.
 import { describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
-import { diffPolicies } from '../../src/core/policy/diff.ts'
-import { byNameAndVersion } from '../../src/core/policy/order.ts'
+import { diffPolicies, byNameAndVersion } from '../../src/core/policy/versions.ts'
 import { aDocument, aRule } from './builders.ts'
 
 const documentOf = (changes: Record<string, unknown>) => compilePolicy(changes, 'test').document

@@ -2,11 +2,14 @@
 // versions that were approved.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
-import { diffPolicies } from '../../src/core/policy/diff.ts'
-import { byApproval, byNameAndVersion } from '../../src/core/policy/order.ts'
-import { compiledOr400 } from '../../src/core/policy/posted.ts'
-import { standingOf } from '../../src/core/policy/standing.ts'
-import { documentOf } from '../../src/core/policy/stored.ts'
+import {
+  diffPolicies,
+  byApproval,
+  byNameAndVersion,
+  standingOf,
+  documentOf,
+} from '../../src/core/policy/versions.ts'
+import { compiledOr400 } from '../../src/core/policy/check.ts'
 import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'

@@ -4,8 +4,8 @@ import { parseBody } from '../../src/core/json/body.ts'
 import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { failureOf } from '../../src/core/errors/failure-of.ts'
-import { traceRules } from '../../src/core/policy/trace.ts'
 import {
+  traceRules,
   capabilityProblem,
   isLeftOut,
   type Evaluation,

@@ -2,7 +2,7 @@
 import { otherMembers, parseBody, requiredField } from '../../src/core/json/body.ts'
 import { isObject, type Fields } from '../../src/formats/json/fields.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
-import { compiledOr400 } from '../../src/core/policy/posted.ts'
+import { compiledOr400 } from '../../src/core/policy/check.ts'
 import { isPolicyName, isPolicyVersion } from '../../src/formats/schemas/policy.ts'
 import { isTimestamp, storedInstant } from '../../src/formats/schemas/primitives.ts'
 import { cursorText, readCursor, type Position } from '../../src/store/tables/position.ts'

@@ -2,7 +2,7 @@
 // of a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
 import { sumOfExecutions, sumOfGroup } from '../../src/store/tables/history-entries.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
-import { countable } from '../execute/decide/countable.ts'
+import { countable } from '../../src/core/policy/counting.ts'
 import type { StateVerifier } from './verifier.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>

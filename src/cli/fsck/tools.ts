@@ -1,7 +1,7 @@
 // The checks of fsck stand on the published keys from their folder, and on the approvers' keys and the policies of the snapshot.
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { Grouping } from '../../core/policy/counting.ts'
-import { compileStored } from '../../core/policy/stored.ts'
+import { compileStored } from '../../core/policy/versions.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import { openCrypto } from '../../core/signing/crypto.ts'
 import { readApprovers, type ApproverRow } from '../../store/tables/approvers.ts'

@@ -1,7 +1,16 @@
 // Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileExpression, type Inspection } from '../cel/expression.ts'
-import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
+import {
+  DocumentError,
+  documentOf,
+  mistakesAs400,
+  placed,
+  type Found,
+  type PositionOf,
+} from '../cel/mistakes.ts'
+import { failures, type Failure } from '../errors/errors.ts'
+import { isObject } from '../../formats/json/fields.ts'
 import { didYouMean } from '../../formats/text/nearest.ts'
 import { reachOf } from '../cel/reach.ts'
 import { PARAMETER_PATH, PolicyDocument, type SignalVerifier } from '../../formats/schemas/policy.ts'
@@ -275,4 +284,14 @@ function checkReach(rules: readonly ParsedRule[]): Pick<ReturnType<typeof reachO
     warnings.push(`Rule ${catchAll} approves whatever no earlier rule decided.`)
   if (rules.every(({ outcome }) => outcome === 'reject')) warnings.push('No rule approves.')
   return { mistakes, warnings }
+}
+
+/**
+ * Compiles a policy that a request carries.
+ * @param name the body's member that holds the policy
+ * @returns the policy, or a 400 with a line for each mistake
+ */
+export function compiledOr400(document: unknown, name: string): Compiled | Failure {
+  if (!isObject(document)) return failures.invalidField(`${name} must be a policy document.`)
+  return mistakesAs400(() => compilePolicy(document, name))
 }

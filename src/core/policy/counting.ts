@@ -22,6 +22,17 @@ export interface Countable {
 
 type Members = Readonly<Record<string, unknown>>
 
+/** An execution, as the velocity limits of its policy group it. */
+export function countable({
+  request,
+  transaction: { intent, authority, metadata, policy },
+}: {
+  readonly request: { readonly caller: { readonly callerId: string } }
+  readonly transaction: Omit<Countable, 'callerId' | 'name'> & { readonly policy: { readonly name: string } }
+}): Countable {
+  return { callerId: request.caller.callerId, name: policy.name, intent, authority, metadata }
+}
+
 export interface Grouping {
   /** Limits with the same text put every execution into the same group. */
   readonly text: string

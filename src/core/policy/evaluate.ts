@@ -1,11 +1,12 @@
 // Decides one transaction under one compiled policy, in the order of decisions §6: capability → signals → bindings → rules.
 // Pure, and never throws: whatever goes wrong inside a rule is a rejection. Verified signals may be left out (decisions §12): a rule that reads
 // one waits for its value.
+import { EvaluationError } from '@marcbachmann/cel-js'
 import { cause } from '../cel/expression.ts'
 import type { SignalVerifier } from '../../formats/schemas/policy.ts'
 import { cut } from '../../formats/text/text.ts'
-import type { CompiledPolicy } from './check.ts'
-import { factsOf } from './facts.ts'
+import type { CompiledPolicy, CompiledRule } from './check.ts'
+import { factsOf, type Facts } from './facts.ts'
 import { memberAt } from '../../formats/json/fields.ts'
 
 /** The part of a transaction that a policy sees (interface §2.1); its shape has been checked. */
@@ -191,4 +192,34 @@ const SHOWN_CHARACTERS_MAX = 64
 
 function short(value: Scalar): string {
   return cut(JSON.stringify(value), SHOWN_CHARACTERS_MAX)
+}
+
+export interface TracedRule {
+  readonly id: string
+  readonly outcome: 'approve' | 'reject'
+  /** Null where the rule could not be evaluated. */
+  readonly matched: boolean | null
+  readonly error?: string
+  /** Where in the rule's `when` the error is, counted from 1. */
+  readonly column?: number
+}
+
+/** Every rule by itself, those behind the deciding one too: what an author looks at (decisions §9). */
+export function traceRules(policy: CompiledPolicy, subject: PolicySubject, now: Date): TracedRule[] {
+  try {
+    const facts = factsOf(subject, policy.reads, now)
+    return policy.rules.map((rule) => traceRule(rule, facts))
+  } catch (error) {
+    return policy.rules.map(({ id, outcome }) => ({ id, outcome, matched: null, error: cause(error) }))
+  }
+}
+
+function traceRule({ id, outcome, matches }: CompiledRule, facts: Facts): TracedRule {
+  try {
+    return { id, outcome, matched: matches(facts) }
+  } catch (error) {
+    const start = error instanceof EvaluationError ? error.range?.start : undefined
+    const column = start === undefined ? {} : { column: start + 1 }
+    return { id, outcome, matched: null, error: cause(error), ...column }
+  }
 }

@@ -2,9 +2,15 @@
 // database.
 import { parseBody, requiredField } from '../../core/json/body.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
-import { byApproval, byNameAndVersion } from '../../core/policy/order.ts'
-import { replacedBy, standingOf, successorOf } from '../../core/policy/standing.ts'
-import { compileStored, documentOf as readDocument } from '../../core/policy/stored.ts'
+import {
+  byApproval,
+  byNameAndVersion,
+  replacedBy,
+  standingOf,
+  successorOf,
+  compileStored,
+  documentOf as readDocument,
+} from '../../core/policy/versions.ts'
 import { PolicyValidity, PolicyVersion } from '../../formats/schemas/error.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { PolicyDetail, PolicyPage, PolicyProposal } from '../../formats/schemas/policy-version.ts'
