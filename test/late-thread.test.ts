@@ -16,7 +16,8 @@ const answers = () => {
   const away = new Error('timeout exceeded when trying to connect')
   return [new Finished(request, { body: '{}' }), new Finished(request, failures.databaseUnavailable(away))]
 }
-const codes = (answered: readonly Finished[]) => answered.map(({ status, log }) => [status, log['code']])
+const codes = (answered: readonly Finished[]) =>
+  answered.map(({ answer: { status, log } }) => [status, log['code']])
 
 /** Keeps the event loop from doing anything else. */
 function block(ms: number): void {
@@ -41,9 +42,9 @@ test('a thread that was late names itself, and keeps the cause for the log', () 
     [200, undefined],
     [503, 'OVERLOADED'],
   ])
-  expect(answered.map(({ gate }) => gate)).toEqual([undefined, 'late-thread'])
-  expect(answered[1]?.headers).toEqual({ 'Retry-After': '1' })
-  expect(answered[1]?.log['cause']).toContain('timeout exceeded when trying to connect')
+  expect(answered.map(({ answer }) => answer.gate)).toEqual([undefined, 'late-thread'])
+  expect(answered[1]?.answer.headers).toEqual({ 'Retry-After': '1' })
+  expect(answered[1]?.answer.log['cause']).toContain('timeout exceeded when trying to connect')
 })
 
 test('lateness is remembered as long as it is asked for, and no longer', async () => {

@@ -1,6 +1,5 @@
 // These move through the stages of an operation: requests in flight, and the answers of those that have ended.
-import { answerOf, Failure, failures, type Audited, type RefusalKind } from '../src/core/errors/errors.ts'
-import type { Gate } from '../src/core/errors/gates.ts'
+import { answerOf, Failure, failures, type Audited, type PlainAnswer } from '../src/core/errors/errors.ts'
 import type { StepUpPasskey } from '../src/formats/people/caller.ts'
 import type { BatchReport, PathParams, ThreadReplies } from '../src/core/threads/thread-messages.ts'
 
@@ -44,33 +43,17 @@ export interface Success {
   readonly log?: Record<string, string>
 }
 
-type Answered = ReturnType<typeof answerOf>
-
-/** The end of a request: its reply, and what its log line should say. */
+/** The end of a request: its answer. */
 export class Finished {
   readonly request: WorkerRequest
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly log: Readonly<Record<string, unknown>>
-  readonly audit: Audited | undefined
-  /** Set where a policy refused. */
-  readonly refusalKind: RefusalKind | undefined
-  /** A 503 says which gate refused. */
-  readonly gate: Gate | undefined
+  readonly answer: PlainAnswer
 
   constructor(request: WorkerRequest, reply: Failure | Success) {
     const { businessTransactionId } = request
     const about = businessTransactionId === undefined ? {} : { businessTransactionId }
-    const answer: Success & Partial<Answered> = reply instanceof Failure ? answerOf(reply) : reply
+    const answer = reply instanceof Failure ? answerOf(reply) : { status: 200, headers: {}, ...reply }
     this.request = request
-    this.status = answer.status ?? 200
-    this.headers = answer.headers ?? {}
-    this.body = answer.body
-    this.log = { ...about, ...answer.log }
-    this.audit = answer.audit
-    this.refusalKind = answer.refusalKind
-    this.gate = answer.gate
+    this.answer = { ...answer, log: { ...about, ...answer.log } }
   }
 }
 
@@ -80,12 +63,8 @@ export function packReplies(
   batchSize: number,
   report: BatchReport | undefined,
 ): ThreadReplies {
-  const replies = answered.map(({ request, status, headers, body, log, audit, refusalKind, gate }) => {
-    const { ticket, costMs } = request
-    const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
-    // Members that most replies do not have are not copied between threads.
-    const isPlain = audit === undefined && refusalKind === undefined && gate === undefined
-    return isPlain ? reply : { ...reply, audit, refusalKind, gate }
+  const replies = answered.map(({ request: { ticket, costMs }, answer }) => {
+    return { ...answer, log: { ...answer.log, batch: batchSize }, ticket, costMs }
   })
   return report === undefined ? { replies } : { replies, report }
 }

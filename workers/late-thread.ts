@@ -6,7 +6,7 @@ import { Finished } from './in-flight.ts'
 /** Answers OVERLOADED in place of DATABASE_UNAVAILABLE where the thread was late while it had the request. */
 export function blameLateThread(answered: readonly Finished[], { wasLate }: Lateness): readonly Finished[] {
   return answered.map((one) => {
-    if (one.gate !== 'database' || !wasLate(performance.now() - one.request.takenMs)) return one
-    return new Finished(one.request, failures.overloaded('late-thread', String(one.log['cause'])))
+    if (one.answer.gate !== 'database' || !wasLate(performance.now() - one.request.takenMs)) return one
+    return new Finished(one.request, failures.overloaded('late-thread', String(one.answer.log['cause'])))
   })
 }

@@ -14,7 +14,7 @@ export function openPolicyOutcomes(): PolicyOutcomes {
   return {
     count(policyName, claimed) {
       // By its answer: a duplicate, whose decision leaves no trace, has none of a policy.
-      const outcome = claimed instanceof Finished ? claimed.refusalKind : 'approved'
+      const outcome = claimed instanceof Finished ? claimed.answer.refusalKind : 'approved'
       if (outcome === undefined) return
       let ofPolicy = counts.get(policyName)
       if (ofPolicy === undefined) counts.set(policyName, (ofPolicy = { approved: 0, rejected: 0, denied: 0 }))

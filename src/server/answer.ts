@@ -1,9 +1,8 @@
 // The answer of a handler, whether it worked itself or a thread did. The socket gets a `Reply` (http/listen) of it.
-import type { Audited, RefusalKind } from '../core/errors/errors.ts'
-import type { Gate } from '../core/errors/gates.ts'
+import type { Marks } from '../core/errors/errors.ts'
 import type { RequestTimes } from './metrics/times.ts'
 
-export interface Answer {
+export interface Answer extends Marks {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   /** JSON text, unless `headers` says otherwise. */
@@ -16,12 +15,6 @@ export interface Answer {
   readonly etag?: string
   /** For the request's log line. */
   readonly log?: Readonly<Record<string, unknown>>
-  /** A refusal that a thread made; the audit knows of it before the caller does. */
-  readonly audit?: Audited | undefined
-  /** Set where a policy refused. */
-  readonly refusalKind?: RefusalKind | undefined
-  /** A 503 says which gate refused. */
-  readonly gate?: Gate | undefined
   /** How long it waited, and how long each stage of its batch took. */
   readonly times?: RequestTimes
   /** Called once when the reply has left this process, or its client has gone. */

@@ -179,8 +179,8 @@ test('evidence that is lost is named in the log line of its execution, which sta
   await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
   const answered = await finish(performed, { ...thread, pendingEvidence })
   await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
-  expect(answered).toMatchObject([{ status: 502, log: { code: 'EXECUTION_OUTCOME_UNKNOWN' } }])
-  expect(answered[0]?.log['cause']).toMatch(
+  expect(answered).toMatchObject([{ answer: { status: 502, log: { code: 'EXECUTION_OUTCOME_UNKNOWN' } } }])
+  expect(answered[0]?.answer.log['cause']).toMatch(
     /^the evidence is lost, because too much is pending already; not stored: relation "receipts" does not exist/,
   )
   expect(await intentState(database, transaction.businessTransactionId)).toBe('RELEASED')

@@ -59,9 +59,9 @@ test.each([0, 1, 3])(
   async (count) => {
     const items = [aRequest({}), aRequest({})]
     const ended = await runTogether(items, async () => Array.from({ length: count }, () => aRequest({})))
-    expect(ended).toMatchObject([{ status: 500 }, { status: 500 }])
+    expect(ended).toMatchObject([{ answer: { status: 500 } }, { answer: { status: 500 } }])
     expect(ended[0]).toMatchObject({
-      log: { cause: expect.stringContaining(`${count} products of 2 items`) as string },
+      answer: { log: { cause: expect.stringContaining(`${count} products of 2 items`) as string } },
     })
   },
 )

@@ -48,7 +48,7 @@ const of = (callerId: string): AuditContext => ({ route, callerId, clientAddress
 const from = (clientAddress: string): AuditContext => ({ route, callerId: undefined, clientAddress })
 
 const rejected = failures.authenticationRequired().audit as Audited
-const limited = failures.rateLimited(1).audit as Audited
+const limited = failures.rateLimited('execute', 1).audit as Audited
 const unsigned = (provider: string) => failures.invalidSignature(provider, 'x').audit as Audited
 const denied = (more: { principalId?: string; capability?: string } = {}) =>
   failures.principalOutsideScope({ principalId: 'p', capability: 'c', ...more }).audit as Audited

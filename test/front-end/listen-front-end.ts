@@ -1,6 +1,6 @@
 // A small front end behind a real listener: what it answers depends on the path, and it keeps what reached it.
 import { listen } from '../../src/server/http/listen/index.ts'
-import type { Accepted, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
+import type { Reception, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
 
 const preferred = await listen({
   host: '127.0.0.1',
@@ -47,7 +47,7 @@ export async function openFrontEnd(
       const withBody = (
         answer: (body: Uint8Array) => Reply | Promise<Reply>,
         when?: Promise<void>,
-      ): Accepted => ({
+      ): Reception => ({
         body: 'read',
         turn: when,
         async reply(reading) {
@@ -101,7 +101,7 @@ export async function openFrontEnd(
 }
 
 /** A request whose body nobody wants. */
-export function answered(reply: Reply | Promise<Reply>): Accepted {
+export function answered(reply: Reply | Promise<Reply>): Reception {
   return { body: 'discard', reply: async () => reply }
 }
 

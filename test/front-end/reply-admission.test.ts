@@ -17,7 +17,6 @@ const exchange: Exchange = {
   wantsTiming: false,
   traceParent: undefined,
   callerId: 'auditor',
-  bySession: true,
 }
 
 async function* pages() {

@@ -67,7 +67,10 @@ async function asked(body: Asked, reads: string | null = null) {
   const [finished] = await answerEach((one) => proveComplete(one, { pool: log.pool, heads, required }))([
     { request },
   ])
-  return { status: finished!.status, body: JSON.parse(finished!.body) as Statement & { error?: string } }
+  return {
+    status: finished!.answer.status,
+    body: JSON.parse(finished!.answer.body) as Statement & { error?: string },
+  }
 }
 
 async function statementOf(body: Asked): Promise<Statement> {

@@ -30,19 +30,19 @@ async function storedIds(): Promise<string[]> {
 test('an event that has no canonical form fails alone, and its neighbours are stored', async () => {
   const [before, halfCharacter, after] = [anEvent('a'), anEvent('\ud800'), anEvent('b')]
   const answered = await recordAuditEvents([before, halfCharacter, after].map(aRequest), thread)
-  expect(answered.map(({ status }) => status)).toEqual([200, 500, 200])
+  expect(answered.map(({ answer }) => answer.status)).toEqual([200, 500, 200])
   expect(await storedIds()).toEqual([before.eventId, after.eventId].toSorted())
 })
 
 test('a batch of which nothing can be signed is answered, and stores nothing', async () => {
   const stored = await storedIds()
   const answered = await recordAuditEvents([aRequest(anEvent('\ud800'))], thread)
-  expect(answered.map(({ status }) => status)).toEqual([500])
+  expect(answered.map(({ answer }) => answer.status)).toEqual([500])
   expect(await storedIds()).toEqual(stored)
 })
 
 const statuses = async (events: readonly object[]) =>
-  (await recordAuditEvents(events.map(aRequest), thread)).map(({ status }) => status)
+  (await recordAuditEvents(events.map(aRequest), thread)).map(({ answer }) => answer.status)
 
 test('an event that is sent again, because its commit was not heard of, is stored and logged once, and its neighbours too', async () => {
   const [heard, again, next] = [anEvent('a'), anEvent('b'), anEvent('c')]

@@ -204,7 +204,7 @@ test('an outcome that is unknown is answered while the database is too slow to n
   await holder.query('BEGIN')
   await holder.query('SELECT FROM execution_intents WHERE business_transaction_id = $1 FOR UPDATE', [id])
   const answered = await finish(await Promise.all(deferred), { ...thread, pool })
-  expect(answered).toMatchObject([{ status: 502 }])
+  expect(answered).toMatchObject([{ answer: { status: 502 } }])
   await holder.query('ROLLBACK')
   holder.release()
   await pool.end()
@@ -246,8 +246,8 @@ describe('the evidence', () => {
       [closed.businessTransactionId],
     )
     answered.push(...(await finish(await Promise.all(deferred), thread)))
-    expect(answered.filter(({ status }) => status === 200)).toHaveLength(2)
-    expect(answered.find(({ status }) => status !== 200)).toMatchObject({ status: 502 })
+    expect(answered.filter(({ answer }) => answer.status === 200)).toHaveLength(2)
+    expect(answered.find(({ answer }) => answer.status !== 200)?.answer).toMatchObject({ status: 502 })
     const { rowCount } = await database.pool.query(
       `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
       [closed.businessTransactionId],

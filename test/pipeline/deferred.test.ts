@@ -50,13 +50,13 @@ test('where finishing throws, its executions are answered 502, those that had en
   const refused = new Finished(aPerformed().request, failures.overloaded('claims'))
   lane.add([Promise.resolve(refused), Promise.resolve(aPerformed())])
   await until(() => delivered.length === 2, 'the answers of the first batch')
-  expect(delivered.map(({ status, log }) => [status, log['code']])).toEqual([
+  expect(delivered.map(({ answer: { status, log } }) => [status, log['code']])).toEqual([
     [503, 'OVERLOADED'],
     [502, 'EXECUTION_OUTCOME_UNKNOWN'],
   ])
-  expect(delivered[1]?.log['cause']).toContain('a bug')
+  expect(delivered[1]?.answer.log['cause']).toContain('a bug')
   broken = false
   lane.add([Promise.resolve(aPerformed())])
   await until(() => delivered.length === 3, 'the next answer')
-  expect(delivered[2]?.status).toBe(200)
+  expect(delivered[2]?.answer.status).toBe(200)
 })

@@ -72,7 +72,7 @@ describe('the evidence', () => {
     )
     proxy.lose('after', 'after')
     const answered = await finish(await Promise.all(deferred), thread)
-    expect(answered).toMatchObject([{ status: 502 }])
+    expect(answered).toMatchObject([{ answer: { status: 502 } }])
     const { rows } = await database.pool.query<{ body: string }>(
       `SELECT body FROM audit_events WHERE type = 'intent.late_evidence'`,
     )

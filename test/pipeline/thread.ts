@@ -131,5 +131,5 @@ export async function executeAll(
   const { answered, deferred } = await execute(batch, thread)
   const all = [...answered, ...(await finish(await Promise.all(deferred), thread))]
   const answerTo = ({ request }: InFlight) => all.find((answer) => answer.request === request) as Finished
-  return batch.map(answerTo).map(({ status, body }) => ({ status, body: JSON.parse(body) }))
+  return batch.map(answerTo).map(({ answer: { status, body } }) => ({ status, body: JSON.parse(body) }))
 }

@@ -83,9 +83,14 @@ test('receipts that are issued together share one too, and hold', async () => {
   const requests = ids.map((businessTransactionId) => aRequest({ businessTransactionId }))
   const before = (await stored('SELECT FROM batch_signatures')).length
   const issued = await issueReceipts(requests, thread)
-  expect(issued.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(issued.map(({ answer }) => answer.status)).toEqual([200, 200, 200, 200])
   expect((await stored('SELECT FROM batch_signatures')).length).toBe(before + 1)
-  for (const [i, { body }] of issued.entries()) {
+  for (const [
+    i,
+    {
+      answer: { body },
+    },
+  ] of issued.entries()) {
     expect(JSON.parse(body)).toMatchObject({
       signatures: [{ algorithm: 'ed25519' }, { algorithm: 'ml-dsa-65-batch' }],
     })
@@ -103,7 +108,7 @@ test('a record whose batch signature is missing or changed does not verify', asy
   const [{ id }] = (await execute(2)) as [{ id: string }, object]
   const verification = async () => {
     const [reply] = await verifyRecords([aRequest({ businessTransactionId: id })], thread)
-    return JSON.parse(reply?.body ?? '{}') as { status: string; message: string }
+    return JSON.parse(reply?.answer.body ?? '{}') as { status: string; message: string }
   }
   expect(await verification()).toMatchObject({ status: 'VERIFIED' })
   await database.pool.query(

@@ -33,7 +33,7 @@ beforeEach(async () => {
 /** Returns how many it noticed. */
 async function sweep(): Promise<number> {
   const [answer] = await sweepIntents([aRequest({})], thread)
-  return (JSON.parse(answer?.body ?? '{}') as { noticed: number }).noticed
+  return (JSON.parse(answer?.answer.body ?? '{}') as { noticed: number }).noticed
 }
 
 /** Releases intents whose deadline passed `secondsAgo`; negative: it has not passed. */

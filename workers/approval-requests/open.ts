@@ -209,7 +209,7 @@ function hashOfAsked({ requestId: _id, createdAt: _at, expiresAt: _end, ...asked
 
 /** Withdrawing makes room for another open one, and not for another message to the approvers. */
 function tooOften(seconds: number): Failure | undefined {
-  return seconds > 0 ? failures.rateLimited(seconds) : undefined
+  return seconds > 0 ? failures.rateLimited('approval requests', seconds) : undefined
 }
 
 function tooMany({ own, all }: { own: number; all: number }): Failure | undefined {

@@ -74,7 +74,7 @@ const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
     needsStepUp: ({ cursor }, after) => after !== undefined && isLater(after, cursor),
     async act(sql, { endpointId, locked, after, isSigned }) {
       const seconds = isSigned && !sendsAgain(locked, after) ? 0 : secondsToRedelivery(locked)
-      if (seconds > 0) return failures.rateLimited(seconds)
+      if (seconds > 0) return failures.rateLimited('redeliveries', seconds)
       await redeliver(sql, { endpointId, cursor: after ?? null, until: await newestCursor(sql) })
       return { endpointId }
     },

@@ -113,7 +113,7 @@ export async function finish(
   lap('receipt')
   const answered = await store(receipted, thread) // one transaction; 200 500 502
   lap('store')
-  const outcomeNotKnown = performed.filter((_, i) => answered[i]?.status === 502)
+  const outcomeNotKnown = performed.filter((_, i) => answered[i]?.answer.status === 502)
   await putInDoubt(stillGoing(outcomeNotKnown), pool)
   return answered
 }

@@ -17,6 +17,28 @@ export interface Audited {
 /** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
 export type RefusalKind = 'rejected' | 'denied'
 
+/** What audit and metrics learn of an answer beside its status; most answers have none of it. */
+export interface Marks {
+  /** Written to the audit before the caller is answered. */
+  readonly audit?: Audited | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind?: RefusalKind | undefined
+  /** A 503 says which gate refused, for the log line and the metrics, never for the caller. */
+  readonly gate?: Gate | undefined
+  /** A 429 says which limit or budget is used up. */
+  readonly limit?: string | undefined
+}
+
+/** An answer as a thread gives it. */
+export interface PlainAnswer extends Marks {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON text, unless `headers` says otherwise. */
+  readonly body: string
+  /** For the request's log line. */
+  readonly log: Readonly<Record<string, unknown>>
+}
+
 /** Characters of a message in a log line: it may quote names that a caller made up. */
 const LOGGED_MAX = 300
 
@@ -28,26 +50,25 @@ interface More {
   readonly refusalKind?: RefusalKind
 }
 
-/** Every status of a failure but 503, which names its gate. */
-type PlainStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502
+/** Every status of a failure but 429, which names its limit, and 503, which names its gate. */
+type PlainStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 502
 type FailureParts =
   | [status: PlainStatus, message: string, more?: More]
+  | [status: 429, message: string, more: More & { readonly limit: string }]
   | [status: 503, message: string, more: More & { readonly gate: Gate }]
 
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
-export class Failure {
+export class Failure implements Marks {
   readonly status: number
   readonly message: string
   readonly code: string | undefined
   readonly headers: Readonly<Record<string, string>>
   /** For the log line, never for the caller. */
   readonly cause: unknown
-  /** Written to the audit before the caller is answered. */
-  readonly audit: Audited | undefined
-  /** Set where a policy refused. */
-  readonly refusalKind: RefusalKind | undefined
-  /** A 503 says which gate refused, for the log line and the metrics, never for the caller. */
-  readonly gate: Gate | undefined
+  readonly audit: Marks['audit']
+  readonly refusalKind: Marks['refusalKind']
+  readonly gate: Marks['gate']
+  readonly limit: Marks['limit']
 
   constructor(...[status, message, more = {}]: FailureParts) {
     this.status = status
@@ -58,6 +79,7 @@ export class Failure {
     this.audit = more.audit && { ...more.audit, reason: message }
     this.refusalKind = more.refusalKind
     this.gate = 'gate' in more ? more.gate : undefined
+    this.limit = 'limit' in more ? more.limit : undefined
   }
 
   /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
@@ -83,9 +105,19 @@ function causeText(cause: unknown): string {
 }
 
 /** Makes the answer and the log line of a failure, whichever thread made it. */
-export function answerOf(failure: Failure) {
-  const { status, headers, audit, refusalKind, gate } = failure
-  return { status, headers, body: failure.body(), log: failure.log(), audit, refusalKind, gate }
+export function answerOf(failure: Failure): PlainAnswer {
+  const { status, headers, audit, refusalKind, gate, limit } = failure
+  return {
+    status,
+    headers,
+    body: failure.body(),
+    log: failure.log(),
+    // Members that most replies do not have are not copied between threads.
+    ...(audit && { audit }),
+    ...(refusalKind && { refusalKind }),
+    ...(gate && { gate }),
+    ...(limit && { limit }),
+  }
 }
 
 /** The contract says little of a body that is wrong; that route says everything that is wrong with it. */
@@ -171,10 +203,12 @@ export const failures = {
     new Failure(409, 'The Execution Trust Record must be verified before a receipt is generated.', {
       code: 'RECEIPT_GENERATION_FAILED',
     }),
-  rateLimited: (retryAfterSeconds: number) =>
+  /** @param fields the RateLimit fields of a limit that is looked at after those of the route */
+  rateLimited: (limit: string, retryAfterSeconds: number, fields: Record<string, string> = {}) =>
     new Failure(429, 'Rate limit exceeded. Try again later.', {
       code: 'RATE_LIMITED',
-      headers: { 'Retry-After': String(retryAfterSeconds) },
+      limit,
+      headers: { 'Retry-After': String(retryAfterSeconds), ...fields },
       audit: { type: 'rate_limited' },
     }),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
@@ -237,6 +271,7 @@ export const failures = {
   tooManyApprovalRequests: (message: string) =>
     new Failure(429, message, {
       code: 'TOO_MANY_APPROVAL_REQUESTS',
+      limit: 'approval requests',
       headers: { 'Retry-After': '60' },
       audit: { type: 'rate_limited' },
     }),

@@ -3,11 +3,11 @@ import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { Held } from './gates/book.ts'
 import { bounds } from './gates/index.ts'
 import type { Gates } from './gates/open.ts'
-import type { Accepted } from './listen/listener.ts'
+import type { Reception } from './listen/listener.ts'
 import { DISCARD_BYTES_MAX } from './listen/serve-request.ts'
 
 /** How the body is treated, and the place that it holds until its request is answered. */
-export interface BodyPlan extends Pick<Accepted, 'body' | 'turn'> {
+export interface BodyPlan extends Pick<Reception, 'body' | 'turn'> {
   /** Undefined: the body is not read. */
   readonly place?: Held
   /** 503: it may not even be announced. */

@@ -14,7 +14,7 @@ export interface Credential {
   readonly session: Session | undefined
 }
 
-interface Credentials {
+export interface Credentials {
   /** 401 without a key that is in effect, on a route that needs one; 403 for a request that no page of the console made. */
   readonly identify: (request: Head, route: Route, onConsole: boolean) => Credential | Failure
   /** 401 once the key was revoked or has expired, or the session has ended. */

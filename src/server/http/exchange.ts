@@ -1,4 +1,4 @@
-// One request and what is known of it by the time it is answered. It is never changed: who learns more makes another one.
+// One request, as its head tells of it. It is made once.
 import type { Context } from '@opentelemetry/api'
 import type { KeptDocument } from '../kept-document.ts'
 import type { Route } from '../route.ts'
@@ -20,10 +20,4 @@ export interface Exchange {
   readonly callerId?: string | undefined
   /** Set for a request without a caller. */
   readonly clientAddress?: string | undefined
-  /** Whether a session of the console got what it asked for. */
-  readonly bySession?: boolean
-  /** The RateLimit fields, on limited routes, and a newer cookie of a session. */
-  readonly replyHeaders?: Readonly<Record<string, string>>
-  /** The limit or budget that refused it. */
-  readonly refusedBy?: string | undefined
 }

@@ -19,7 +19,7 @@ import type { Exchange } from './exchange.ts'
 import type { Funds } from './gates/compute.ts'
 import type { Gates } from './gates/open.ts'
 import { TooManyReads } from './gates/reads.ts'
-import type { Accepted, Head, OnRequest, Reply } from './listen/listener.ts'
+import type { Reception, Head, OnRequest, Reply } from './listen/listener.ts'
 import { queryProblem } from './query.ts'
 import { admitReply } from './reply-admission.ts'
 import { respond, type Observers } from './respond.ts'
@@ -34,12 +34,13 @@ interface FrontEndParts extends Observers {
   readonly audit: Audit
 }
 
-interface FrontEnd extends FrontEndParts {
-  readonly checks: HeadChecks
-}
+interface FrontEnd extends FrontEndParts, HeadChecks {}
+
+/** Header fields that every reply to a request has, whatever its outcome. */
+type Fields = Readonly<Record<string, string>>
 
 /** A request whose head is checked, and whose body may be on its way. */
-interface Admitted {
+interface Arriving {
   readonly head: CheckedHead
   /** The budget that it is charged to, as it was when it came; undefined: its route has none. */
   readonly funds: Funds | undefined
@@ -49,18 +50,18 @@ interface Admitted {
 
 /** @returns the handler of every request */
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
-  const front = { ...parts, checks: openHeadChecks(parts.service, parts.routes, parts.spans) }
-  return (request) => accept(request, front)
+  const front = { ...parts, ...openHeadChecks(parts.service, parts.routes) }
+  return (request) => receive(request, front)
 }
 
 /**
  * Decisions §3: what the head alone says (`checkHead`) → 429 → 403 by who the caller is → 401 for a session that was ended → 503 → the
  * route's handler → 401 for a key or session that ended meanwhile.
  */
-function accept(request: Head, front: FrontEnd): Accepted {
+function receive(request: Head, front: FrontEnd): Reception {
   const { gates } = front
   const { bodyBytes } = request
-  const head = checkHead(request, front.checks)
+  const head = checkHead(request, front)
   const { client } = head
   if ('refused' in head) {
     const { refused, exchange, endsConnection } = head
@@ -70,8 +71,8 @@ function accept(request: Head, front: FrontEnd): Accepted {
   const { cost, body: taken } = head.route
   const funds = cost && gates.compute.look(cost, client)
   // The body arrives while the limit is checked; that of a client with nothing left to pay for it is not read.
-  const isRead = taken !== undefined && funds?.verdict.allowed !== false
-  const plan = (isRead ? wantedBody : unwantedBody)(bodyBytes, client, gates)
+  const isPaidFor = funds === undefined || funds.verdict.allowed
+  const plan = (taken !== undefined && isPaidFor ? wantedBody : unwantedBody)(bodyBytes, client, gates)
   return {
     body: plan.body,
     turn: plan.turn,
@@ -90,44 +91,40 @@ async function replyInTurn(
 
 /** @returns undefined where the client went away before its body came; never rejects */
 async function answer(
-  { head, funds, plan, bodyBytes }: Admitted,
+  { head, funds, plan, bodyBytes }: Arriving,
   reading: Promise<Uint8Array | undefined>,
   front: FrontEnd,
 ): Promise<Reply | undefined> {
-  const { route, client } = head
+  const { route, exchange, client } = head
   const { gates } = front
   using place = plan.place
   const arriving = arrival(reading, plan)
   await gates.pace.request(client)
-  const { exchange, refused } = await pass(head, funds, front)
+  const { callerId } = exchange
+  const passed = await gates.pass({ limit: route.limit, callerId, address: head.address, funds })
+  const fields = passed instanceof Failure ? {} : passed
+  const refused = passed instanceof Failure ? passed : await whyNotServed(head, front)
   if (refused !== undefined) {
-    // Executions have no budget: their limit counts what a caller sends.
+    // A body of an execution is charged to nothing: its length has a bound of its own, and its refusal is counted.
     if (plan.body === 'read' && route.cost !== undefined)
       gates.compute.chargeBody(route.cost, client, bodyBytes)
-    return await reply(refused, exchange, front)
+    return await reply(refused, exchange, front, fields)
   }
   const body = await arriving
   if (body === undefined) return undefined
-  if (body instanceof Failure) return await reply(body, exchange, front)
-  return await perform(head, body, { exchange, hasPlace: place !== undefined, front })
+  if (body instanceof Failure) return await reply(body, exchange, front, fields)
+  return await perform(head, body, { fields, hasPlace: place !== undefined, front })
 }
 
-/** 429 → 403 → 401: the checks that take time, or count the request. */
-async function pass(
-  head: CheckedHead,
-  funds: Funds | undefined,
-  { gates, checks }: FrontEnd,
-): Promise<{ readonly exchange: Exchange; readonly refused: Failure | undefined }> {
-  const { route, credential, address } = head
-  const { callerId } = head.exchange
-  const { headers, refused, refusedBy } = await gates.pass({ limit: route.limit, callerId, address, funds })
-  return {
-    exchange: { ...head.exchange, replyHeaders: headers, refusedBy },
-    refused:
-      refused ??
-      notForCaller(route, credential.authenticated?.caller) ??
-      (credential.session && (await checks.credentials.ended(credential))),
-  }
+/** 403 → 401: the checks of who asks that come after the limits. */
+async function whyNotServed(
+  { route, credential }: CheckedHead,
+  { credentials }: FrontEnd,
+): Promise<Failure | undefined> {
+  return (
+    notForCaller(route, credential.authenticated?.caller) ??
+    (credential.session && (await credentials.ended(credential)))
+  )
 }
 
 /** The route's handler, and what its reply takes until it is sent. */
@@ -135,35 +132,40 @@ async function perform(
   head: CheckedHead,
   body: Uint8Array,
   {
-    exchange,
+    fields,
     hasPlace,
     front,
-  }: { readonly exchange: Exchange; readonly hasPlace: boolean; readonly front: FrontEnd },
+  }: { readonly fields: Fields; readonly hasPlace: boolean; readonly front: FrontEnd },
 ): Promise<Reply> {
-  const { route, credential, client } = head
-  const { service, gates, checks } = front
-  const { credentials } = checks
+  const { route, exchange, credential, client } = head
+  const { service, gates, credentials } = front
   const outcome = await handled(
     head,
     body,
     route.method === 'GET' ? { ...service, pool: gates.reads(client) } : service,
   )
   const ended = mustStillBeAuthenticated(head) ? await credentials.ended(credential) : undefined
-  if (ended !== undefined) return reply(ended, exchange, front)
-  const used = await useSession(head, exchange, credentials)
+  if (ended !== undefined) return reply(ended, exchange, front, fields)
+  const cookie = await renewedCookie(head, front)
   const isOver = async () => (await credentials.ended(credential)) !== undefined
-  return reply(admitReply(outcome, used, { client, hasPlace, isOver }, front), used, front)
+  const admitted = admitReply(outcome, exchange, { client, hasPlace, isOver }, front)
+  const isOfSession = credential.session !== undefined && !(admitted instanceof Failure)
+  return reply(isOfSession ? askedAgain(admitted) : admitted, exchange, front, { ...fields, ...cookie })
 }
 
 /** A session lasts while it is used. A request that waits is a page that only watches, and does not keep its session alive. */
-async function useSession(
+async function renewedCookie(
   { credential: { session }, header }: CheckedHead,
-  exchange: Exchange,
-  credentials: HeadChecks['credentials'],
-): Promise<Exchange> {
-  if (session === undefined) return exchange
-  const renewed = WAITS.test(header('prefer') ?? '') ? {} : await credentials.renew(session)
-  return { ...exchange, bySession: true, replyHeaders: { ...exchange.replyHeaders, ...renewed } }
+  { credentials }: FrontEnd,
+): Promise<Fields> {
+  return session === undefined || WAITS.test(header('prefer') ?? '') ? {} : await credentials.renew(session)
+}
+
+/** A browser shows nothing of a session without asking anew: whoever uses it next may read less. */
+function askedAgain(shown: Answer): Answer {
+  const cache = shown.headers?.['Cache-Control']
+  if (cache === undefined || cache.includes('no-store')) return shown
+  return { ...shown, headers: { ...shown.headers, 'Cache-Control': 'private, no-cache' } }
 }
 
 /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
@@ -195,13 +197,18 @@ async function handled(
 }
 
 /** The audit stores its event before the caller is answered. */
-async function reply(outcome: Answer | Failure, exchange: Exchange, front: FrontEnd): Promise<Reply> {
+async function reply(
+  outcome: Answer | Failure,
+  exchange: Exchange,
+  front: FrontEnd,
+  fields: Fields = {},
+): Promise<Reply> {
   if (outcome.audit !== undefined) {
     const stored = front.audit.record(outcome.audit, exchange)
     front.watch?.audited(outcome.audit.type, stored !== undefined)
     await stored
   }
-  return respond(outcome, exchange, front)
+  return respond(outcome, exchange, fields, front)
 }
 
 /** Checks the row's demands on its callers; without authentication nobody is a human or an auditor. */

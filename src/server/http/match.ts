@@ -8,6 +8,8 @@ type Match =
   | { readonly kind: 'wrong method'; readonly allow: string }
   | { readonly kind: 'no such path' }
 
+export type Matching = (method: string, path: string) => Match
+
 interface Candidate {
   readonly segments: readonly string[]
   readonly route: Route
@@ -20,7 +22,7 @@ interface Candidate {
 export function openMatching(
   routes: readonly Route[],
   isMounted: (route: Route, params: PathParams) => boolean = () => true,
-): (method: string, path: string) => Match {
+): Matching {
   const exact = new Map<string, Match>(
     routes
       .filter((route) => !route.path.includes('{') && isMounted(route, {}))

@@ -19,9 +19,11 @@ export interface Observers {
   readonly live?: LiveCounts | undefined
 }
 
+/** @param fields header fields of every reply to this request, whatever its outcome: those of a limit, a newer cookie */
 export function respond(
   outcome: Answer | Failure,
   exchange: Exchange,
+  fields: Readonly<Record<string, string>>,
   { log, watch, spans, live }: Observers,
 ): Reply {
   const ms = performance.now() - exchange.startedMs
@@ -47,8 +49,6 @@ export function respond(
     route: exchange.route,
     answer,
     status,
-    // A request that is not refused when it comes can have used up its budget by the time it would be sent to a thread.
-    limit: exchange.refusedBy ?? exchange.route?.cost,
     ms,
   })
   if (exchange.route?.limit === 'execute') live?.replied(status, ms, answer.refusalKind !== undefined)
@@ -60,10 +60,9 @@ export function respond(
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': exchange.requestId,
       ...(needsKey(exchange.route) ? NOT_KEPT : {}),
-      ...exchange.replyHeaders,
+      ...fields,
       ...(exchange.wantsTiming ? timingHeaders(times, { startedMs: exchange.startedMs, ms }) : {}),
       ...headers,
-      ...(exchange.bySession ? askedAgain(headers) : {}),
     },
     body,
     sent,
@@ -73,12 +72,6 @@ export function respond(
 
 /** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */
 const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
-
-/** A browser shows nothing of a session without asking anew: whoever uses it next may read less. */
-function askedAgain(headers: Answer['headers']): Record<string, string> {
-  const cache = headers?.['Cache-Control']
-  return cache === undefined || cache.includes('no-store') ? {} : { 'Cache-Control': 'private, no-cache' }
-}
 
 /** The same on every path of the service that is not open, whatever the outcome. */
 function needsKey(route: Route | undefined): boolean {

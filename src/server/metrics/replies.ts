@@ -11,8 +11,6 @@ interface Replied {
   readonly route: Route | undefined
   readonly answer: Answer
   readonly status: number
-  /** The limit that a 429 names. */
-  readonly limit: string | undefined
   readonly ms: number
 }
 
@@ -52,8 +50,9 @@ export function watchReplies(instruments: Instruments, labels: Labels): ReplyWat
       const path = route?.path ?? 'none'
       requests.inc({ method, route: path, status })
       requestSeconds.observe({ method, route: path }, ms / 1_000)
-      if (status === 429 && reply.limit !== undefined) limited.inc({ limit: reply.limit })
-      if (reply.answer.gate !== undefined) gated.inc({ gate: reply.answer.gate })
+      const { limit, gate } = reply.answer
+      if (limit !== undefined) limited.inc({ limit })
+      if (gate !== undefined) gated.inc({ gate })
       if (path === WEBHOOKS)
         deliveries.inc({ provider: providerOf(reply.path), outcome: deliveryOutcome(reply) })
     },

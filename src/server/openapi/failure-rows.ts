@@ -33,7 +33,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   callerIdentityMissing: failures.callerIdentityMissing(),
   duplicateTransaction: failures.duplicateTransaction('<id>'),
   receiptNotVerified: failures.receiptNotVerified(),
-  rateLimited: failures.rateLimited(1),
+  rateLimited: failures.rateLimited('<limit>', 1),
   executionRejected: failures.executionRejected('<reason>', '<id>', { approvable: false }),
   missingObject: failures.missingObject('<member>'),
   internal: failures.internal(undefined),

@@ -25,10 +25,10 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
     if (operation === 'record-audit-event') {
       const [stored] = await recordAuditEvents(batch, tools)
       ended.resolve()
-      return { status: stored?.status ?? 0, body: stored?.body ?? '' }
+      return { status: stored?.answer.status ?? 0, body: stored?.answer.body ?? '' }
     }
     const [signed] = await answerOwn<'sign-events'>((given) => signEvents(given, tools))(batch)
-    const { status = 0, body: text = '' } = signed ?? {}
+    const { status = 0, body: text = '' } = signed?.answer ?? {}
     if ((JSON.parse(text) as SignedEvents | null)?.events.length === 0) ended.resolve()
     return { status, body: Buffer.from(text) }
   }

@@ -1,13 +1,13 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
 // operation of the threads is charged to stands in its row (dispatch/operations.ts).
-import { failures, type Failure } from '../../../core/errors/errors.ts'
+import type { Failure } from '../../../core/errors/errors.ts'
 import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
 import type { Operation } from '../../../core/operations/index.ts'
 import { operations, type Cost, type Price } from '../../../core/operations/index.ts'
 import type { Meter } from '../../dispatch/replies.ts'
 import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
-import { openBudgets, type Limit, type LimitVerdict } from './limit.ts'
+import { openBudgets, refusalBy, type Limit, type LimitVerdict } from './limit.ts'
 
 /** The budget that a request is charged to, with what is left of it. */
 export interface Funds {
@@ -56,8 +56,8 @@ export function openCompute(msPerMinute: number): Compute {
   function refused(operation: Operation, client: string): Failure | undefined {
     const { price } = operations[operation]
     if (!isBudget(price)) return undefined
-    const { verdict } = look(price, client)
-    return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
+    const { budget, verdict } = look(price, client)
+    return verdict.allowed ? undefined : refusalBy(budget, verdict)
   }
 
   return {

@@ -102,9 +102,6 @@ const budgets = {
 
 export type LimitName = keyof typeof limits
 
-/** The names that a 429 has in metrics and in the RateLimit fields. */
-export const limitNames: readonly string[] = Object.keys({ ...limits, ...budgets })
-
 /** The gates of a 503 that are no worker thread's. */
 type BoundGate = Exclude<OverloadGate, 'claims' | 'late-thread' | 'log-heads'> | 'waiting'
 
@@ -131,6 +128,12 @@ export const throttles: Throttles = {
     counts: 'approval requests that are opened',
     whom: 'a caller, on all instances',
     bound: '`APPROVAL_REQUESTS_PER_HOUR`',
+    beyond: 429,
+  },
+  redeliveries: {
+    counts: 'redeliveries of an event endpoint',
+    whom: 'the endpoint, whoever asks, on all instances',
+    bound: 'one at a time, and one a minute',
     beyond: 429,
   },
   announced: {
@@ -218,6 +221,11 @@ export const throttles: Throttles = {
     beyond: 'the same',
   },
 }
+
+/** The names that a 429 has in metrics. */
+export const limitNames: readonly string[] = Object.entries(throttles).flatMap(([name, { beyond }]) =>
+  beyond === 429 ? [name] : [],
+)
 
 function part(parts: 2 | 4 | 5): string {
   return { 2: 'half', 4: 'quarter', 5: 'fifth' }[parts]

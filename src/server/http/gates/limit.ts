@@ -1,5 +1,6 @@
 // Rate limits by GCRA, the generic cell rate algorithm (interface §8), and the header fields that report them.
 // It keeps one number per key: the theoretical arrival time (TAT), at which the whole budget is there again.
+import { failures, type Failure } from '../../../core/errors/errors.ts'
 
 export interface Limit {
   /** Name of the policy in the RateLimit fields. */
@@ -175,4 +176,13 @@ export function limitHeaders(
     'RateLimit-Policy': listed('RateLimit-Policy', `"${limit.name}";q=${limit.perMinute};w=60`),
     RateLimit: listed('RateLimit', `"${limit.name}";r=${verdict.remaining};t=${verdict.resetSeconds}`),
   }
+}
+
+/** The 429 of a limit or a budget, with its own fields: a later look at it says less than the first did. */
+export function refusalBy(
+  limit: Limit,
+  verdict: LimitVerdict,
+  before?: Readonly<Record<string, string>>,
+): Failure {
+  return failures.rateLimited(limit.name, verdict.retryAfterSeconds, limitHeaders(limit, verdict, before))
 }

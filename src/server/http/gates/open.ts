@@ -1,10 +1,10 @@
 // The verbs by which a request passes the gates of the table (index.ts): `pass` counts it, `hold` takes a place for it.
 import type { Config } from '../../../core/config/config.ts'
-import { failures, type Failure } from '../../../core/errors/errors.ts'
+import type { Failure } from '../../../core/errors/errors.ts'
 import { openBook, type Book } from './book.ts'
 import type { Compute, Funds } from './compute.ts'
 import { bounds, limits as rows, type LimitName } from './index.ts'
-import { limitHeaders, type Limits } from './limit.ts'
+import { limitHeaders, refusalBy, type Limits } from './limit.ts'
 import { openPace, type Pace } from './pace.ts'
 import { openReads, type Reads } from './reads.ts'
 
@@ -18,17 +18,12 @@ interface Counted {
   readonly funds: Funds | undefined
 }
 
-interface Passed {
-  /** The RateLimit fields of the limit and the budget. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly refused?: Failure
-  /** The limit or budget that refuses. */
-  readonly refusedBy?: string
-}
-
 export interface Gates extends Book {
-  /** Counts a request against its route's limit, then goes by what its budget had left. Never rejects. */
-  readonly pass: (counted: Counted) => Promise<Passed>
+  /**
+   * Counts a request against its route's limit, then goes by what its budget had left. Never rejects.
+   * @returns the RateLimit fields of both, or the 429 with its own
+   */
+  readonly pass: (counted: Counted) => Promise<Readonly<Record<string, string>> | Failure>
   /** Budgets: what is left of one, and what is charged to it. */
   readonly compute: Compute
   readonly pace: Pace
@@ -54,21 +49,18 @@ export function openGates({
     pace: openPace(),
     reads: openReads(pool, bounds.clientReads),
     async pass({ limit: name, callerId, address, funds }) {
-      let headers = {}
+      let fields = {}
       // Without authentication there is no caller to count by: the execute limit is not in effect (interface §8).
       const key = name === 'execute' ? callerId : address
       if (name !== undefined && key !== undefined) {
         const limit = limitOf(name)
         const verdict = await limits.take(limit, key, performance.now())
-        headers = limitHeaders(limit, verdict)
-        if (!verdict.allowed)
-          return { headers, refused: failures.rateLimited(verdict.retryAfterSeconds), refusedBy: name }
+        if (!verdict.allowed) return refusalBy(limit, verdict)
+        fields = limitHeaders(limit, verdict)
       }
-      if (funds === undefined) return { headers }
+      if (funds === undefined) return fields
       const { budget, verdict } = funds
-      headers = limitHeaders(budget, verdict, headers)
-      if (verdict.allowed) return { headers }
-      return { headers, refused: failures.rateLimited(verdict.retryAfterSeconds), refusedBy: budget.name }
+      return verdict.allowed ? limitHeaders(budget, verdict, fields) : refusalBy(budget, verdict, fields)
     },
   }
 }

@@ -24,7 +24,7 @@ export interface Head {
 }
 
 /** The decisions that the front end makes by the head alone, before the listener reads on. */
-export interface Accepted {
+export interface Reception {
   /**
    * `discard`: it is read and thrown away, so that the client gets its reply for certain. `leave`: it is not even read, and the connection
    * ends with the reply, which a client that still sends may not get.
@@ -55,7 +55,7 @@ export interface Reply {
   readonly sent?: (() => void) | undefined
 }
 
-export type OnRequest = (head: Head) => Accepted
+export type OnRequest = (head: Head) => Reception
 
 export interface ListenOptions {
   readonly host: string
