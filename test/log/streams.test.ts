@@ -5,16 +5,11 @@ import { verifyCompleteness, type NamedStream } from '../../src/formats/log/comp
 import { streamTag, type StreamName } from '../../src/formats/log/entry.ts'
 import { policyOfKeys, type LogPolicy } from '../../src/formats/log/policy.ts'
 import { logVerifierKey } from '../../src/core/signing/log-keys.ts'
-import {
-  cutBlocks,
-  joinIndexes,
-  packIndexes,
-  unpackIndexes,
-} from '../../src/store/tables/log-stream-blocks.ts'
+import { cutBlocks, joinIndexes, packIndexes, unpackIndexes } from '../../src/store/tables/log-streams.ts'
 import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { readCheckpoint } from '../../src/formats/log/checkpoint.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/store/tables/log-checkpoints.ts'
-import { addCosignatures, cosignerOf, keepToCosign } from '../../src/store/tables/log-cosigned.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../src/store/tables/log-witnesses.ts'
 import { answerEach } from '../../workers/answer-each.ts'
 import { openStreamHeads, proveComplete, type StreamHeads } from '../../workers/log/completeness.ts'
 import { openGuard } from '../../workers/log/guard.ts'

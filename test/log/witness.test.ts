@@ -17,8 +17,6 @@ import {
   cosignerOf,
   keepToCosign,
   readCosigned,
-} from '../../src/store/tables/log-cosigned.ts'
-import {
   noteCosigned,
   noteNotCosigned,
   readWitnesses,

@@ -14,18 +14,24 @@ import { idText } from '../../src/formats/log/ids.ts'
 import { HASH_BYTES, TILE_WIDTH, widthOf } from '../../src/formats/log/tiles.ts'
 import { sha256, sha256Joined } from '../../src/store/sha256.ts'
 import { insertBatches, type LoggedBatch } from '../../src/store/tables/log-batches.ts'
-import { insertBundles, type BundleRow } from '../../src/store/tables/log-bundles.ts'
+import {
+  insertBundles,
+  type BundleRow,
+  deleteTailBefore,
+  insertTail,
+  readTail,
+  type TailRow,
+} from '../../src/store/tables/log-bundles.ts'
 import { insertIdTail, type IdTailRow } from '../../src/store/tables/log-id-tail.ts'
 import type { QueuedBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import type { LogState } from '../../src/store/tables/log-state.ts'
-import { insertStreamBlocks } from '../../src/store/tables/log-stream-blocks.ts'
 import {
+  insertStreamBlocks,
   areStreamsStated,
   readStreams,
   upsertStreams,
   type StreamRow,
 } from '../../src/store/tables/log-streams.ts'
-import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/store/tables/log-tail.ts'
 import { insertTiles, tileReader, type TileRow } from '../../src/store/tables/log-tiles.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'

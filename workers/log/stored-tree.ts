@@ -18,9 +18,8 @@ import {
 } from '../../src/formats/log/tiles.ts'
 import { buildTree, leafHasher } from '../../src/formats/merkle/tree.ts'
 import { sha256 } from '../../src/store/sha256.ts'
-import { readFullBundles } from '../../src/store/tables/log-bundles.ts'
+import { readFullBundles, readTail } from '../../src/store/tables/log-bundles.ts'
 import type { LogState } from '../../src/store/tables/log-state.ts'
-import { readTail } from '../../src/store/tables/log-tail.ts'
 import { readFullTiles, tileReader, type TileRow } from '../../src/store/tables/log-tiles.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 

@@ -1,8 +1,12 @@
 // Numbers the entries of each stream, and makes the rows from which a stream's entries are found again.
 import { Heads } from '../../src/formats/log/heads.ts'
 import { sha256 } from '../../src/store/sha256.ts'
-import { cutBlocks, joinIndexes, type StreamBlockRow } from '../../src/store/tables/log-stream-blocks.ts'
-import type { StreamRow } from '../../src/store/tables/log-streams.ts'
+import {
+  cutBlocks,
+  joinIndexes,
+  type StreamBlockRow,
+  type StreamRow,
+} from '../../src/store/tables/log-streams.ts'
 
 /** A stream with the entries that are new in it. */
 export interface GrowingStream {
