@@ -17,6 +17,8 @@ import {
   cosignerOf,
   keepToCosign,
   readCosigned,
+} from '../../src/store/tables/log-cosigned.ts'
+import {
   noteCosigned,
   noteNotCosigned,
   readWitnesses,

@@ -3,10 +3,9 @@
 import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { latestCheckpoint, servedCheckpoint, type CheckpointRow } from '../../store/tables/log-checkpoints.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../store/tables/log-cosigned.ts'
+import { readConsistency } from '../../store/tables/log-tree.ts'
 import {
-  addCosignatures,
-  cosignerOf,
-  keepToCosign,
   noteCosigned,
   noteNotCosigned,
   readWitnesses,
@@ -15,7 +14,6 @@ import {
   type TakenWitnesses,
   type WitnessStatus,
 } from '../../store/tables/log-witnesses.ts'
-import { readConsistency } from '../../store/tables/log-tree.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { WitnessEndpoint, Witnesses } from '../../core/config/witnesses.ts'
 import { startDueWork } from './due.ts'

@@ -1,7 +1,7 @@
 // log_checkpoints: the signed checkpoints. Each has 3.7 KB and a busy log publishes two a second, so only the last of each minute stays:
 // whatever stood under another stands under the next one too.
 import { meetsQuorum, type LogPolicy } from '../../formats/log/policy.ts'
-import { cosignerOf, readCosigned, type Cosignatures } from './log-witnesses.ts'
+import { cosignerOf, readCosigned, type Cosignatures } from './log-cosigned.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
