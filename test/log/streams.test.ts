@@ -9,7 +9,7 @@ import { cutBlocks, joinIndexes, packIndexes, unpackIndexes } from '../../src/st
 import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { readCheckpoint } from '../../src/formats/log/checkpoint.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/store/tables/log-checkpoints.ts'
-import { addCosignatures, cosignerOf, keepToCosign } from '../../src/store/tables/log-witnesses.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../src/store/tables/log-cosigned.ts'
 import { answerEach } from '../../workers/answer-each.ts'
 import { openStreamHeads, proveComplete, type StreamHeads } from '../../workers/log/completeness.ts'
 import { openGuard } from '../../workers/log/guard.ts'

@@ -6,7 +6,7 @@ import { sha256 } from '../sha256.ts'
 import type { LogPolicy } from '../../formats/log/policy.ts'
 import { bundleColumns, entriesOfBundle } from './log-bundles.ts'
 import { noteWith, servedCheckpoint } from './log-checkpoints.ts'
-import type { Cosignatures } from './log-witnesses.ts'
+import type { Cosignatures } from './log-cosigned.ts'
 import { unlogged, type LogPosition } from './log-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
