@@ -17,13 +17,13 @@ import { openPersons } from './persons.ts'
 import { openPolicies } from './policies.ts'
 import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
 import { openPolicyOutcomes } from './policy-outcomes.ts'
-import { newestOrigin, type Boot } from '../src/core/threads/thread-messages.ts'
+import { newestOrigin, type Boot, type PendingCount } from '../src/core/threads/thread-messages.ts'
 
 export type Thread = ReturnType<typeof openThread>
 
 /** Opens what the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
 export function openThread(given: Boot) {
-  const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
+  const { lane, config, database, evidenceLog, authority, storeFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config
   const pool = openPool(database, connectionsOf(lane))
   const { ed25519, receipt } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -42,6 +42,7 @@ export function openThread(given: Boot) {
     startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
   }
   const policies = openPolicies(authority.policies)
+  const pendingCount: PendingCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   // Compiled before the first execution comes.
   if (lane === 'execution') policies.has('')
   return {
@@ -54,9 +55,10 @@ export function openThread(given: Boot) {
       ...logging,
       pool,
       key: ed25519,
-      count: pendingEvidenceCount,
+      count: pendingCount,
       fault: storeFault,
     }),
+    pendingCount,
     storeFault,
     policies,
     approvers,
@@ -72,5 +74,9 @@ export function openThread(given: Boot) {
     batchSignatures: config.batchSignatures,
     intentCloseQuorum: config.intentCloseQuorum,
     crypto: openCrypto({ findKey, findApproverKey: approvers.find }),
-  } satisfies ExecutionContext & { published: PublishedKeys; webhookRules: WebhookRules }
+  } satisfies ExecutionContext & {
+    pendingCount: PendingCount
+    published: PublishedKeys
+    webhookRules: WebhookRules
+  }
 }

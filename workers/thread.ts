@@ -54,7 +54,8 @@ function boot(given: Boot) {
     else if (report !== undefined) ours.postMessage(report(message.asked))
   })
   ours.unref()
-  parentPort?.postMessage({ port } satisfies ThreadReady, [port])
+  const ready: ThreadReady = { port, pendingEvidence: thread.pendingCount }
+  parentPort?.postMessage(ready, [port])
   const deferred = openDeferred(
     (performed, stopwatch) => finish(performed, thread, stopwatch),
     (answered, stopwatch) => {

@@ -16,9 +16,11 @@ const aReport = (asked: number, thread: string): ThreadReport => ({
 /** @param threads how each thread answers a question, whether in time or late */
 function opened(threads: readonly ((asked: number) => readonly ThreadReport[])[]) {
   const boots = [{ authority: stateOf('1') }]
-  const ports = openThreadPorts(boots, stateOf('1'))
+  const errors: string[] = []
+  const ports = openThreadPorts(boots, stateOf('1'), ({ message }) => void errors.push(message))
   onTestFinished(() => ports.close())
   const seen: string[] = []
+  const pending: Int32Array<SharedArrayBuffer>[] = []
   const add = (answers: (typeof threads)[number]) => {
     const { port1: ours, port2: port } = new MessageChannel()
     ours.on('message', (message: ToThread) => {
@@ -26,10 +28,12 @@ function opened(threads: readonly ((asked: number) => readonly ThreadReport[])[]
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
       else for (const report of answers(message.asked)) ours.postMessage(report)
     })
-    ports.add(port)
+    const pendingEvidence = new Int32Array(new SharedArrayBuffer(4))
+    ports.add({ port, pendingEvidence })
+    pending.push(pendingEvidence)
     return ours
   }
-  return { ports, boots, seen, theirs: threads.map(add), add }
+  return { ports, boots, seen, errors, pending, theirs: threads.map(add), add }
 }
 
 const threadsOf = (reports: readonly ThreadReport[]) => reports.map(({ thread }) => thread).toSorted()
@@ -62,4 +66,21 @@ test('every thread gets what is in effect: one that has booted, one that runs, a
   await until(() => seen.length === 3, 'the state for the new thread')
   expect(seen).toEqual(['1', '2', '2'])
   expect(boots[0]!.authority.epoch).toBe('2')
+})
+
+test('evidence is pending until each thread has stored its own; one that ends takes its own with it, and says so', async () => {
+  const { ports, pending, theirs, errors } = opened([() => [], () => []])
+  const [first, second] = pending as [Int32Array<SharedArrayBuffer>, Int32Array<SharedArrayBuffer>]
+  Atomics.store(first, 0, 2)
+  Atomics.store(second, 0, 3)
+  expect(ports.pendingEvidence()).toBe(5)
+  let isStored = false
+  const stored = ports.evidenceStored().then(() => (isStored = true))
+  theirs[1]!.close()
+  await until(() => ports.pendingEvidence() === 2, 'the thread to be gone')
+  expect(isStored).toBe(false)
+  Atomics.store(first, 0, 0)
+  Atomics.notify(first, 0)
+  await stored
+  expect(errors).toEqual(['a thread ended with the evidence of 3 executions: they are in doubt'])
 })

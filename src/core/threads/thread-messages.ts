@@ -27,8 +27,6 @@ export interface Boot {
   readonly evidenceLog: EvidenceLog | undefined
   /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly authority: AuthorityState
-  /** Shared counter of executions whose evidence is not stored yet. A thread that crashes loses its share. */
-  readonly pendingEvidenceCount: Int32Array<SharedArrayBuffer>
   /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/threads/store-fault.ts). */
   readonly storeFaultMemory: StoreFaultMemory
   /** How approvers are told of approval requests. */
@@ -50,10 +48,16 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
-/** The message of a thread that has booted: the port on which it takes each `ToThread`, and answers each question. */
+/** The message of a thread that has booted. */
 export interface ThreadReady {
+  /** It takes each `ToThread` there, and answers each question. */
   readonly port: MessagePort
+  /** Its counter of executions whose evidence is not stored yet, shared with the main thread. */
+  readonly pendingEvidence: PendingCount
 }
+
+/** One number, shared by two threads. */
+export type PendingCount = Int32Array<SharedArrayBuffer>
 
 /** The messages beside the work. */
 export type ToThread =

@@ -34,7 +34,7 @@ export interface Dispatcher {
 type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'fullBatchesPerThread' | 'startsOnDemand'>
 
 interface DispatcherOptions {
-  readonly boot: Omit<Boot, 'pendingEvidenceCount' | 'lane'>
+  readonly boot: Omit<Boot, 'lane'>
   readonly meter: Meter
   readonly onError: (error: unknown) => void
   /** Metrics of every batch; undefined: not recorded. */
@@ -51,13 +51,12 @@ export async function openDispatcher({
   onError,
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
-  const pendingEvidenceCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const sizes = laneSizes(boot.config.workerThreads)
   // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
   // boots with the newest.
-  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...boot, pendingEvidenceCount, lane }))
+  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...boot, lane }))
 
-  const ports = openThreadPorts(boots, boot.authority)
+  const ports = openThreadPorts(boots, boot.authority, onError)
 
   const opening = await Promise.allSettled(
     boots.map(
@@ -68,7 +67,7 @@ export async function openDispatcher({
             boot: laneBoot,
             ...sizes[laneBoot.lane],
             meter,
-            onPort: ports.add,
+            onReady: ports.add,
             onError,
             watch,
           }),
@@ -84,7 +83,6 @@ export async function openDispatcher({
   }
   const lanes = Object.fromEntries(opened) as Record<LaneName, Lane>
   const all = Object.values(lanes)
-  const pendingEvidence = () => Atomics.load(pendingEvidenceCount, 0)
 
   return {
     submit: (submission) =>
@@ -100,11 +98,8 @@ export async function openDispatcher({
     threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
     setAuthority: ports.setAuthority,
     reports: ports.reports,
-    pendingEvidence,
-    async evidenceStored() {
-      for (let left = pendingEvidence(); left > 0; left = pendingEvidence())
-        await Atomics.waitAsync(pendingEvidenceCount, 0, left).value
-    },
+    pendingEvidence: ports.pendingEvidence,
+    evidenceStored: ports.evidenceStored,
     async close() {
       ports.close()
       await Promise.all(all.map((lane) => lane.close()))

@@ -1,6 +1,5 @@
 // One group of worker threads: Piscina runs them, batches.ts says what they take next, pending.ts who waits for it.
 import { join } from 'node:path'
-import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { answerOf, failures } from '../../core/errors/errors.ts'
 import {
@@ -36,8 +35,8 @@ export interface LaneOptions extends BatchLimits {
   /** The threads start when they are first needed, not with the lane. */
   readonly startsOnDemand?: true
   readonly meter: Meter
-  /** Called once for each thread that has booted, with its port (`ThreadReady`). */
-  readonly onPort: (port: MessagePort) => void
+  /** Called once for each thread that has booted. */
+  readonly onReady: (thread: ThreadReady) => void
   readonly onError: (error: unknown) => void
   readonly watch?: BatchWatch | undefined
 }
@@ -73,7 +72,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   piscina.on('error', onError)
   // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
   piscina.on('message', (message: ThreadReady | ThreadReplies) => {
-    if ('port' in message) options.onPort(message.port)
+    if ('port' in message) options.onReady(message)
     else replies.ofDeferred(message)
   })
   const expiring = setInterval(() => {

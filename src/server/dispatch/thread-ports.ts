@@ -1,37 +1,52 @@
 // The port to each worker thread: brings it what is in effect (policies, approvers, external connectors, webhook rules, callers' keys), and
 // the question of how it fares. Work comes by Piscina.
+import { once } from 'node:events'
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
-import type { ThreadReport, ToThread } from '../../core/threads/thread-messages.ts'
+import type { PendingCount, ThreadReady, ThreadReport, ToThread } from '../../core/threads/thread-messages.ts'
 
 /** A scrape waits so long for a thread. One that does not answer is left out: that it is missing says enough. */
 const REPORT_MS_MAX = 500
 
 interface ThreadPorts {
   /** Hands a thread that has booted what is in effect: it may have changed meanwhile. */
-  readonly add: (port: MessagePort) => void
+  readonly add: (thread: ThreadReady) => void
   /** Hands every thread, running or yet to start, what is in effect from now on. */
   readonly setAuthority: (authority: AuthorityState) => void
   /** Asks every thread how it fares. Resolves to the reports that come in time, in no order. Never rejects. */
   readonly reports: () => Promise<ThreadReport[]>
+  /** How many executions' evidence the threads keep until the database takes it. */
+  readonly pendingEvidence: () => number
+  /** Resolves when none is pending. A thread that has ended keeps none. */
+  readonly evidenceStored: () => Promise<void>
   readonly close: () => void
 }
 
-/** @param boots what threads start with: changed in place, so that a thread that replaces one boots with the newest */
+/**
+ * @param boots what threads start with: changed in place, so that a thread that replaces one boots with the newest
+ * @param onError told of a thread that ends and takes evidence with it
+ */
 export function openThreadPorts(
   boots: readonly { authority: AuthorityState }[],
   authority: AuthorityState,
+  onError: (error: Error) => void,
 ): ThreadPorts {
-  const ports = new Set<MessagePort>()
+  const ports = new Map<MessagePort, PendingCount>()
+  let isClosing = false
   let newest = authority
   let asked = 0
   let heard: ((report: ThreadReport) => void) | undefined
 
   return {
-    add(port) {
-      ports.add(port)
+    add({ port, pendingEvidence }) {
+      ports.set(port, pendingEvidence)
       // The thread of this port has ended.
-      port.on('close', () => ports.delete(port))
+      port.on('close', () => {
+        ports.delete(port)
+        const lost = countOf(pendingEvidence)
+        if (lost > 0 && !isClosing)
+          onError(new Error(`a thread ended with the evidence of ${lost} executions: they are in doubt`))
+      })
       port.on('message', (report: ThreadReport) => {
         if (report.asked === asked) heard?.(report)
       })
@@ -41,7 +56,7 @@ export function openThreadPorts(
     setAuthority(changed) {
       newest = changed
       for (const boot of boots) boot.authority = changed
-      for (const port of ports) send(port, { kind: 'authority', state: changed })
+      for (const port of ports.keys()) send(port, { kind: 'authority', state: changed })
     },
     reports() {
       asked++
@@ -55,13 +70,25 @@ export function openThreadPorts(
           clearTimeout(timer)
           resolve(reports)
         }
-        for (const port of ports) send(port, { kind: 'report', asked })
+        for (const port of ports.keys()) send(port, { kind: 'report', asked })
       })
     },
+    pendingEvidence: () => [...ports.values()].reduce((sum, count) => sum + countOf(count), 0),
+    async evidenceStored() {
+      for (const [port, count] of ports) {
+        for (let left = countOf(count); left > 0 && ports.has(port); left = countOf(count))
+          await Promise.race([Atomics.waitAsync(count, 0, left).value, once(port, 'close')])
+      }
+    },
     close() {
-      for (const port of ports) port.close()
+      isClosing = true
+      for (const port of ports.keys()) port.close()
     },
   }
+}
+
+function countOf(count: PendingCount): number {
+  return Atomics.load(count, 0)
 }
 
 function send(port: MessagePort, message: ToThread): void {

@@ -2,6 +2,7 @@
 // doubt, so it is kept and stored when the database takes it (docs/design-notes.md "When the database is away"). Where the database
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { PendingCount } from '../../../src/core/threads/thread-messages.ts'
 import type { StoreFault } from '../../../src/core/threads/store-fault.ts'
 import { commit, whyNotStorable, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 
@@ -22,14 +23,14 @@ const FIRST_DELAY_MS = 500
 const DELAY_MAX_MS = 5_000
 
 /**
- * @param count shared by all threads: executions whose evidence is not stored yet; a stop waits for 0
+ * @param count executions of this thread whose evidence is not stored yet; a stop waits for 0
  * @param fault of the instance
  */
 export function openPendingEvidence({
   count,
   fault,
   ...tools
-}: CommitWith & { count: Int32Array<SharedArrayBuffer>; fault: StoreFault }): PendingEvidence {
+}: CommitWith & { count: PendingCount; fault: StoreFault }): PendingEvidence {
   let waiting: Evidence[] = []
   let characters = 0
   let storing = false
