@@ -78,7 +78,7 @@ function commandsOf(page: string, section: RegExp): string[] {
     .filter((line) => line !== '')
 }
 
-const commands = commandsOf('README.md', /^### A first payment\n([^]*?)^##/m)
+const commands = commandsOf('README.md', /^## A first payment\n([^]*?)^##/m)
 const [install, setup = '', start = '', receive = '', ask = '', sign = ''] = commands
 
 describe("a trial, by the README's commands", () => {
