@@ -4,8 +4,8 @@ import { openJoinedQueue } from '../src/store/queues/job-queue.ts'
 import { signSession } from '../src/core/callers/console-session.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
-import { checkAuditEvent } from '../src/formats/artifacts/audit-event.ts'
-import { checkRefusalRecord } from '../src/formats/artifacts/refusal-record.ts'
+import { auditEvent } from '../src/formats/artifacts/audit-event.ts'
+import { refusalRecord } from '../src/formats/artifacts/refusal-record.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/config/witnesses.ts'
 import { answerEach } from './answer-each.ts'
 import { declineOrWithdraw } from './approval-requests/close.ts'
@@ -94,8 +94,8 @@ export function openHandlers({
     'verify-record': (batch) => verifyRecords(batch, thread),
     'issue-receipt': (batch) => issueReceipts(batch, thread),
     replay: (batch) => replay(batch, thread),
-    'verify-refusal': async (batch) => checkEvidence(batch, thread, 'refusal-record', checkRefusalRecord),
-    'verify-audit-event': async (batch) => checkEvidence(batch, thread, 'audit-event', checkAuditEvent),
+    'verify-refusal': async (batch) => checkEvidence(batch, thread, refusalRecord.evidence),
+    'verify-audit-event': async (batch) => checkEvidence(batch, thread, auditEvent.evidence),
     'propose-change': answerEach((request) => proposeChange(request, { ...thread, changeKinds })),
     'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
     'deliver-approval': answerEach((request) => deliverApproval(request, thread)),

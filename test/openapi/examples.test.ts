@@ -24,7 +24,10 @@ import { inDoubtExamples } from '../../src/server/routes/execution-intents.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import { deliveryExamples } from '../../src/server/routes/webhook-events.ts'
 import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
-import { signChange, type Change } from '../../workers/authority/change.ts'
+import type { Change } from '../../workers/authority/change.ts'
+import { signed } from '../../workers/evidence/recording.ts'
+import { governanceChange } from '../../src/formats/artifacts/governance-change.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { insertApprovalRequest } from '../../src/store/tables/approval-requests.ts'
 import { registerExternalConnector } from '../../src/store/tables/external-connectors.ts'
 import { unlogged } from '../../src/store/tables/log-queue.ts'
@@ -196,13 +199,15 @@ async function registerExampleConnector(): Promise<void> {
 /** As it was when nobody had closed it. */
 async function storeRequest({ request, requestHash }: typeof approvalRequest.pending): Promise<void> {
   const { requestId, requestedBy, principalId, quorum, createdAt, expiresAt } = request
-  await insertApprovalRequest(database.pool, {
+  const row = {
     requestId,
     requestHash,
     requestedBy,
     principalId,
     quorum,
-    policy: request.policy,
+    status: 'OPEN',
+    policyName: request.policy.name,
+    policyVersion: request.policy.version,
     createdAt,
     expiresAt,
     noticeAt: createdAt,
@@ -210,7 +215,8 @@ async function storeRequest({ request, requestHash }: typeof approvalRequest.pen
     body: canonicalize(request),
     seal: canonicalize(approvalRequest.pending.signature),
     ...unlogged,
-  })
+  }
+  await inTransaction(database.pool, (sql) => insertApprovalRequest(sql, row))
 }
 
 /** That a secret is made for, and that events are delivered to again: nobody listens there. */
@@ -234,7 +240,10 @@ async function storeChange({ rejected }: ExampleChange): Promise<void> {
   const { signature: _, warnings, ...members } = rejected
   const change = members as unknown as Change
   const { changeId, kind, target, proposedAt, status } = change
-  const { body, seal } = signChange(change, readSigningKeys(signingKeyDir, ['ed25519']).ed25519)
+  const { body, seal } = signed(governanceChange, change, {
+    key: readSigningKeys(signingKeyDir, ['ed25519']).ed25519,
+    at: proposedAt,
+  })
   await database.pool.query(`INSERT INTO pending_changes VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $6, $7)`, [
     changeId,
     kind,

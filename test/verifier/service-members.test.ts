@@ -19,13 +19,11 @@ import { Receipt } from '../../src/formats/schemas/receipt.ts'
 import { RefusalPage, RefusalRecord } from '../../src/formats/schemas/refusal-record.ts'
 import { ExecutionTrustRecord } from '../../src/formats/schemas/trust-record.ts'
 import { artifactOf } from '../../src/formats/verifier/index.ts'
-import {
-  checkMembers,
-  pageList,
-  problemOfPage,
-  VERIFIED_MESSAGE,
-} from '../../src/formats/artifacts/known-members.ts'
-import type { EvidenceKind } from '../../src/formats/artifacts/evidence.ts'
+import { checkMembers, pageList, problemOfPage } from '../../src/formats/artifacts/known-members.ts'
+import { evidenceKinds } from '../../src/formats/artifacts/kinds.ts'
+import { VERIFIED_MESSAGE } from '../../src/formats/artifacts/whole-record.ts'
+import { BUNDLE_MEMBERS } from '../../src/formats/verifier/bundle.ts'
+import type { EvidenceKind } from '../../src/formats/artifacts/kinds.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
 import { folder } from '../vectors/published.ts'
@@ -44,6 +42,9 @@ const SERVED: Record<EvidenceKind, TSchema> = {
   'approval-request-close': ApprovalRequest.properties.closed,
   bundle: EvidenceBundle,
 }
+
+const membersOf = (kind: EvidenceKind) =>
+  evidenceKinds.find(({ name }) => name === kind)?.evidence.members ?? BUNDLE_MEMBERS
 
 const PAGES = [AuditEventPage, ChangePage, ProviderConfirmationPage, ApprovalRequestPage, RefusalPage]
 
@@ -90,7 +91,7 @@ describe('what the service answers', () => {
   test.each(Object.keys(SERVED) as EvidenceKind[])('of kind %s has no member that is not known', (kind) => {
     for (const { evidence } of served.filter((one) => one.kind === kind)) {
       expect(artifactOf(evidence)).toBe(kind)
-      expect(checkMembers(kind, evidence)).toEqual({ name: 'members', problem: undefined })
+      expect(checkMembers(evidence, membersOf(kind))).toEqual({ name: 'members', problem: undefined })
     }
   })
 

@@ -1,10 +1,9 @@
 // POST /approval-requests/{id}/decline and /withdraw: an approver says no, or the caller takes the question back. Both are final.
 import { randomUUID } from 'node:crypto'
+import { approvalRequestClose } from '../../src/formats/artifacts/approval-request.ts'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
-import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
 import type {
   ApprovalRequestClose,
@@ -13,8 +12,6 @@ import type {
 import { ApprovalRequestDecline } from '../../src/formats/schemas/approval-request-body.ts'
 import { NoMembers } from '../../src/formats/schemas/execution-intent.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
-import { sha256Hex } from '../../src/store/sha256.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
 import {
   closeApprovalRequest,
   lockApprovalRequest,
@@ -26,7 +23,7 @@ import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
 type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'persons'>
@@ -109,7 +106,7 @@ async function store(
     content: ApprovalRequestContent
     found: StandingRequest
   },
-  { sql, key, startLogBatch }: Omit<CloseWith, 'pool' | 'persons'> & { sql: Transaction },
+  { sql, ...tools }: Omit<CloseWith, 'pool' | 'persons'> & { sql: Transaction },
 ): Promise<void> {
   const { requestId, requestHash, requestedBy } = found
   const { status, type, route } = DONE[action]
@@ -123,28 +120,17 @@ async function store(
     closedAt: new Date().toISOString(),
   }
   const { closeId, closedAt } = close
-  const body = canonicalize({ ...close })
-  const seal = canonicalize({ ...signEd25519('approval-request-close', body, key), signedAt: closedAt })
-  const log = startLogBatch()
-  const position = log.add(() => ({
-    ...artifactEntry.approvalRequestClose(body, sha256Hex),
-    id: closeId,
-    streams: {},
-    owner: requestedBy,
-    event: status === 'DECLINED' ? 'approval_request.declined' : 'none',
-  }))
-  await closeApprovalRequest(sql, { closeId, requestId, status, closedAt, body, seal, ...position })
-  const event = auditEvent(
-    {
-      type,
-      route,
-      by: caller.callerId,
-      at: closedAt,
-      reason: reason === '' ? 'The caller withdrew the request.' : reason,
-      capability: content.capability,
-      detail: { requestId, closeId },
-    },
-    key,
-  )
-  await sql.run(auditAndLog([event], log))
+  const recording = startRecording(tools)
+  const row = recording.record(approvalRequestClose, close, { at: closedAt, owner: requestedBy })
+  await closeApprovalRequest(sql, row, status)
+  recording.audit({
+    type,
+    route,
+    by: caller.callerId,
+    at: closedAt,
+    reason: reason === '' ? 'The caller withdrew the request.' : reason,
+    capability: content.capability,
+    detail: { requestId, closeId },
+  })
+  await sql.run(recording.statements())
 }

@@ -1,26 +1,22 @@
 // Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
-import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { expireApprovalRequests, type ExpiredRequest } from '../../src/store/tables/approval-requests.ts'
-import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording, type Done } from '../evidence/recording.ts'
 
 /** The number of requests that one transaction closes. */
 const BATCH_MAX = 100
 
 /** Marks all requests whose time is over, and tells the audit of each once. */
-export async function expireOverdue({
-  pool,
-  key,
-  startLogBatch,
-}: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>): Promise<void> {
+export async function expireOverdue(
+  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
+): Promise<void> {
   for (let count = BATCH_MAX; count === BATCH_MAX;)
-    count = await inTransaction(pool, async (sql) => {
+    count = await inTransaction(thread.pool, async (sql) => {
       const expired = await expireApprovalRequests(sql, BATCH_MAX)
-      const log = startLogBatch()
-      const events = expired.map((request) => eventOf(request, key))
-      sql.runLast(auditAndLog(events, log))
+      const recording = startRecording(thread)
+      expired.map(endOf).forEach(recording.audit)
+      sql.runLast(recording.statements())
       return expired.length
     })
 }
@@ -34,10 +30,7 @@ function capabilityOf(body: string): string | undefined {
   }
 }
 
-function eventOf(
-  { requestId, requestedBy, expiresAt, endedByChange, body }: ExpiredRequest,
-  key: SigningKey,
-): AuditEventRow {
+function endOf({ requestId, requestedBy, expiresAt, endedByChange, body }: ExpiredRequest): Done {
   const of = { requestId, expiresAt, submittedBy: requestedBy }
   const end =
     endedByChange === null
@@ -51,5 +44,5 @@ function eventOf(
           reason: 'The policy version that the approval request is bound to was retired.',
           detail: { ...of, changeId: endedByChange },
         } as const)
-  return auditEvent({ ...end, route: 'service', capability: capabilityOf(body) }, key)
+  return { ...end, route: 'service', capability: capabilityOf(body) }
 }

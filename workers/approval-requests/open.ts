@@ -1,12 +1,12 @@
 // POST /approval-requests: judged, compared with what is open, signed and stored.
 import { randomUUID } from 'node:crypto'
+import { approvalRequest } from '../../src/formats/artifacts/approval-request.ts'
 import type { PgBoss } from 'pg-boss'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
 import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { addNotifications, type NotificationWay } from '../../src/store/queues/notification-queue.ts'
 import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
 import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
@@ -15,10 +15,7 @@ import {
   EXPIRES_IN_SECONDS_DEFAULT,
 } from '../../src/formats/schemas/approval-request-body.ts'
 import type { RefusalRecord } from '../../src/formats/schemas/refusal-record.ts'
-import type { Sealed } from '../../src/store/tables/sealed.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
 import {
   countOpenRequests,
   findOpenRequest,
@@ -29,13 +26,12 @@ import {
   secondsToNextOpening,
 } from '../../src/store/tables/approval-requests.ts'
 import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
-import { requestStreams } from '../../src/store/tables/artifacts.ts'
 import { readRefusedTransaction } from '../../src/store/tables/refusal-records.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { judge, type Approvable } from './judge.ts'
 
@@ -126,18 +122,17 @@ async function store(
   content: ApprovalRequestContent,
   {
     sql,
-    key,
-    startLogBatch,
     connectors,
     persons: inEffect,
     notify,
     perHour,
+    ...tools
   }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors' | 'persons' | 'perHour'> & {
     sql: Transaction
     notify: Notify
   },
 ) {
-  const { requestId, createdAt, expiresAt, requestedBy, principalId, quorum, capability } = content
+  const { requestId, createdAt, requestedBy, principalId, quorum, capability } = content
   const askedHash = hashOfAsked(content)
   const persons = inEffect.current()
   await lockOpening(sql)
@@ -150,42 +145,29 @@ async function store(
     withoutConnector(content, connectors)
   if (refused !== undefined) return refused
 
-  const sealed = signRequest(content, key)
-  const log = startLogBatch()
-  const position = log.add(() => ({
-    ...artifactEntry.approvalRequest(sealed.body, sha256Hex),
-    id: requestId,
-    streams: requestStreams(sealed.body),
-  }))
-  const event = auditEvent(
-    {
-      type: 'approval_request.opened',
-      route: 'POST /approval-requests',
-      by: requestedBy,
-      at: createdAt,
-      reason: 'A caller asked for an approval.',
-      capability,
-      detail: { requestId },
-    },
-    key,
-  )
+  const recording = startRecording(tools)
+  const row = recording.record(approvalRequest, content, { at: createdAt })
+  recording.audit({
+    type: 'approval_request.opened',
+    route: 'POST /approval-requests',
+    by: requestedBy,
+    at: createdAt,
+    reason: 'A caller asked for an approval.',
+    capability,
+    detail: { requestId },
+  })
   const notice = await nextNotice(sql, requestedBy)
   await insertApprovalRequest(sql, {
-    requestId,
+    ...row,
     requestHash: requestHash(content, sha256Hex),
     askedHash,
-    requestedBy,
-    principalId,
-    quorum,
-    policy: content.policy,
-    createdAt,
-    expiresAt,
+    status: 'OPEN',
+    policyName: content.policy.name,
+    policyVersion: content.policy.version,
     noticeAt: notice.at,
-    ...sealed,
-    ...position,
   })
   if (!notice.joins) await notify(sql, { requestId, startAfter: notice.at })
-  await sql.run(auditAndLog([event], log))
+  await sql.run(recording.statements())
   return opened(requestId, { sql, persons, status: 201 })
 }
 
@@ -237,10 +219,4 @@ function withoutConnector(
 ): Failure | undefined {
   if (connectors.find(capability, policy.name) !== undefined) return undefined
   return failures.notApprovable(failures.noConnector(capability).message)
-}
-
-function signRequest(content: ApprovalRequestContent, key: SigningKey): Sealed {
-  const body = canonicalize(content as unknown as Json)
-  const signature = { ...signEd25519('approval-request', body, key), signedAt: content.createdAt }
-  return { body, seal: canonicalize(signature) }
 }

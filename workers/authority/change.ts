@@ -1,20 +1,14 @@
 // A maker/checker change as it is signed, in each of its states (decisions §7).
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
-import { changeStreams } from '../../src/formats/artifacts/change-streams.ts'
 import type { ChangeKindName, ChangeStatus } from '../../src/formats/schemas/governance.ts'
 import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
 import type { Sealed } from '../../src/store/tables/sealed.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
-import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
-import type { LogBatch, LogPosition } from '../../src/store/tables/log-queue.ts'
-import { shownOf } from '../../src/formats/artifacts/governance-change.ts'
+import type { LogPosition } from '../../src/store/tables/log-queue.ts'
+import { governanceChange, shownOf } from '../../src/formats/artifacts/governance-change.ts'
 import type { Crypto } from '../../src/formats/artifacts/evidence.ts'
-import { auditEvent, type RoutePattern } from '../evidence/audit.ts'
-import type { ExistingStreams } from '../existing-streams.ts'
+import type { Recording, RoutePattern } from '../evidence/recording.ts'
 import type { Proposal } from './change-kind.ts'
 
 /** The signed members; `warnings` and `diff` stand beside them as advice. */
@@ -43,27 +37,23 @@ export function openChange(
   return { ...open, changeHash: sha256Hex(canonicalize(shownOf(open))), status: 'PENDING_APPROVAL' }
 }
 
-export function signChange(change: Change, key: SigningKey): Sealed {
-  const body = canonicalize({ ...change })
-  const signature = { ...signEd25519('governance-change', body, key), signedAt: new Date().toISOString() }
-  return { body, seal: canonicalize({ signature }) }
-}
-
-/** Each signed state of a change is an entry of its own. A policy or approver exists once a change of it was approved. */
-export function logChange(
-  { changeId, kind, target, status }: Change,
-  { body }: Sealed,
-  { log, existing }: { readonly log: LogBatch; readonly existing: ExistingStreams },
-): LogPosition {
-  return log.add(() => {
-    const streams = changeStreams(kind, target)
-    return {
-      ...artifactEntry.governanceChange(body, sha256Hex),
-      id: changeId,
-      event: status === 'PENDING_APPROVAL' ? 'change.proposed' : 'change.resolved',
-      streams: status === 'APPROVED' ? streams : existing(streams),
-    }
+/**
+ * Each signed state of a change is an entry of its own, and has its audit event: who brought it into its state, and why in their words.
+ * @returns the row of this state
+ */
+export function recordChange(change: Change, recording: Recording): Sealed & LogPosition {
+  const { changeId, kind, target, proposedBy, proposedAt, reason } = change
+  const { resolvedBy = proposedBy, resolvedAt = proposedAt, rejectionReason = reason } = change
+  const done = DONE[change.status]
+  recording.audit({
+    type: `governance.${done}`,
+    route: ROUTES[kind][done],
+    by: resolvedBy,
+    at: resolvedAt,
+    reason: rejectionReason,
+    detail: { changeId, kind, target },
   })
+  return recording.record(governanceChange, change, { at: new Date().toISOString() })
 }
 
 /**
@@ -100,21 +90,3 @@ const ROUTES: Readonly<Record<ChangeKindName, ReturnType<typeof changesAt>>> = {
 }
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const
-
-/** The audit event of a change: who brought it into its state, and why in their words. */
-export function changeEvent(change: Change, key: SigningKey): AuditEventRow {
-  const { changeId, kind, target, proposedBy, proposedAt, reason } = change
-  const { resolvedBy = proposedBy, resolvedAt = proposedAt, rejectionReason = reason } = change
-  const done = DONE[change.status]
-  return auditEvent(
-    {
-      type: `governance.${done}`,
-      route: ROUTES[kind][done],
-      by: resolvedBy,
-      at: resolvedAt,
-      reason: rejectionReason,
-      detail: { changeId, kind, target },
-    },
-    key,
-  )
-}

@@ -1,5 +1,6 @@
 // POST /approvals (decisions §7): an approver's signature is its authority, so any caller may deliver it. What does not verify is not
 // stored; what is stored waits for the one execution that uses it up.
+import { approval as approvalKind } from '../../src/formats/artifacts/approval.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { isBehind, isSamePerson, type Persons } from '../../src/formats/people/persons.ts'
@@ -7,23 +8,20 @@ import { SignedApproval } from '../../src/formats/schemas/approval.ts'
 import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
 import { approvalText } from '../../src/store/tables/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { humanSignatureProblem } from '../../src/core/signing/human-key.ts'
-import { findCounterMisfit, insertApproval, type ApprovalRow } from '../../src/store/tables/approvals.ts'
+import { findCounterMisfit, insertApproval } from '../../src/store/tables/approvals.ts'
 import {
   lockApprovalRequest,
   readApprovalRequest,
   type StandingRequest,
 } from '../../src/store/tables/approval-requests.ts'
 import { readApprover } from '../../src/store/tables/approvers.ts'
-import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/formats/artifacts/instant.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 
@@ -32,10 +30,8 @@ const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
 
-export async function deliverApproval(
-  { caller, body }: WorkerRequest,
-  { pool, key, startLogBatch, existingStreams, persons }: ThreadContext,
-) {
+export async function deliverApproval({ caller, body }: WorkerRequest, thread: ThreadContext) {
+  const { pool, persons } = thread
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
   const now = new Date()
@@ -53,18 +49,6 @@ export async function deliverApproval(
     deliveredBy: caller.callerId,
     deliveredAt: now.toISOString(),
   }
-  const delivered = auditEvent(
-    {
-      type: 'approval.delivered',
-      route: 'POST /approvals',
-      by: row.deliveredBy,
-      at: row.deliveredAt,
-      reason: 'A signed approval was delivered.',
-      capability,
-      detail: { approvalId, approverId, keyId },
-    },
-    key,
-  )
   return allOrNothing(pool, async (sql) => {
     const request =
       requestHash === undefined
@@ -72,22 +56,43 @@ export async function deliverApproval(
         : await requestOf({ ...payload, requestHash }, { sql, persons: persons.current() })
     if (request instanceof Failure) return request
     const completed = request?.approvals.length === (request?.quorum ?? 0) - 1
-    const log = startLogBatch()
-    const position = log.add(() => ({
-      ...artifactEntry.approval(canonicalize(payload), sha256Hex),
-      id: approvalId,
-      // The approver's key was read from the database just now; the capability is what he wrote.
-      streams: { ...existingStreams({ capability }), approver: approverId },
-    }))
+    const recording = startRecording(thread)
+    // The approver's key was read from the database just now.
+    const position = recording.enter(approvalKind, payload)
     if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
     const misfit = approval.webauthn === undefined ? undefined : await findCounterMisfit(sql, approvalId)
-    const events = [
-      delivered,
-      ...(misfit === undefined ? [] : [counterEvent(misfit, row, key)]),
-      ...(request !== undefined && completed ? [approvedEvent(request, row, key)] : []),
-    ]
-    await sql.run(auditAndLog(events, log))
+    const done = { route: 'POST /approvals', by: row.deliveredBy, at: row.deliveredAt, capability } as const
+    recording.audit({
+      ...done,
+      type: 'approval.delivered',
+      reason: 'A signed approval was delivered.',
+      detail: { approvalId, approverId, keyId },
+    })
+    // Shown and not refused: authenticators lose their counters too, and the approval is the human's all the same unless they say otherwise.
+    if (misfit !== undefined)
+      recording.audit({
+        ...done,
+        type: 'approval.counter_went_back',
+        reason: 'The signature counter of the passkey does not grow: there may be a copy of it.',
+        severity: 'WARNING',
+        detail: {
+          approvalId,
+          approverId,
+          keyId,
+          counter: misfit.counter,
+          otherApprovalId: misfit.approvalId,
+          otherCounter: misfit.other,
+        },
+      })
+    if (request !== undefined && completed)
+      recording.audit({
+        ...done,
+        type: 'approval_request.approved',
+        reason: 'As many humans as the policy asks for have approved the request.',
+        detail: { requestId: request.requestId, submittedBy: request.requestedBy },
+      })
+    await sql.run(recording.statements())
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }
@@ -125,55 +130,6 @@ async function requestOf(
     : failures.conflict(
         `Approver '${approverId}' has approved this request already${given.approverId === approverId ? '' : `, as '${given.approverId}'`}.`,
       )
-}
-
-/** Shown and not refused: authenticators lose their counters too, and the approval is the human's all the same unless they say otherwise. */
-function counterEvent(
-  { approvalId: otherApprovalId, counter, other }: NonNullable<Awaited<ReturnType<typeof findCounterMisfit>>>,
-  row: Pick<
-    ApprovalRow,
-    'approvalId' | 'approverId' | 'keyId' | 'capability' | 'deliveredBy' | 'deliveredAt'
-  >,
-  key: SigningKey,
-): AuditEventRow {
-  const { approvalId, approverId, keyId, capability, deliveredBy, deliveredAt } = row
-  return auditEvent(
-    {
-      type: 'approval.counter_went_back',
-      route: 'POST /approvals',
-      by: deliveredBy,
-      at: deliveredAt,
-      reason: 'The signature counter of the passkey does not grow: there may be a copy of it.',
-      capability,
-      severity: 'WARNING',
-      detail: { approvalId, approverId, keyId, counter, otherApprovalId, otherCounter: other },
-    },
-    key,
-  )
-}
-
-/** In the commit of the approval that completes the quorum. */
-function approvedEvent(
-  { requestId, requestedBy }: StandingRequest,
-  {
-    deliveredBy: by,
-    deliveredAt: at,
-    capability,
-  }: { deliveredBy: string; deliveredAt: string; capability: string },
-  key: SigningKey,
-): AuditEventRow {
-  return auditEvent(
-    {
-      type: 'approval_request.approved',
-      route: 'POST /approvals',
-      by,
-      at,
-      reason: 'As many humans as the policy asks for have approved the request.',
-      capability,
-      detail: { requestId, submittedBy: requestedBy },
-    },
-    key,
-  )
 }
 
 function untimely({ payload }: SignedApproval, now: Date): Failure | undefined {

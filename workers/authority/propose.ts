@@ -6,19 +6,17 @@ import { changeText } from '../../src/store/tables/sealed.ts'
 import { insertChange } from '../../src/store/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { WorkerRequest } from '../in-flight.ts'
-import { changeEvent, logChange, openChange, signChange } from './change.ts'
+import { openChange, recordChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
 interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'existingStreams'> {
   readonly changeKinds: ChangeKinds
 }
 
-export async function proposeChange(
-  request: WorkerRequest,
-  { pool, key, startLogBatch, existingStreams: existing, changeKinds }: ProposeWith,
-) {
+export async function proposeChange(request: WorkerRequest, thread: ProposeWith) {
+  const { pool, changeKinds } = thread
   const kindName = request.params['kind'] as ChangeKindName
   const kind = changeKinds[kindName]
   const proposal = kind.read(request.body, request.params)
@@ -42,14 +40,13 @@ export async function proposeChange(
       proposedBy,
       proposedAt: new Date().toISOString(),
     })
-    const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }
-    const log = startLogBatch()
-    const position = logChange(change, stored, { log, existing })
-    if (!(await insertChange(sql, { ...change, ...stored, ...position })))
+    const recording = startRecording(thread)
+    const stored = { ...recordChange(change, recording), advice: canonicalize({ ...advice }) }
+    if (!(await insertChange(sql, { ...change, ...stored })))
       return failures.conflict(
         `A change of ${change.target} is open already: approve or reject it first (GET /changes?status=PENDING_APPROVAL).`,
       )
-    await sql.run(auditAndLog([changeEvent(change, key)], log))
+    await sql.run(recording.statements())
     return { status: 201, body: changeText(stored) }
   })
 }

@@ -20,9 +20,9 @@ import {
 } from '../../src/store/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { WorkerRequest } from '../in-flight.ts'
-import { changeEvent, logChange, readSigned, signChange, type Change } from './change.ts'
+import { readSigned, recordChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp, mismatchOfChange } from './step-up.ts'
 
@@ -43,10 +43,8 @@ interface ResolutionBody {
 
 const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
 
-export async function resolveChange(
-  { caller, body, params }: WorkerRequest,
-  { pool, key, crypto, startLogBatch, existingStreams: existing, persons, changeKinds }: ResolveWith,
-) {
+export async function resolveChange({ caller, body, params }: WorkerRequest, thread: ResolveWith) {
+  const { pool, crypto, persons, changeKinds } = thread
   const action = params['action'] as Action
   const given: ResolutionBody | Failure = bodies[action](body)
   if (given instanceof Failure) return given
@@ -98,11 +96,10 @@ export async function resolveChange(
       stepUpAuthorization: stepUp,
       ...(impactReport === undefined ? {} : { impactReport }),
     }
-    const sealed = signChange(resolved, key)
-    const log = startLogBatch()
-    const position = logChange(resolved, sealed, { log, existing })
-    await storeResolution(sql, { changeId, status: resolved.status, ...sealed, ...position })
-    await sql.run(auditAndLog([changeEvent(resolved, key)], log))
-    return { body: changeText({ ...sealed, advice: stored.advice }) }
+    const recording = startRecording(thread)
+    const row = recordChange(resolved, recording)
+    await storeResolution(sql, { changeId, status: resolved.status, ...row })
+    await sql.run(recording.statements())
+    return { body: changeText({ ...row, advice: stored.advice }) }
   })
 }

@@ -13,7 +13,7 @@ import type { Sql } from '../../src/store/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { checkStepUp } from '../authority/step-up.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { secretText } from './standard-webhooks.ts'
 
@@ -99,8 +99,9 @@ function secondsToRedelivery({ cursor, delivers, redeliveredUntil, pauseSeconds 
 /** The act, its step-up and its audit event are one commit. */
 export async function manageEndpoint(
   { body, params, caller }: WorkerRequest,
-  { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
+  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ) {
+  const { pool } = thread
   const name = params['action'] as keyof typeof actions
   const action = actions[name]
   const given = action.bodyOf(body)
@@ -121,22 +122,19 @@ export async function manageEndpoint(
     const answer = await action.act(sql, { endpointId, locked, after, isSigned: stepUp !== undefined })
     if (answer instanceof Failure) return answer
     const { type, route, reason } = action
-    const log = startLogBatch()
-    const event = auditEvent(
-      {
-        type,
-        route,
-        by: caller.callerId,
-        reason,
-        detail: {
-          endpointId,
-          ...(after === undefined ? {} : { after }),
-          ...(stepUp === undefined ? {} : { stepUpAuthorization: stepUp }),
-        },
+    const recording = startRecording(thread)
+    recording.audit({
+      type,
+      route,
+      by: caller.callerId,
+      reason,
+      detail: {
+        endpointId,
+        ...(after === undefined ? {} : { after }),
+        ...(stepUp === undefined ? {} : { stepUpAuthorization: stepUp }),
       },
-      key,
-    )
-    await sql.run(auditAndLog([event], log))
+    })
+    await sql.run(recording.statements())
     return { body: JSON.stringify(answer) }
   })
 }

@@ -1,12 +1,11 @@
 // POST /refusal/verify and POST /audit/verify (decisions §9): anyone may have evidence checked with the keys that are published.
 import { parseBody } from '../../src/core/json/body.ts'
 import { isObject } from '../../src/formats/json/fields.ts'
-import type { Json } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
-import type { Check, Crypto } from '../../src/formats/artifacts/evidence.ts'
+import type { Check } from '../../src/formats/artifacts/evidence.ts'
 import type { Members } from '../../src/formats/json/members.ts'
 import { checkMembers } from '../../src/formats/artifacts/known-members.ts'
-import type { EvidenceKind } from '../../src/formats/artifacts/evidence.ts'
+import type { Evidence } from '../../src/formats/artifacts/kind.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 
@@ -18,17 +17,16 @@ import { finishWithText, runStage, type Finished, type InFlight } from '../in-fl
 export function checkEvidence(
   batch: readonly InFlight[],
   { crypto }: ThreadContext,
-  kind: EvidenceKind,
-  check: (evidence: Json, crypto: Crypto) => Check[],
+  { check, members }: Evidence,
 ): Finished[] {
   return finishWithText(
     runStage(batch, ({ request }) => {
       const evidence = parseBody(request.body)
       if (evidence instanceof Failure) return evidence
       if (!isObject(evidence)) return failures.invalidEvidence()
-      const members = checkMembers(kind, evidence as Members)
-      const checks = check(evidence as Json, crypto)
-      const all = members.problem === undefined ? checks : [...checks, members]
+      const beside = checkMembers(evidence as Members, members)
+      const checks = check(evidence as Members, crypto)
+      const all = beside.problem === undefined ? checks : [...checks, beside]
       return { request, text: JSON.stringify(verdict(all)) }
     }),
   )

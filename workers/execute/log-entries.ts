@@ -1,5 +1,6 @@
 // The evidence log holds executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
+import { authorization } from '../../src/formats/artifacts/authorization.ts'
+import { entryOf } from '../../src/formats/artifacts/kinds.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import type { ExistingStreams } from '../existing-streams.ts'
@@ -9,7 +10,7 @@ import type { Accepted } from './validate/validate.ts'
 
 export function authorizationEntry(item: Authorized): QueuedEntry {
   return {
-    ...artifactEntry.authorization(item.authorization.payload, sha256Hex),
+    ...entryOf(authorization, item.authorization.payload, sha256Hex),
     id: item.transaction.businessTransactionId,
     streams: streamsOf(item),
   }
@@ -18,7 +19,8 @@ export function authorizationEntry(item: Authorized): QueuedEntry {
 /** @param existing leaves out the streams of names that nobody has: a refused action may be any text */
 export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEntry {
   return {
-    ...artifactEntry.refusal(item.refusal.hash),
+    kind: 'refusal',
+    hash: item.refusal.hash,
     id: item.transaction.businessTransactionId,
     streams: existing(streamsOf(item)),
   }
@@ -32,7 +34,7 @@ export function receiptEntry(
   { id, receiptHash }: { readonly id: string; readonly receiptHash: string },
   streams: QueuedEntry['streams'],
 ): QueuedEntry {
-  return { ...artifactEntry.receipt(receiptHash), id, streams }
+  return { kind: 'receipt', hash: receiptHash, id, streams }
 }
 
 export function streamsOf({ transaction, request }: Accepted): QueuedEntry['streams'] {

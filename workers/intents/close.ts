@@ -5,11 +5,10 @@ import { readIntentText } from '../../src/core/intents/shown.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
 import { lockIntent, type LockedIntent } from '../../src/store/tables/execution-intents.ts'
 import { noteFirstWord, type FirstWord } from '../../src/store/tables/in-doubt-intents.ts'
-import type { LogBatch } from '../../src/store/tables/log-queue.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording, type Recording } from '../evidence/recording.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { signEnd, closeLocked, type End } from './transition.ts'
@@ -36,12 +35,12 @@ type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Waits
  */
 export async function closeIntent(
   request: WorkerRequest,
-  { pool, key, startLogBatch }: ThreadContext,
+  thread: ThreadContext,
   { type, endOf }: { type: 'intent.resolved' | 'intent.finalized'; endOf: EndOf },
 ): Promise<{ body: string; status: number } | Failure> {
   const id = request.params['id']?.toLowerCase()
   if (!isUuid(id)) return failures.intentNotFound()
-  return allOrNothing(pool, async (sql) => {
+  return allOrNothing(thread.pool, async (sql) => {
     // The thread that is storing its evidence at this moment comes first, and has then closed it.
     const locked = await lockIntent(sql, id)
     if (locked === null) return failures.intentNotFound()
@@ -56,8 +55,7 @@ export async function closeIntent(
       locked,
       by: request.caller.callerId,
       at: new Date().toISOString(),
-      key,
-      log: startLogBatch(),
+      recording: startRecording(thread),
     }
     const done = 'firstWord' in end ? await wait(end, closing) : await close(end, type, closing)
     if (done instanceof Failure) return done
@@ -65,15 +63,15 @@ export async function closeIntent(
     // Released by the gateway for a direct caller: no transaction of ours says what it was.
     if (body === null) throw new Error('the intent has no transaction')
     const { action: capability } = JSON.parse(body) as { action: string }
-    const { by, at, log } = closing
-    const event = auditEvent({ ...done, route: ROUTES[done.type], by, at, capability }, key)
-    await sql.run(auditAndLog([event], log))
+    const { by, at, recording } = closing
+    recording.audit({ ...done, route: ROUTES[done.type], by, at, capability })
+    await sql.run(recording.statements())
     return { body, status: done.type === 'intent.first_word' ? 202 : 200 }
   })
 }
 
 /** A locked intent that somebody says something of. */
-interface Closing extends Pick<ThreadContext, 'key'> {
+interface Closing {
   readonly sql: Transaction
   readonly id: string
   readonly locked: LockedIntent
@@ -81,17 +79,17 @@ interface Closing extends Pick<ThreadContext, 'key'> {
   readonly by: string
   /** ISO 8601. */
   readonly at: string
-  readonly log: LogBatch
+  readonly recording: Recording
 }
 
 /** The act, for its audit event. */
-interface Done {
+interface Closed {
   readonly type: keyof typeof ROUTES
   readonly reason: string
   readonly detail: { readonly [name: string]: string }
 }
 
-async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise<Done | Failure> {
+async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise<Closed | Failure> {
   if (!(await noteFirstWord(sql, id, { ...firstWord, by, at })))
     return failures.conflict('The execution intent came into doubt at this moment. Try again.')
   const { resolution, note } = firstWord
@@ -104,11 +102,11 @@ async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise
 
 async function close(
   end: End,
-  type: Done['type'],
-  { sql, id, locked, by, at, key, log }: Closing,
-): Promise<Done> {
+  type: Closed['type'],
+  { sql, id, locked, by, at, recording }: Closing,
+): Promise<Closed> {
   const { state, resolution } = end
-  const signed = signEnd({ id, from: locked.state, end, by, at, owner: locked.callerId }, { key, log })
+  const signed = signEnd({ id, from: locked.state, end, by, at, owner: locked.callerId }, recording)
   await closeLocked([signed], sql)
   return {
     type,

@@ -9,7 +9,6 @@ import { sha256Hex } from '../../src/store/sha256.ts'
 import { readIntent } from '../../src/store/tables/execution-intents.ts'
 import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
 import { readTransitions } from '../../src/store/tables/intent-transitions.ts'
-import type { LogBatch } from '../../src/store/tables/log-queue.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import type {
@@ -20,7 +19,7 @@ import type {
   ReadBackReport,
 } from '../../src/core/operations/read-back.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording, type Recording } from '../evidence/recording.ts'
 import { conclude } from '../webhooks/conclude.ts'
 import { readStanding } from '../webhooks/confirm.ts'
 import { signEnd, closeLocked } from './transition.ts'
@@ -91,14 +90,14 @@ export async function concludeReadBack(
       answered,
       callerId,
       at: new Date().toISOString(),
-      log: tools.startLogBatch(),
+      recording: startRecording(tools),
     }
     if (conclusion.closes !== undefined) {
-      await close(heard, { from: intent.state, resolution: conclusion.closes }, tools)
+      await close(heard, { from: intent.state, resolution: conclusion.closes })
       return { outcome: says satisfies ReadBackOutcome }
     }
     if (conclusion.outcome === 'confirmed') return { outcome: 'closed' }
-    await storeContradiction(heard, conclusion.detail, tools)
+    await storeContradiction(heard, conclusion.detail)
     return { outcome: 'contradicted' }
   })
 }
@@ -112,51 +111,44 @@ interface Heard {
   /** The caller that submitted the transaction. */
   readonly callerId: string
   readonly at: string
-  readonly log: LogBatch
+  readonly recording: Recording
 }
 
 async function close(
   heard: Heard,
   { from, resolution }: { readonly from: IntentState; readonly resolution: Resolution },
-  { key }: ConcludeWith,
 ): Promise<void> {
-  const { sql, answered, note, callerId, at, log } = heard
+  const { sql, answered, note, callerId, at, recording } = heard
   const { businessTransactionId: id, capability } = answered.question
   const end = { state: 'RESOLVED', resolution, note } as const
-  const signed = signEnd({ id, from, end, by: byOf(answered), at, owner: callerId }, { key, log })
-  const event = auditEvent(
-    {
-      type: 'intent.resolved',
-      route: 'service',
-      at,
-      reason: `The execution intent is RESOLVED: ${resolution}.`,
-      capability,
-      detail: { ...aboutAnswer(heard), transitionId: signed.transitionId },
-    },
-    key,
-  )
+  const signed = signEnd({ id, from, end, by: byOf(answered), at, owner: callerId }, recording)
+  recording.audit({
+    type: 'intent.resolved',
+    route: 'service',
+    at,
+    reason: `The execution intent is RESOLVED: ${resolution}.`,
+    capability,
+    detail: { ...aboutAnswer(heard), transitionId: signed.transitionId },
+  })
   await closeLocked([signed], sql)
-  sql.runLast(auditAndLog([event], log))
+  sql.runLast(recording.statements())
 }
 
 /** The intent stays as it is. */
-async function storeContradiction(heard: Heard, reason: string, { key }: ConcludeWith): Promise<void> {
-  const { sql, answered, says, at, log } = heard
+async function storeContradiction(heard: Heard, reason: string): Promise<void> {
+  const { sql, answered, says, at, recording } = heard
   const { businessTransactionId: id, capability } = answered.question
   const confirmationId = await confirmationOf(id, sql)
-  const event = auditEvent(
-    {
-      type: 'confirmation.contradicts',
-      route: 'service',
-      at,
-      reason,
-      capability,
-      severity: 'WARNING',
-      detail: { ...aboutAnswer(heard), says, ...(confirmationId === undefined ? {} : { confirmationId }) },
-    },
-    key,
-  )
-  sql.runLast(auditAndLog([event], log))
+  recording.audit({
+    type: 'confirmation.contradicts',
+    route: 'service',
+    at,
+    reason,
+    capability,
+    severity: 'WARNING',
+    detail: { ...aboutAnswer(heard), says, ...(confirmationId === undefined ? {} : { confirmationId }) },
+  })
+  sql.runLast(recording.statements())
 }
 
 function byOf({ question }: AnsweredQuestion): string {

@@ -1,8 +1,6 @@
 // The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
 // takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
 // Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
 import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/store/tables/execution-intents.ts'
 import { readLastRevocations } from '../../src/store/tables/external-connectors.ts'
 import { forgetClosed, noteInDoubt } from '../../src/store/tables/in-doubt-intents.ts'
@@ -13,7 +11,7 @@ import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { Registration } from '../connectors/external.ts'
 import type { ThreadContext } from '../context.ts'
 import { expireOverdue } from '../approval-requests/expire.ts'
-import { auditEvent, auditAndLog } from '../evidence/audit.ts'
+import { startRecording, type Done } from '../evidence/recording.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
@@ -53,16 +51,14 @@ async function sweep(tools: SweepWith): Promise<number> {
 }
 
 /** Takes sorted ids, and resolves to how many of them this call noted. */
-function notice(
-  ids: readonly string[],
-  { pool, key, startLogBatch, connectors }: SweepWith,
-): Promise<number> {
+function notice(ids: readonly string[], tools: SweepWith): Promise<number> {
+  const { pool, connectors } = tools
   return inTransaction(pool, async (sql) => {
     const locked = await lockInDoubt(sql, ids)
     const noted = await noteInDoubt(sql, await withConnectors(locked, { sql, connectors }))
-    const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
-    const log = startLogBatch()
-    sql.runLast(auditAndLog(events, log))
+    const recording = startRecording(tools)
+    for (const intent of locked.filter(({ id }) => noted.has(id))) recording.audit(doubtOf(intent))
+    sql.runLast(recording.statements())
     return noted.size
   })
 }
@@ -99,24 +95,21 @@ function askableConnector(
   return registration?.readBack === true ? registration : undefined
 }
 
-function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: SigningKey): AuditEventRow {
-  return auditEvent(
-    {
-      type: 'intent.in_doubt',
-      // No request asked for it: the service looks by itself.
-      route: 'service',
-      reason:
-        'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
-      capability: transaction === null ? undefined : readTransaction(transaction)?.intent.action,
-      severity: 'WARNING',
-      detail: {
-        businessTransactionId: id,
-        deadline,
-        ...(callerId === null ? {} : { submittedBy: callerId }),
-      },
+function doubtOf({ id, deadline, callerId, transaction }: DoubtedIntent): Done {
+  return {
+    type: 'intent.in_doubt',
+    // No request asked for it: the service looks by itself.
+    route: 'service',
+    reason:
+      'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
+    capability: transaction === null ? undefined : readTransaction(transaction)?.intent.action,
+    severity: 'WARNING',
+    detail: {
+      businessTransactionId: id,
+      deadline,
+      ...(callerId === null ? {} : { submittedBy: callerId }),
     },
-    key,
-  )
+  }
 }
 
 /** Undefined for what was changed in the database until it is no transaction: its intent is in doubt all the same. */

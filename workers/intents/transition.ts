@@ -1,22 +1,18 @@
 // The signed transition of an execution intent: the proof of an end that no record and no authorization proves (decisions §8).
 import { randomUUID } from 'node:crypto'
-import { canonicalize } from '../../src/formats/json/canonical.ts'
+import { intentTransition } from '../../src/formats/artifacts/intent-transition.ts'
 import {
   mayFollow,
   type IntentEnd,
   type IntentState,
   type Resolution,
 } from '../../src/formats/schemas/intent-states.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/store/sha256.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { endIntents } from '../../src/store/tables/execution-intents.ts'
 import { forget } from '../../src/store/tables/in-doubt-intents.ts'
 import { insertTransitions, type IntentTransitionRow } from '../../src/store/tables/intent-transitions.ts'
-import type { LogBatch, LogPosition, QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import type { Recording } from '../evidence/recording.ts'
 
 /** How an intent ends. */
 export interface End {
@@ -46,26 +42,25 @@ interface Ending {
 }
 
 /** An end that is signed and in the log of its commit, and not stored yet. */
-export interface SignedEnd extends IntentTransitionRow, LogPosition {
+export interface SignedEnd extends IntentTransitionRow {
   readonly end: End
 }
 
 /** Signs how an intent ends. */
-export function signEnd(
-  { id, from, end, by, at, owner }: Ending,
-  { key, log }: { readonly key: SigningKey; readonly log: LogBatch },
-): SignedEnd {
+export function signEnd({ id, from, end, by, at, owner }: Ending, recording: Recording): SignedEnd {
   const { state, ...members } = end
   // Nothing is signed that a verifier would refuse.
   if (!mayFollow(from, state)) throw new Error(`an intent cannot go from ${from} to ${state}`)
-  const transitionId = randomUUID()
-  const body = canonicalize({ transitionId, businessTransactionId: id, from, to: state, ...members, by, at })
-  const seal = canonicalize({ ...signEd25519('intent-transition', body, key), signedAt: at })
-  const position = log.add((): QueuedEntry => {
-    const entry = { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {} }
-    return owner === null ? entry : { ...entry, owner }
-  })
-  return { transitionId, businessTransactionId: id, at, body, seal, ...position, end }
+  const transition = {
+    transitionId: randomUUID(),
+    businessTransactionId: id,
+    from,
+    to: state,
+    ...members,
+    by,
+    at,
+  }
+  return { ...recording.record(intentTransition, transition, { at, owner: owner ?? undefined }), end }
 }
 
 /**

@@ -1,5 +1,6 @@
 // The rows by which the feed finds its events among the entries of an append (migrations/0016_event-feed.sql).
-import { bitOf, eventCodeOf } from '../../src/formats/schemas/event-types.ts'
+import { eventCodeOf } from '../../src/formats/artifacts/kinds.ts'
+import { bitOf } from '../../src/formats/schemas/event-types.ts'
 import {
   encodeEvent,
   insertEventRows,

@@ -1,21 +1,11 @@
 // Confirmations by a batch of deliveries, and the intents that they close, of one commit.
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { providerConfirmation } from '../../src/formats/artifacts/provider-confirmation.ts'
+import type { Json } from '../../src/formats/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sha256Hex } from '../../src/store/sha256.ts'
 import { printable } from '../../src/formats/text/printable.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { confirmationStreams } from '../../src/store/tables/artifacts.ts'
-import type { AuditEventRow } from '../../src/store/tables/audit-events.ts'
 import { lockNamed, findNamed, type NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'
-import type { LogBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
-import {
-  findConfirmations,
-  insertConfirmations,
-  type ProviderConfirmationRow,
-} from '../../src/store/tables/provider-confirmations.ts'
+import { findConfirmations, insertConfirmations } from '../../src/store/tables/provider-confirmations.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { readEvidence } from '../../src/store/tables/trust-records.ts'
 import type { DeliveryEnd, WaitingDelivery } from '../../src/store/tables/webhook-outcomes.ts'
@@ -28,7 +18,7 @@ import {
   type Match,
 } from '../../src/core/webhook-rules/match.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEvent } from '../evidence/audit.ts'
+import type { Recording } from '../evidence/recording.ts'
 import { signEnd, closeLocked, type SignedEnd } from '../intents/transition.ts'
 import { conclude, type Conclusion, type Word } from './conclude.ts'
 import type { WebhookRules } from './rules.ts'
@@ -55,17 +45,18 @@ const ROUTE = 'POST /webhooks/{provider}'
 /**
  * Applies the rules in effect to deliveries, in the order in which they came.
  * @param transaction stores confirmations and ends before it returns, and locks the intents that the deliveries name
- * @returns what became of each, and the audit events of it, which the caller stores
+ * @param recording takes the audit events too; the caller stores its last statements
+ * @returns what became of each
  */
 export async function confirmDeliveries(
   events: readonly WaitingDelivery[],
   {
     at,
-    log,
+    recording,
     transaction,
     tools,
-  }: { at: string; log: LogBatch; transaction: Transaction; tools: ConfirmWith },
-): Promise<{ confirmed: Confirmed[]; audited: AuditEventRow[] }> {
+  }: { at: string; recording: Recording; transaction: Transaction; tools: ConfirmWith },
+): Promise<Confirmed[]> {
   const read = events.map((event) => readDelivery(event, tools.webhookRules))
   const matched = read.filter((one) => 'match' in one)
   const named = await findNamed(
@@ -80,23 +71,22 @@ export async function confirmDeliveries(
     transaction,
     matched.flatMap(({ event }) => (event.reruns > 0 ? [event.eventKey] : [])),
   )
-  const made: Made = { confirmations: [], ends: [], audited: [] }
+  const made: Made = { confirmations: [], ends: [] }
   const confirmed = read.map((one): Confirmed => {
     if (!('match' in one)) return one
     const found = named.get(one.match.transaction) ?? []
     const of = found.length === 1 ? standing.get(found[0] ?? '') : undefined
     if (of === undefined) return withoutTransaction(one, found)
-    return confirm(one, of, { at, log, key: tools.key, before, made })
+    return confirm(one, of, { at, recording, before, made })
   })
   await closeLocked(made.ends, transaction, insertConfirmations(made.confirmations))
-  return { confirmed, audited: made.audited }
+  return confirmed
 }
 
 /** The rows that a commit writes, as they grow. */
 interface Made {
   readonly confirmations: Parameters<typeof insertConfirmations>[0][number][]
   readonly ends: SignedEnd[]
-  readonly audited: AuditEventRow[]
 }
 
 function readDelivery(event: WaitingDelivery, webhookRules: ConfirmWith['webhookRules']): Read | Confirmed {
@@ -171,8 +161,7 @@ export async function readStanding(
 interface ConfirmingWith {
   /** ISO 8601. */
   readonly at: string
-  readonly log: LogBatch
-  readonly key: SigningKey
+  readonly recording: Recording
   /** As `findConfirmations` reads them. */
   readonly before: ReadonlyMap<string, string>
   readonly made: Made
@@ -201,11 +190,19 @@ function confirm(read: Read, of: Standing, given: ConfirmingWith): Confirmed {
     detail: conclusion.detail,
   }
   if (conclusion.outcome === 'waits') return { ...shared, outcome: null, confirmationId: undefined }
-  const { at, log, key, before, made } = given
+  const { at, recording, before, made } = given
   let confirmationId = before.get(`${event.eventKey} ${rulesHash}`)
   if (confirmationId === undefined) {
-    const row = signConfirmation({ event, rulesHash, ruleId, word, id, at }, key)
-    made.confirmations.push({ ...row, ...log.add(() => confirmationEntry(row, of)) })
+    const row = recording.record(
+      providerConfirmation,
+      confirmationOf({ event, rulesHash, ruleId, word, id }),
+      {
+        at,
+        owner: of.callerId,
+        execution: { caller: of.callerId, transaction: of.body, isReleased: of.isReleased },
+      },
+    )
+    made.confirmations.push({ ...row, eventKey: event.eventKey, at })
     ;({ confirmationId } = row)
   }
   act({ event, of, word, conclusion, detail: { confirmationId, ruleId } }, given)
@@ -231,7 +228,7 @@ function act(
     conclusion: Exclude<Conclusion, { outcome: 'waits' }>
     detail: { readonly confirmationId: string; readonly ruleId: string }
   },
-  { at, log, key, made }: ConfirmingWith,
+  { at, recording, made }: ConfirmingWith,
 ): void {
   const { businessTransactionId: id, callerId, body } = of
   const capability = (JSON.parse(body) as { intent: { action: string } }).intent.action
@@ -240,55 +237,46 @@ function act(
     const resolution = conclusion.closes
     const end = { state: 'RESOLVED', resolution, confirmationId: detail.confirmationId } as const
     const by = `webhook:${provider}`
-    const signed = signEnd({ id, from: of.intent.state, end, by, at, owner: callerId }, { key, log })
+    const signed = signEnd({ id, from: of.intent.state, end, by, at, owner: callerId }, recording)
     made.ends.push(signed)
     of.intent = { ...of.intent, state: end.state, inDoubt: false, resolution }
-    made.audited.push(
-      auditEvent(
-        {
-          type: 'intent.resolved',
-          route: ROUTE,
-          at,
-          reason: `The execution intent is RESOLVED: ${resolution}.`,
-          capability,
-          detail: { ...about, transitionId: signed.transitionId },
-        },
-        key,
-      ),
-    )
+    recording.audit({
+      type: 'intent.resolved',
+      route: ROUTE,
+      at,
+      reason: `The execution intent is RESOLVED: ${resolution}.`,
+      capability,
+      detail: { ...about, transitionId: signed.transitionId },
+    })
   }
   if (conclusion.outcome === 'contradicted')
-    made.audited.push(
-      auditEvent(
-        {
-          type: 'confirmation.contradicts',
-          route: ROUTE,
-          at,
-          reason: conclusion.detail,
-          capability,
-          severity: 'WARNING',
-          detail: { ...about, says: word.says },
-        },
-        key,
-      ),
-    )
+    recording.audit({
+      type: 'confirmation.contradicts',
+      route: ROUTE,
+      at,
+      reason: conclusion.detail,
+      capability,
+      severity: 'WARNING',
+      detail: { ...about, says: word.says },
+    })
 }
 
-function signConfirmation(
-  {
-    event,
-    rulesHash,
-    ruleId,
-    word,
-    id,
-    at,
-  }: { event: WaitingDelivery; rulesHash: string; ruleId: string; word: Word; id: string; at: string },
-  key: SigningKey,
-): ProviderConfirmationRow {
-  const { eventKey, provider, eventId, bodySha256, receivedAt } = event
-  const confirmationId = randomUUID()
-  const body = canonicalize({
-    confirmationId,
+function confirmationOf({
+  event,
+  rulesHash,
+  ruleId,
+  word,
+  id,
+}: {
+  event: WaitingDelivery
+  rulesHash: string
+  ruleId: string
+  word: Word
+  id: string
+}) {
+  const { provider, eventId, bodySha256, receivedAt } = event
+  return {
+    confirmationId: randomUUID(),
     provider,
     eventId,
     deliveryHash: bodySha256,
@@ -298,21 +286,5 @@ function signConfirmation(
     says: word.says,
     comparisons: word.comparisons.map(({ expression, holds }) => ({ expression, holds })),
     receivedAt,
-  })
-  const signature = { ...signEd25519('provider-confirmation', body, key), signedAt: at }
-  const seal = canonicalize(signature)
-  return { confirmationId, businessTransactionId: id, provider, eventKey, rulesHash, at, body, seal }
-}
-
-function confirmationEntry(
-  { confirmationId, body }: ProviderConfirmationRow,
-  { callerId: caller, body: transaction, isReleased }: Standing,
-): QueuedEntry {
-  const streams = confirmationStreams({ caller, transaction, isReleased })
-  return {
-    ...artifactEntry.providerConfirmation(body, sha256Hex),
-    id: confirmationId,
-    streams,
-    owner: caller,
   }
 }

@@ -12,7 +12,7 @@ import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/store/tables/webhook-outcomes.ts'
 import type { WebhookJobs } from '../../src/store/queues/webhook-queue.ts'
 import type { ThreadContext } from '../context.ts'
-import { auditEventRow, auditAndLog, type AuditEvent } from '../evidence/audit.ts'
+import { startRecording, type Done } from '../evidence/recording.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.ts'
 
@@ -91,7 +91,7 @@ async function processAll(
   queue: string,
   tools: ProcessWith,
 ): Promise<ProcessedDelivery[][]> {
-  const { pool, webhookJobs, key, startLogBatch } = tools
+  const { pool, webhookJobs } = tools
   const queues = await webhookJobs()
   return inTransaction(pool, async (transaction) => {
     const at = new Date().toISOString()
@@ -100,19 +100,19 @@ async function processAll(
       transaction,
       deliveries.map(({ id }) => id),
     )
-    const log = startLogBatch()
-    const { confirmed, audited } = await confirmDeliveries(events, { at, log, transaction, tools })
+    const recording = startRecording(tools)
+    const confirmed = await confirmDeliveries(events, { at, recording, transaction, tools })
     const waiting = confirmed.filter(({ outcome }) => outcome === null)
     const processed = events.flatMap((event, i) => {
       const of = confirmed[i]!
       return of.outcome === null ? [] : [{ event, of, outcome: of.outcome }]
     })
-    const rows = processed.map(({ event, of }) => auditEventRow(processedEvent(event, of, at), key))
+    for (const { event, of } of processed) recording.audit(processedEvent(event, of, at))
     // A delivery that waits says so once.
     const ends = confirmed.filter(
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
-    transaction.runLast([...storeEnds(ends, at), ...auditAndLog([...audited, ...rows], log)])
+    transaction.runLast([...storeEnds(ends, at), ...recording.statements()])
     if (waiting.length > 0) {
       const waits = new Set(waiting.map(({ eventKey }) => eventKey))
       const later = deliveries.filter(({ id }) => waits.has(id))
@@ -133,7 +133,7 @@ async function processAll(
   })
 }
 
-function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): AuditEvent {
+function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): Done {
   const { eventKey, provider, eventId, bodySha256, body, receivedAt, reruns } = event
   const { outcome, ruleId, businessTransactionId, confirmationId } = of
   const said = { outcome, ruleId, businessTransactionId, confirmationId: confirmationId ?? null }
@@ -142,10 +142,9 @@ function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): Audi
     // Each run has an event of its own; that of the first has the delivery's id.
     eventId: reruns === 0 ? eventKey : randomUUID(),
     type: 'webhook.processed',
-    occurredAt: at,
+    at,
     route: 'POST /webhooks/{provider}',
     reason: `A delivery was received and processed. ${of.detail}`,
-    severity: 'INFO',
     detail: {
       provider,
       eventId,

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { failures, type Audited, type Failure } from '../../src/core/errors/errors.ts'
 import { failureOf } from '../../src/core/errors/failure-of.ts'
-import { artifactEntry } from '../../src/formats/artifacts/entry.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import type { QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import { isUnavailable } from '../../src/store/postgres/sql-errors.ts'
@@ -155,7 +154,7 @@ export function storeWithJobs(
 }
 
 function entryOf({ eventKey, bodySha256 }: WebhookEventRow): QueuedEntry {
-  return { ...artifactEntry.webhook(bodySha256), id: eventKey, streams: {} }
+  return { kind: 'webhook', hash: bodySha256, id: eventKey, streams: {} }
 }
 
 function answered({ request, row }: Delivery, outcome: Outcome | Failure): Finished {

@@ -1,8 +1,8 @@
 // A row that is in the log, held against its entry there: the entry is of this kind, and has the hash of these bytes.
 import { errorText } from '../../formats/text/error-text.ts'
-import { isEntryOf } from '../../formats/artifacts/entry.ts'
+import { isEntryOf } from '../../formats/log/entry.ts'
 import type { LogEntry } from '../../formats/log/entry.ts'
-import { artifactsOf, type Artifact, type ArtifactTable } from '../../store/tables/artifacts.ts'
+import type { Artifact, ArtifactRow, ArtifactTable } from '../../store/tables/artifacts.ts'
 import { LogFault } from '../log/source.ts'
 import { isDamage } from './damage.ts'
 import type { Tools } from './tools.ts'
@@ -16,16 +16,14 @@ export interface Place {
 
 type LogTools = Pick<Tools, 'logs' | 'readEntry'>
 
-type Columns = readonly (string | null)[]
-
 /**
- * @param row.columns those of the table, and maybe others behind them
+ * @param row.columns those of the table, and maybe others
  * @returns the row's artifact with its entry; a text says what is wrong with the row, as `Finding.problem`
  * @throws Error where one of them cannot be read, see `cannotCompare`
  */
 export async function entryOf(
   table: ArtifactTable,
-  { columns, place }: { readonly columns: Columns; readonly place: Place },
+  { columns, place }: { readonly columns: ArtifactRow; readonly place: Place },
   { logs, readEntry }: LogTools,
 ): Promise<{ artifact: Artifact; entry: LogEntry; late: boolean } | string> {
   const artifact = artifactOf(table, columns)
@@ -37,8 +35,8 @@ export async function entryOf(
 }
 
 /** The newest of the row: the one whose place it keeps. @throws Error where it cannot be read */
-export function artifactOf(table: ArtifactTable, columns: Columns): Artifact {
-  const artifact = artifactsOf(table, columns.slice(0, table.columns.length)).at(-1)
+export function artifactOf(table: ArtifactTable, columns: ArtifactRow): Artifact {
+  const artifact = table.artifacts(columns).at(-1)
   if (artifact === undefined) throw new Error('it has no bytes')
   return artifact
 }

@@ -1,6 +1,11 @@
 // Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own.
 // `countersign log audit` looks at more.
-import { artifactTables, type ArtifactTable } from '../../store/tables/artifacts.ts'
+import {
+  artifactTables,
+  namedColumns,
+  type ArtifactRow,
+  type ArtifactTable,
+} from '../../store/tables/artifacts.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { Check, Finding } from './check.ts'
 import { cannotCompare, entryOf, type Place } from './entries.ts'
@@ -11,14 +16,14 @@ export interface LoggedRow {
   readonly key: string
   readonly logBatch: string
   readonly logOrdinal: number | null
-  /** The columns that `read` of the check selects. */
-  readonly columns: readonly (string | null)[]
+  /** The columns that `LoggedDetail.columns` names. */
+  readonly columns: ArtifactRow
 }
 
 /** The further use of the rows of a page, beyond finding their commits. */
 export interface LoggedDetail {
-  /** SQL of what it reads of a row `c` of a table, as text. */
-  readonly columns: (table: ArtifactTable) => readonly string[]
+  /** SQL of what it reads of a row `c` of a table, as text, by name. */
+  readonly columns: (table: ArtifactTable) => Readonly<Record<string, string>>
   /** SQL that joins other tables to them, by the key. */
   readonly joins: (table: ArtifactTable) => string
   /** @param rows each with its place, or `queued` */
@@ -31,7 +36,7 @@ export interface LoggedDetail {
 
 /** The own check of a row that has to be joined with its transaction has verified more than its entry would say. */
 const COMPARED: LoggedDetail = {
-  columns: ({ columns, joined }) => (joined === true ? [] : columns),
+  columns: ({ columns, joined }) => (joined === true ? {} : columns),
   joins: () => '',
   async examine(table, rows, tools) {
     if (table.joined === true) return []
@@ -53,15 +58,19 @@ export function loggedChecks(detail: LoggedDetail = COMPARED): Check[] {
 
 function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDetail): Check {
   const [key] = table.key
+  const read = columns(table)
+  const names = Object.keys(read)
   const shown = table.numbered === true ? `c.${key} || ' ' || c.ordinal` : `c.${key}::text`
   return {
     table: table.table,
     text: `
       SELECT ${shown} AS key, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal",
-        ARRAY[${columns(table).join(', ')}]::text[] AS columns
+        ARRAY[${Object.values(read).join(', ')}]::text[] AS texts
       FROM $table AS c ${joins(table)} WHERE c.log_batch IS NOT NULL`,
     async examine(page, tools) {
-      const rows = page as readonly LoggedRow[]
+      const rows = (
+        page as readonly (Omit<LoggedRow, 'columns'> & { readonly texts: (string | null)[] })[]
+      ).map(({ texts, ...row }): LoggedRow => ({ ...row, columns: namedColumns(names, texts) }))
       const places = await findPlaces(tools.sql, rows)
       const placed = rows.flatMap((row, i) => {
         const place = places[i]

@@ -1,9 +1,9 @@
 // An audit of the log checks each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
 // its receipt was kept.
-import { isLateKind } from '../../formats/artifacts/entry.ts'
+import { isLateKind } from '../../formats/log/entry.ts'
 import { streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
 import { sha256 } from '../../store/sha256.ts'
-import type { Artifact, ArtifactTable } from '../../store/tables/artifacts.ts'
+import type { Artifact, ArtifactRow, ArtifactTable } from '../../store/tables/artifacts.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { Finding } from '../fsck/check.ts'
 import { artifactOf, cannotCompare, entryOf, named, type Place } from '../fsck/entries.ts'
@@ -23,12 +23,12 @@ interface AuditedLogs extends CoveredLogs, Pick<Tools, 'readEntry'> {
 }
 
 /** The columns that the rules below read, beside those that make the entry. */
-const MORE: Readonly<Record<string, readonly string[]>> = {
-  receipts: ['i.log_batch::text', 'i.log_ordinal::text'],
-  approvals: ['c.consumed_by::text', `c.approver_id || ':' || c.key_id`],
+const MORE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  receipts: { intentBatch: 'i.log_batch::text', intentOrdinal: 'i.log_ordinal::text' },
+  approvals: { consumedBy: 'c.consumed_by::text', keyId: `c.approver_id || ':' || c.key_id` },
 }
 /** Only where one was ever registered: a record has some 9 KB. */
-const CONNECTOR = `r.body::json #>> '{executions,0,evidence,connector,connectorVersion}'`
+const CONNECTOR = { connector: `r.body::json #>> '{executions,0,evidence,connector,connectorVersion}'` }
 const JOIN_RECORD = 'LEFT JOIN trust_records AS r USING (business_transaction_id)'
 const JOIN_TRANSACTION = 'LEFT JOIN business_transactions AS t USING (business_transaction_id)'
 const JOIN_INTENT = 'LEFT JOIN execution_intents AS i USING (business_transaction_id)'
@@ -37,11 +37,11 @@ export function auditedRows(audited: AuditedLogs): LoggedDetail {
   const hasConnectors = audited.authority.keys().some((name) => name.startsWith('connector '))
   const readsConnector = (table: string) => hasConnectors && table === 'receipts'
   return {
-    columns: ({ table, columns }) => [
+    columns: ({ table, columns }) => ({
       ...columns,
-      ...(MORE[table] ?? []),
-      ...(readsConnector(table) ? [CONNECTOR] : []),
-    ],
+      ...MORE[table],
+      ...(readsConnector(table) ? CONNECTOR : {}),
+    }),
     joins: ({ table, joined }) =>
       [
         joined === true ? JOIN_TRANSACTION : '',
@@ -78,7 +78,7 @@ async function problemsOf(
   try {
     // Also of what waits in the queue it must be readable.
     artifactOf(table, columns)
-    const own = table.table === 'receipts' ? receiptProblems(columns[3] ?? '', place, audited) : []
+    const own = table.table === 'receipts' ? receiptProblems(columns['body'] ?? '', place, audited) : []
     if (place === 'queued') return own
     const found = await entryOf(table, { columns, place }, audited)
     if (typeof found === 'string') return [...own, found]
@@ -152,44 +152,47 @@ async function orderedWith(
   }
   if (table === 'execution_intents')
     return rows.map(({ columns }) =>
-      by('the change that approved its policy', `policy ${policyIn(columns[2])}`),
+      by('the change that approved its policy', `policy ${policyIn(columns['transaction'])}`),
     )
   if (table === 'receipts') {
     const intents = await placesOf(
       sql,
-      rows.map(({ columns }) => positionOf(columns[4], columns[5])),
+      rows.map(({ columns }) => positionOf(columns)),
     )
     return intents.map((place, i) =>
       place === undefined
         ? []
         : [
             { what: 'its authorization', place },
-            ...by('the change that registered its connector', `connector ${rows[i]!.columns[6]}`).map(
-              (registration) => ({ ...registration, authorization: place }),
-            ),
+            ...by(
+              'the change that registered its connector',
+              `connector ${rows[i]!.columns['connector']}`,
+            ).map((registration) => ({ ...registration, authorization: place })),
           ],
     )
   }
   if (table === 'provider_confirmations')
-    return rows.map(({ columns }) => by('the change that approved its rules', `rules ${rulesIn(columns[1])}`))
+    return rows.map(({ columns }) =>
+      by('the change that approved its rules', `rules ${rulesIn(columns['body'])}`),
+    )
   if (table !== 'approvals') return rows.map(() => [])
   const users = await readIntentPositions(
     sql,
-    rows.flatMap(({ columns }) => columns[4] ?? []),
+    rows.flatMap(({ columns: { consumedBy } }) => consumedBy || []),
   )
   const used = await placesOf(
     sql,
-    rows.map(({ columns }) => users.get(columns[4] ?? '')),
+    rows.map(({ columns }) => users.get(columns['consumedBy'] ?? '')),
   )
   return rows.map(({ columns }, i) => {
     const place = used[i]
     return [
-      ...by("the change that enrolled its approver's key", `approver ${columns[5]}`),
+      ...by("the change that enrolled its approver's key", `approver ${columns['keyId']}`),
       ...(place === undefined
         ? []
         : [
             { what: 'the authorization that used it', place, after: true as const },
-            ...by("the change that revoked its approver's key", `revoked ${columns[5]}`).map(
+            ...by("the change that revoked its approver's key", `revoked ${columns['keyId']}`).map(
               (revocation) => ({ ...revocation, after: true as const, authorization: place }),
             ),
           ]),
@@ -198,9 +201,9 @@ async function orderedWith(
 }
 
 /** Undefined where the transaction cannot be read: another rule says so. */
-function policyIn(transaction: string | null | undefined): string | undefined {
+function policyIn(transaction = ''): string | undefined {
   try {
-    const { policy } = JSON.parse(transaction ?? '') as { policy: { name: string; version: string } }
+    const { policy } = JSON.parse(transaction) as { policy: { name: string; version: string } }
     return `${policy.name}/${policy.version}`
   } catch {
     return undefined
@@ -208,9 +211,9 @@ function policyIn(transaction: string | null | undefined): string | undefined {
 }
 
 /** Undefined where the confirmation cannot be read: another rule says so. */
-function rulesIn(confirmation: string | null | undefined): string | undefined {
+function rulesIn(confirmation = ''): string | undefined {
   try {
-    const { provider, rulesHash } = JSON.parse(confirmation ?? '') as { provider: string; rulesHash: string }
+    const { provider, rulesHash } = JSON.parse(confirmation) as { provider: string; rulesHash: string }
     return `${provider}/${rulesHash}`
   } catch {
     return undefined
@@ -219,12 +222,9 @@ function rulesIn(confirmation: string | null | undefined): string | undefined {
 
 type Position = Pick<LoggedRow, 'logBatch' | 'logOrdinal'>
 
-function positionOf(
-  batch: string | null | undefined,
-  ordinal: string | null | undefined,
-): Position | undefined {
-  if (batch === null || batch === undefined) return undefined
-  return { logBatch: batch, logOrdinal: ordinal === null || ordinal === undefined ? null : Number(ordinal) }
+function positionOf({ intentBatch = '', intentOrdinal = '' }: ArtifactRow): Position | undefined {
+  if (intentBatch === '') return undefined
+  return { logBatch: intentBatch, logOrdinal: intentOrdinal === '' ? null : Number(intentOrdinal) }
 }
 
 /** Undefined for what is not logged, or not yet. */

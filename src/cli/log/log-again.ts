@@ -3,8 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { errorText } from '../../formats/text/error-text.ts'
+import type { LoggedKind } from '../../formats/log/ids.ts'
 import { forgetLost } from '../../store/tables/log-batches.ts'
-import { startLogBatch, unlogged, type LoggedKind } from '../../store/tables/log-queue.ts'
+import { startLogBatch, unlogged } from '../../store/tables/log-queue.ts'
 import { readLogStatus } from '../../store/tables/log-state.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import {

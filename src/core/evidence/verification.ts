@@ -4,7 +4,7 @@ import { sealedText, type Sealed } from '../../store/tables/sealed.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StoredEvidence } from '../../store/tables/trust-records.ts'
 import { canonicalText, type Crypto } from '../../formats/artifacts/evidence.ts'
-import { VERIFIED_MESSAGE } from '../../formats/artifacts/known-members.ts'
+import { VERIFIED_MESSAGE } from '../../formats/artifacts/whole-record.ts'
 import { checkTrustRecord } from '../../formats/artifacts/trust-record.ts'
 
 export interface Verification {

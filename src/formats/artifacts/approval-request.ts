@@ -7,6 +7,9 @@ import type { Check, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { checkEd25519 } from './signatures.ts'
+import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
+import type { ArtifactKind } from './kind.ts'
+import * as shape from './known-members.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 /** The states that only its signed end can give a request. */
@@ -133,3 +136,127 @@ export function notesOnApprovalRequest(asked: Members): string[] {
     `Nothing signs how it stands (${stands.join(', ')}): the service says so when it is asked. Its end is signed where it was declined or withdrawn.`,
   ]
 }
+
+/** Where it is no text, the check of how it stands fails. */
+const status = (value: Json) =>
+  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
+
+const CLOSE = shape.signed({ signature: shape.SIGNATURE })
+
+export const approvalRequest = {
+  name: 'approval-request',
+  times: ['createdAt'],
+  logged: {
+    kind: 'approval-request',
+    event: 'approval_request.opened',
+    // It is opened only for a policy that governs the action.
+    counted: ({ requestedBy, capability, policy }) => ({
+      streams: {
+        caller: string(requestedBy),
+        capability: string(capability),
+        policy: string(members(policy)['name']),
+      },
+    }),
+  },
+  stored: {
+    table: 'approval_requests',
+    id: 'requestId',
+    at: 'createdAt',
+    columns: {
+      requestId: 'uuid',
+      requestHash: 'text',
+      /** The hash of the content without its id and times. */
+      askedHash: 'text',
+      requestedBy: 'text',
+      principalId: 'text',
+      quorum: 'integer',
+      createdAt: 'timestamptz',
+      expiresAt: 'timestamptz',
+      status: 'text',
+      policyName: 'text',
+      policyVersion: 'text',
+      noticeAt: 'timestamptz',
+    },
+    owner: { column: 'requested_by' },
+    audited: ['approval_request.opened'],
+  },
+  evidence: {
+    marks: ['request', 'requestHash', 'signature'],
+    idOf: ({ request }) => (isMembers(request) ? request['requestId'] : undefined),
+    check: checkApprovalRequest,
+    notesOn: notesOnApprovalRequest,
+    members: shape.closed({
+      ...shape.all(shape.checked, ['request', 'requestHash', 'actionCode', 'expiresAt']),
+      status,
+      missing: shape.count,
+      intervalSeconds: shape.count,
+      url: shape.text,
+      eligible: shape.texts,
+      endedBy: shape.objectOf(shape.closed({ changeId: shape.text })),
+      approvals: shape.listOf(
+        shape.closed({
+          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId']),
+          approvedAt: shape.time,
+        }),
+      ),
+      closed: CLOSE,
+      signature: shape.SIGNATURE,
+    }),
+    notProven: [
+      'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
+      'That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.',
+      'That what was asked for was executed, or was not: that is what a record or a refusal says.',
+      'That the note is true: it is what the caller wrote.',
+      'That its signals are true: they are what the caller declared.',
+    ],
+  },
+  feed: {
+    types: ['approval_request.opened'],
+    details: ({ requestHash, createdAt, expiresAt }, { id: requestId, callerId }) => ({
+      occurredAt: createdAt!,
+      callerId,
+      requestId,
+      requestHash,
+      expiresAt,
+    }),
+  },
+} as const satisfies ArtifactKind
+
+export const approvalRequestClose = {
+  name: 'approval-request-close',
+  times: ['closedAt'],
+  logged: {
+    kind: 'approval-request-close',
+    mark: (close) => ({ event: close['status'] === 'DECLINED' ? 'approval_request.declined' : 'none' }),
+  },
+  stored: {
+    table: 'approval_request_closes',
+    id: 'closeId',
+    at: 'closedAt',
+    columns: { closeId: 'uuid', requestId: 'uuid', closedAt: 'timestamptz' },
+    owner: { column: 'requested_by', of: 'approval_requests', by: 'request_id' },
+    audited: ['approval_request.declined', 'approval_request.withdrawn'],
+  },
+  evidence: {
+    marks: ['closeId', 'requestHash', 'signature'],
+    idOf: ({ closeId }) => closeId,
+    check: checkApprovalRequestClose,
+    members: CLOSE,
+    notProven: [
+      'What was asked for: it names a request by its hash. Verify the request, and compare its requestHash.',
+      'That the one who closed it is the human or the caller of that name: their names are what the service knew them by.',
+      'That nothing was executed before: a request that was used cannot be closed, and the service says so.',
+    ],
+  },
+  feed: {
+    types: ['approval_request.declined'],
+    details: ({ requestId, requestHash, by, closedAt }, { id: closeId, callerId }) => ({
+      occurredAt: closedAt!,
+      callerId,
+      requestId,
+      requestHash,
+      closeId,
+      by,
+    }),
+  },
+} as const satisfies ArtifactKind

@@ -4,6 +4,8 @@ import { canonicalText } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
+import type { EventType } from '../schemas/event-types.ts'
+import { enveloped, type ArtifactKind } from './kind.ts'
 
 /**
  * Checks an audit event; never throws.
@@ -20,3 +22,64 @@ export function checkAuditEvent(evidence: Json, given: Crypto): Check[] {
     }),
   ]
 }
+
+/** The events of the feed that audit events are, by their type. */
+const FOLLOWED: { readonly [type: string]: EventType | undefined } = {
+  'intent.in_doubt': 'execution.in_doubt',
+  'confirmation.contradicts': 'confirmation.contradicts',
+  'approval_request.approved': 'approval_request.approved',
+  'approval_request.expired': 'approval_request.expired',
+  'approval_request.ended': 'approval_request.ended',
+}
+
+export const auditEvent = {
+  name: 'audit-event',
+  times: ['occurredAt'],
+  logged: {
+    kind: 'audit-event',
+    mark({ type, detail }) {
+      const event = FOLLOWED[type as string]
+      if (event === undefined) return {}
+      const owner = isMembers(detail) ? detail['submittedBy'] : undefined
+      return { event, ...(typeof owner === 'string' ? { owner } : {}) }
+    },
+  },
+  stored: {
+    table: 'audit_events',
+    id: 'eventId',
+    at: 'occurredAt',
+    columns: { eventId: 'uuid', occurredAt: 'timestamptz', type: 'text' },
+    envelope: 'event',
+  },
+  evidence: {
+    ...enveloped('event', 'eventId'),
+    check: checkAuditEvent,
+    notProven: [
+      'That what the event tells is true: it is what the service saw and signed.',
+      'The order of events, or that none was left out.',
+    ],
+  },
+  feed: {
+    types: [
+      'execution.in_doubt',
+      'confirmation.contradicts',
+      'approval_request.approved',
+      'approval_request.expired',
+      'approval_request.ended',
+    ],
+    details({ occurredAt, detail = {} }, { id: auditEventId }) {
+      const { businessTransactionId, submittedBy, confirmationId, provider, by, says, requestId } = detail
+      return {
+        occurredAt: occurredAt!,
+        businessTransactionId,
+        callerId: submittedBy,
+        auditEventId,
+        requestId,
+        confirmationId,
+        provider,
+        by,
+        says,
+      }
+    },
+  },
+} as const satisfies ArtifactKind

@@ -3,19 +3,6 @@
 import { isMembers, type Members } from '../json/members.ts'
 import { canonicalize, type Json } from '../json/canonical.ts'
 
-/** The kinds of evidence, by the name that each is signed as. */
-export type EvidenceKind =
-  | 'trust-record'
-  | 'receipt'
-  | 'refusal-record'
-  | 'audit-event'
-  | 'governance-change'
-  | 'intent-transition'
-  | 'provider-confirmation'
-  | 'approval-request'
-  | 'approval-request-close'
-  | 'bundle'
-
 export interface Check {
   readonly name: string
   /** Undefined: it holds. Otherwise the sentence that says what does not, or why nobody can say. */

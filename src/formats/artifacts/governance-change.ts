@@ -6,6 +6,8 @@ import type { Check, CheckCrypto, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
+import type { ArtifactKind, Streams } from './kind.ts'
+import * as shape from './known-members.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -155,3 +157,62 @@ export function notesOnChange(change: Members, crypto: Crypto): readonly string[
       : []),
   ]
 }
+
+/** Targets are `<name>/<version>` of a policy and `<approverId>:<keyId>` of an approver. */
+function streamsOf({ kind, target }: Members): Streams {
+  const before = (mark: string) => string(target).slice(0, string(target).indexOf(mark))
+  if (kind === 'policy') return { policy: before('/') }
+  if (kind === 'approver') return { approver: before(':') }
+  return {}
+}
+
+export const governanceChange = {
+  name: 'governance-change',
+  times: ['resolvedAt', 'proposedAt'],
+  logged: {
+    kind: 'governance-change',
+    // A policy or approver exists once a change of it was approved.
+    counted: (change) =>
+      change['status'] === 'APPROVED'
+        ? { streams: streamsOf(change) }
+        : { streams: {}, named: streamsOf(change) },
+    mark: ({ status }) => ({
+      event: status === 'PENDING_APPROVAL' ? 'change.proposed' : 'change.resolved',
+    }),
+  },
+  stored: { table: 'pending_changes', id: 'changeId', at: 'proposedAt', envelope: 'signature' },
+  evidence: {
+    marks: ['changeId', 'changeHash', 'signature'],
+    idOf: ({ changeId }) => changeId,
+    check: checkGovernanceChange,
+    notesOn: notesOnChange,
+    members: shape.signed({ signature: shape.SIGNATURE, warnings: shape.texts, diff: shape.advice }),
+    notProven: [
+      'That the change was right, or took effect.',
+      'That its warnings and its diff are what the checker was shown: neither is signed.',
+      'That an impact report says what the service would have answered: it is what the human saw who signed its hash. Run the simulation over its range again.',
+      'That the one who resolved it is a human and another one than the proposer: their names are what the service knew them by.',
+      'That the step-up authorization was used only once, and, where no key of that human is given, that it is signed.',
+      'That the human saw what was signed: the page at the origin that a passkey names showed it.',
+      'That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).',
+      'That it is the latest state of the change: each state is signed on its own.',
+    ],
+  },
+  feed: {
+    types: ['change.proposed', 'change.resolved'],
+    details(
+      { kind, target, changeHash, status, proposedBy, proposedAt, resolvedBy, resolvedAt },
+      { id: changeId },
+    ) {
+      return {
+        occurredAt: (resolvedAt ?? proposedAt)!,
+        changeId,
+        kind,
+        target,
+        changeHash,
+        status,
+        by: resolvedBy ?? proposedBy,
+      }
+    },
+  },
+} as const satisfies ArtifactKind

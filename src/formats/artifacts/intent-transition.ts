@@ -5,6 +5,7 @@ import { canonicalText, check, members, string } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
+import { enveloped, type ArtifactKind } from './kind.ts'
 
 /**
  * Checks an intent transition; never throws.
@@ -43,3 +44,38 @@ function isLegal(value: Json | undefined): boolean {
     (to === 'FINALIZED' ? isProven : trustRecordHash === undefined || (to === 'ERRORED' && isProven))
   )
 }
+
+export const intentTransition = {
+  name: 'intent-transition',
+  times: ['at'],
+  logged: { kind: 'intent-transition', event: 'execution.closed' },
+  stored: {
+    table: 'intent_transitions',
+    id: 'transitionId',
+    at: 'at',
+    columns: { transitionId: 'uuid', businessTransactionId: 'uuid', at: 'timestamptz' },
+    envelope: 'transition',
+    audited: ['intent.resolved', 'intent.finalized'],
+  },
+  evidence: {
+    ...enveloped('transition', 'transitionId'),
+    check: checkIntentTransition,
+    notProven: [
+      'That the effect happened or did not, as a resolution says: it is what a human found out and stated, or what a provider or the connector said.',
+      'That the intent was in the state which it left, or that no other transition was made: each is signed on its own.',
+      'That a record of the hash that it names exists: verify the record, and compare its trustRecordHash.',
+    ],
+  },
+  feed: {
+    types: ['execution.closed'],
+    details: ({ businessTransactionId, to, resolution, confirmationId, by, at }, { id: transitionId }) => ({
+      occurredAt: at!,
+      businessTransactionId,
+      transitionId,
+      state: to,
+      resolution,
+      confirmationId,
+      by,
+    }),
+  },
+} as const satisfies ArtifactKind

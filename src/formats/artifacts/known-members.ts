@@ -1,125 +1,54 @@
 // Members of evidence that no signature covers. Anybody can put one there, and a reader may take it for part of what was verified: one that
 // this verifier does not know cannot be checked, and one that it knows must look as the service writes it.
-import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
 import type { Json } from '../json/canonical.ts'
 import { itemsOf, type Check } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
-import type { EvidenceKind } from './evidence.ts'
 
 /** A function is asked about a member, with the other members of its object. */
 type Shape = ((value: Json, beside: Members) => boolean) | ObjectShape | readonly [ObjectShape]
 
-interface ObjectShape {
+export interface ObjectShape {
   readonly known: Readonly<Record<string, Shape>>
   /** Whether a signature covers every other member. */
   readonly othersSigned: boolean
 }
 
 /** A signature covers it, or another check reads all of it. */
-const checked = () => true
+export const checked = () => true
 /** A note says that nothing signs it. */
-const advice = () => true
-const text = (value: Json) => typeof value === 'string'
+export const advice = () => true
+export const text = (value: Json) => typeof value === 'string'
 /** The service writes a cursor in base64url; any other text beside evidence could be read as part of it. */
 const cursorOrNull = (value: Json) =>
   value === null || (typeof value === 'string' && /^[\w-]{1,200}$/.test(value))
-const count = (value: Json) => typeof value === 'number'
-const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
+export const count = (value: Json) => typeof value === 'number'
+export const time = (value: Json) => typeof value === 'string' && !Number.isNaN(instantMs(value))
 
-/** The message of the service for a record that holds. */
-export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
-/** A note on a verification that failed says that nothing signs it. */
-const message = (value: Json, { status }: Members) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE
-/** How an approval request stands. Where it is no text, the check of how it stands fails. */
-const status = (value: Json) =>
-  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
 /** A list that no check reads. */
-const listOf = (shape: ObjectShape) => (value: Json) =>
+export const listOf = (shape: ObjectShape) => (value: Json) =>
   Array.isArray(value) &&
   (value as readonly Json[]).every((one) => isMembers(one) && unknownIn(one, shape).next().done === true)
 /** An object that no check reads. It has each of the members. */
-const objectOf = (shape: ObjectShape) => (value: Json) =>
+export const objectOf = (shape: ObjectShape) => (value: Json) =>
   isMembers(value) &&
   Object.keys(shape.known).every((name) => Object.hasOwn(value, name)) &&
   unknownIn(value, shape).next().done === true
-const texts = (value: Json) => Array.isArray(value) && (value as readonly Json[]).every(text)
+export const texts = (value: Json) => Array.isArray(value) && (value as readonly Json[]).every(text)
 
-const closed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: false })
-const signed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: true })
-const all = <Name extends string>(shape: Shape, names: readonly Name[]) =>
+export const closed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: false })
+export const signed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: true })
+export const all = <Name extends string>(shape: Shape, names: readonly Name[]) =>
   Object.fromEntries(names.map((name) => [name, shape])) as Record<Name, Shape>
 
-const SIGNATURE = closed({ ...all(checked, ['algorithm', 'keyId', 'value', 'batch']), signedAt: time })
-const VERIFICATION = closed({
-  ...all(checked, ['businessTransactionId', 'status', 'trustRecordHash']),
-  verificationId: text,
-  message,
-  verifiedAt: time,
-})
-const RECEIPT = signed({ signatures: [SIGNATURE] })
-const CONFIRMATION = closed({ confirmation: checked, signature: SIGNATURE })
-const RECORD = closed({
-  ...all(checked, [
-    'trustRecordId',
-    'businessTransactionId',
-    'transaction',
-    'authorization',
-    'executions',
-    'overrides',
-    'createdAt',
-    'requiredAlgorithms',
-    'trustRecordHash',
-    'verificationCount',
-    'receiptCount',
-    'confirmationCount',
-  ]),
-  signature: SIGNATURE,
-  signatures: [SIGNATURE],
-  verifications: [VERIFICATION],
-  receipts: [RECEIPT],
-  confirmations: [CONFIRMATION],
-})
-const CHANGE = signed({ signature: SIGNATURE, warnings: texts, diff: advice })
-const CLOSE = signed({ signature: SIGNATURE })
-const REQUEST = closed({
-  ...all(checked, ['request', 'requestHash', 'actionCode', 'expiresAt']),
-  status,
-  missing: count,
-  intervalSeconds: count,
-  url: text,
-  eligible: texts,
-  endedBy: objectOf(closed({ changeId: text })),
-  approvals: listOf(closed({ ...all(text, ['approvalId', 'approverId', 'keyId']), approvedAt: time })),
-  closed: CLOSE,
-  signature: SIGNATURE,
-})
+export const SIGNATURE = closed({ ...all(checked, ['algorithm', 'keyId', 'value', 'batch']), signedAt: time })
 const JWK = all(checked, ['kty', 'crv', 'x', 'y', 'pub', 'alg', 'kid', 'use'])
-const KEY = closed({
+export const KEY = closed({
   ...JWK,
   ...all(checked, ['keyId', 'algorithm', 'pem', 'revokedAt']),
   jwk: closed(JWK),
   passkey: closed(all(checked, ['rpId', 'origins', 'backupEligible'])),
 })
-
-const OF_KIND: Readonly<Record<EvidenceKind, ObjectShape>> = {
-  'trust-record': RECORD,
-  receipt: RECEIPT,
-  'refusal-record': signed({ signature: SIGNATURE }),
-  'audit-event': closed({ event: checked, signature: SIGNATURE }),
-  'governance-change': CHANGE,
-  'intent-transition': closed({ transition: checked, signature: SIGNATURE }),
-  'provider-confirmation': CONFIRMATION,
-  'approval-request': REQUEST,
-  'approval-request-close': CLOSE,
-  bundle: closed({
-    ...all(checked, ['bundle', 'policy']),
-    record: RECORD,
-    approverKeys: [KEY],
-    changes: [CHANGE],
-    proofs: [closed(all(checked, ['kind', 'id', 'proof']))],
-  }),
-}
 
 const PAGE = {
   next: cursorOrNull,
@@ -138,8 +67,8 @@ export function pageList(page: Members): string | undefined {
 }
 
 /** The check that every kind of evidence has. */
-export function checkMembers(kind: EvidenceKind, evidence: Members): Check {
-  const unknown = [...unknownIn(evidence, OF_KIND[kind])].toSorted()
+export function checkMembers(evidence: Members, shape: ObjectShape): Check {
+  const unknown = [...unknownIn(evidence, shape)].toSorted()
   if (unknown.length === 0) return { name: 'members', problem: undefined }
   return { name: 'members', problem: `It cannot be checked: ${sentenceOn(unknown)}`, unknownMembers: unknown }
 }

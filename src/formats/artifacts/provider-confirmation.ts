@@ -4,6 +4,8 @@ import { canonicalText, check, itemsOf, list, members, string } from './evidence
 import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
+import { executionStreams, ownerOfExecution } from './execution-streams.ts'
+import { enveloped, type ArtifactKind } from './kind.ts'
 
 const SAYS = ['executed', 'not_executed', 'pending']
 const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
@@ -62,3 +64,58 @@ export function notesOnConfirmation(confirmation: Json | undefined, status?: Jso
     ),
   ]
 }
+
+export const providerConfirmation = {
+  name: 'provider-confirmation',
+  times: ['receivedAt'],
+  logged: {
+    kind: 'provider-confirmation',
+    event: 'confirmation.received',
+    counted(_, { caller, transaction, isReleased }) {
+      const { capability } = executionStreams({ caller, transaction })
+      return { streams: isReleased ? { caller, capability } : { caller } }
+    },
+  },
+  stored: {
+    table: 'provider_confirmations',
+    id: 'confirmationId',
+    at: 'at',
+    columns: {
+      confirmationId: 'uuid',
+      businessTransactionId: 'uuid',
+      provider: 'text',
+      /** Key of the delivery in webhook_events. */
+      eventKey: 'uuid',
+      rulesHash: 'text',
+      at: 'timestamptz',
+    },
+    owner: ownerOfExecution,
+    joined: true,
+    envelope: 'confirmation',
+  },
+  evidence: {
+    ...enveloped('confirmation', 'confirmationId'),
+    check: checkProviderConfirmation,
+    notesOn: ({ confirmation }) => notesOnConfirmation(confirmation),
+    notProven: [
+      'That the effect happened or did not: it is what the provider said, as the rule in effect read its delivery.',
+      'That the delivery said so: the confirmation names its SHA-256, and the delivery is not in it.',
+      'That the rule was right: compare rulesHash with the rules that you expect.',
+      'That the provider said nothing else before or after: each confirmation is signed on its own.',
+    ],
+  },
+  feed: {
+    types: ['confirmation.received'],
+    details: (
+      { businessTransactionId, provider, says, deliveryHash, receivedAt },
+      { id: confirmationId },
+    ) => ({
+      occurredAt: receivedAt!,
+      businessTransactionId,
+      confirmationId,
+      provider,
+      says,
+      deliveryHash,
+    }),
+  },
+} as const satisfies ArtifactKind

@@ -7,6 +7,9 @@ import type { Check, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { requiredSignatures } from './signatures.ts'
+import { executionStreams, ownerOfExecution } from './execution-streams.ts'
+import type { ArtifactKind } from './kind.ts'
+import * as shape from './known-members.ts'
 
 /**
  * Checks a receipt; never throws.
@@ -42,3 +45,49 @@ export function notesOnReceipt(receipt: Members, subject = 'It'): readonly strin
     `${subject} is promised to the log ${JSON.stringify(log)} by ${by}; no proof of inclusion was given.`,
   ]
 }
+
+export const receipt = {
+  name: 'receipt',
+  times: ['issuedAt'],
+  logged: {
+    kind: 'receipt',
+    event: 'execution.completed',
+    hashIn({ receiptHash }) {
+      if (typeof receiptHash !== 'string') throw new Error('it has no receiptHash')
+      return receiptHash
+    },
+    counted: (_, of) => ({ streams: executionStreams(of) }),
+  },
+  stored: {
+    table: 'receipts',
+    id: 'businessTransactionId',
+    at: 'issuedAt',
+    owner: ownerOfExecution,
+    joined: true,
+  },
+  evidence: {
+    marks: ['receiptId'],
+    idOf: ({ receiptId }) => receiptId,
+    check: checkReceipt,
+    notesOn: (evidence) => notesOnReceipt(evidence),
+    members: shape.signed({ signatures: [shape.SIGNATURE] }),
+    notProven: [
+      'What was executed: a receipt names a record by its hash. Verify the record, and compare its trustRecordHash.',
+      'That the verification which it names was run as it says: the signer says so.',
+    ],
+  },
+  feed: {
+    types: ['execution.completed', 'execution.failed'],
+    details: (
+      { issuedAt, trustRecordHash, receiptId, receiptHash },
+      { id: businessTransactionId, callerId },
+    ) => ({
+      occurredAt: issuedAt!,
+      businessTransactionId,
+      callerId,
+      trustRecordHash,
+      receiptId,
+      receiptHash,
+    }),
+  },
+} as const satisfies ArtifactKind

@@ -1,11 +1,14 @@
 // The checks of a Refusal Record (decisions §4 "Refusal Record", §9), from its text alone.
 import type { Json } from '../json/canonical.ts'
-import { checkRefusedApprovals } from './approvals.ts'
+import { checkRefusedApprovals, notesOnApprovals } from './approvals.ts'
 import { canonicalText, check, list, members, string } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { checkEd25519 } from './signatures.ts'
+import { executionStreams } from './execution-streams.ts'
+import type { ArtifactKind } from './kind.ts'
+import * as shape from './known-members.ts'
 
 /**
  * Checks a refusal record; never throws.
@@ -47,3 +50,44 @@ function boundToDecision(refusal: Members): boolean {
       })
   )
 }
+
+export const refusalRecord = {
+  name: 'refusal-record',
+  times: ['createdAt'],
+  logged: {
+    kind: 'refusal',
+    event: 'execution.refused',
+    counted(_, of) {
+      const { capability, ...streams } = executionStreams(of)
+      return { streams, named: { capability } }
+    },
+  },
+  stored: {
+    table: 'refusal_records',
+    id: 'businessTransactionId',
+    at: 'createdAt',
+    owner: { column: 'caller_id' },
+    joined: true,
+  },
+  evidence: {
+    marks: ['refusalRecordId'],
+    idOf: ({ refusalRecordId }) => refusalRecordId,
+    check: checkRefusalRecord,
+    notesOn: ({ decision }) => notesOnApprovals([decision]),
+    members: shape.signed({ signature: shape.SIGNATURE }),
+    notProven: [
+      'That the policy was a good one, or that it was right to refuse.',
+      'That the same was not executed under another businessTransactionId.',
+      'That the verified values were right: the refusal holds what the service saw.',
+    ],
+  },
+  feed: {
+    types: ['execution.refused'],
+    details: ({ createdAt, refusalRecordHash }, { id: businessTransactionId, callerId }) => ({
+      occurredAt: createdAt!,
+      businessTransactionId,
+      callerId,
+      refusalRecordHash,
+    }),
+  },
+} as const satisfies ArtifactKind

@@ -6,9 +6,15 @@ import { isMembers } from '../json/members.ts'
 import type { Check, CheckCrypto, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { notesOnApprovals } from './approvals.ts'
-import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
-import { checkReceipt, notesOnReceipt } from './receipt.ts'
+import {
+  checkProviderConfirmation,
+  notesOnConfirmation,
+  providerConfirmation,
+} from './provider-confirmation.ts'
+import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
+import type { ArtifactKind } from './kind.ts'
+import * as shape from './known-members.ts'
 
 /**
  * Checks a record with everything appended to it; never throws.
@@ -139,3 +145,57 @@ function notesOnConfirmations({ confirmations, executions }: Members): string[] 
     isMembers(one) ? notesOnConfirmation(one['confirmation'], status) : [],
   )
 }
+
+/** The message of the service for a record that holds. */
+export const VERIFIED_MESSAGE = 'Execution Trust Record verified successfully.'
+
+const VERIFICATION = shape.closed({
+  ...shape.all(shape.checked, ['businessTransactionId', 'status', 'trustRecordHash']),
+  verificationId: shape.text,
+  // A note on a verification that failed says that nothing signs it.
+  message: (value, { status }) => status !== 'VERIFIED' || value === VERIFIED_MESSAGE,
+  verifiedAt: shape.time,
+})
+
+export const trustRecord = {
+  name: 'trust-record',
+  times: ['createdAt'],
+  evidence: {
+    marks: ['trustRecordId'],
+    idOf: ({ trustRecordId }) => trustRecordId,
+    check: checkWholeRecord,
+    notesOn: (record) => notesOnRecord(record, { promise: true }),
+    members: shape.closed({
+      ...shape.all(shape.checked, [
+        'trustRecordId',
+        'businessTransactionId',
+        'transaction',
+        'authorization',
+        'executions',
+        'overrides',
+        'createdAt',
+        'requiredAlgorithms',
+        'trustRecordHash',
+        'verificationCount',
+        'receiptCount',
+        'confirmationCount',
+      ]),
+      signature: shape.SIGNATURE,
+      signatures: [shape.SIGNATURE],
+      verifications: [VERIFICATION],
+      receipts: [receiptKind.evidence.members],
+      confirmations: [providerConfirmation.evidence.members],
+    }),
+    notProven: [
+      'That the policy was a good one, or is the one whose hash is signed: compare policyContentHash with the policy that you expect.',
+      'That the declared signals were true, beyond what was verified.',
+      'That as many approved as the policy asks for: the record shows who approved, the policy how many must.',
+      'That the approvers are the humans that they are named after, or that a key was not revoked: that is what their key files say.',
+      'That the human saw what was signed: the page at the origin that a passkey names showed it.',
+      'That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).',
+      'That no approval was used for another execution too: compare the nonces.',
+      'That the effect happened, or happened as reported: the record holds what the connector reported.',
+      'That the verifications were run: they are not signed. Only a receipt confirms one.',
+    ],
+  },
+} as const satisfies ArtifactKind

@@ -89,3 +89,17 @@ export function streamTag(
   input.set(name, salt.length)
   return toHex(sha256(input).subarray(0, 8))
 }
+
+/** An entry without its numbers in streams, which the sequencer gives it. */
+export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
+
+export function isLateKind(kind: string): boolean {
+  return kind.startsWith(LATE)
+}
+
+/** Whether a logged entry is this artifact's; a late one shows nothing of when the artifact was made. */
+export function isEntryOf(logged: ArtifactEntry, artifact: ArtifactEntry): { late: boolean } | undefined {
+  if (logged.hash !== artifact.hash) return undefined
+  if (logged.kind === artifact.kind) return { late: false }
+  return logged.kind === LATE + artifact.kind ? { late: true } : undefined
+}

@@ -1,9 +1,9 @@
 // The ids of the log's entries, in sorted runs: two neighbours of a run prove that no id between them is in it. A run is the ids of the entries
 // [first, end), its leaves are sorted, and the log states the root of their tree (RFC 9162 hashing) by an entry of kind `ids`. Sixteen runs of
 // a level are merged into one of the next. Browser-safe.
-import { LATE } from './entry.ts'
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'
+import { LATE } from './entry.ts'
 
 /** These kinds have ids, by the names that proofs have in the API, and the kind of its entries. */
 export const idKinds = {
@@ -20,6 +20,9 @@ export const idKinds = {
   'approval-request-close': 'approval-request-close',
 } as const
 export type IdKind = keyof typeof idKinds
+
+/** The kinds that writers put into the log. */
+export type LoggedKind = (typeof idKinds)[IdKind]
 
 /** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
 export const proofKinds = { ...idKinds, record: 'receipt' } as const

@@ -29,26 +29,8 @@ const typesByCode = new Map(eventTypes.map((type) => [codes[type] as number, typ
 /** The mark tells of an entry that it is an event, where its kind does not: `none`, that it is none. */
 export type EventMark = EventType | 'none'
 
-const byKind: { readonly [kind in string]?: EventType } = {
-  receipt: 'execution.completed',
-  refusal: 'execution.refused',
-  'intent-transition': 'execution.closed',
-  'provider-confirmation': 'confirmation.received',
-  'approval-request': 'approval_request.opened',
-}
-
-/**
- * An entry that is logged after the fact (`late-…`) is no event: of a log that was reopened it was one before, and what was done with LOG=off has none.
- * @returns the code of the entry's event; undefined where it is none
- */
-export function eventCodeOf({
-  kind,
-  event = byKind[kind],
-}: {
-  readonly kind: string
-  readonly event?: EventMark
-}): number | undefined {
-  return event === undefined || event === 'none' ? undefined : codes[event]
+export function codeOfEvent(type: EventType): number {
+  return codes[type]
 }
 
 /** Undefined for a code of a later version. */

@@ -5,7 +5,7 @@ import { cut } from '../text/text.ts'
 import { itemsOf } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { artifactOf, bulkEntries } from './index.ts'
-import type { EvidenceKind } from '../artifacts/evidence.ts'
+import type { EvidenceKind } from '../artifacts/kinds.ts'
 import { parseEvidence } from './parse.ts'
 
 export interface Account {

@@ -1,6 +1,10 @@
 // The record of a bundle tells of an execution, and the log holds each part of it by an entry.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { artifactEntry } from '../artifacts/entry.ts'
+import { approval } from '../artifacts/approval.ts'
+import { approvalRequest } from '../artifacts/approval-request.ts'
+import { authorization as authorizationKind } from '../artifacts/authorization.ts'
+import { entryOf } from '../artifacts/kinds.ts'
+import { providerConfirmation } from '../artifacts/provider-confirmation.ts'
 import { approvalsOf } from '../artifacts/approvals.ts'
 import type { LoggedPart } from './bundle-log.ts'
 import { list, members, string } from '../artifacts/evidence.ts'
@@ -40,7 +44,7 @@ export function readExecution(record: Members, { sha256Hex }: Crypto): Execution
     authorization: {
       kind: 'authorization',
       id,
-      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex),
+      entry: entryOf(authorizationKind, canonicalize(payload), sha256Hex),
     },
     requests: readRequests(record, sha256Hex),
     approvals: readApprovals(record, sha256Hex),
@@ -55,7 +59,7 @@ function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApp
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]))
   return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash }]) => ({
     requestHash,
-    part: { kind: 'approval', id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    part: { kind: 'approval', id: string(approvalId), entry: entryOf(approval, text, sha256Hex) },
     keyId: `${string(approverId)}:${string(keyId)}`,
   }))
 }
@@ -69,7 +73,7 @@ function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPa
   return Array.from(texts, ([text, { requestId }]) => ({
     kind: 'approval-request',
     id: string(requestId),
-    entry: artifactEntry.approvalRequest(text, sha256Hex),
+    entry: entryOf(approvalRequest, text, sha256Hex),
   }))
 }
 
@@ -86,7 +90,7 @@ function readReceipt(record: Members, id: string): Execution['receipt'] {
   const { receiptHash, transparency } = members(newest)
   const log = isMembers(transparency) ? transparency['log'] : undefined
   return {
-    part: { kind: 'receipt', id, entry: artifactEntry.receipt(string(receiptHash)) },
+    part: { kind: 'receipt', id, entry: { kind: 'receipt', hash: string(receiptHash) } },
     log: typeof log === 'string' ? log : undefined,
   }
 }
@@ -97,7 +101,7 @@ function readConfirmations({ confirmations = [] }: Members, sha256Hex: Crypto['s
     return {
       kind: 'confirmation',
       id: string(confirmation['confirmationId']),
-      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex),
+      entry: entryOf(providerConfirmation, canonicalize(confirmation), sha256Hex),
     }
   })
 }

@@ -1,7 +1,8 @@
 // The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers
 // count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { artifactEntry } from '../artifacts/entry.ts'
+import { entryOf } from '../artifacts/kinds.ts'
+import * as shape from '../artifacts/known-members.ts'
 import type { VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
@@ -9,7 +10,12 @@ import { check, checkSigned, list, members, mustHold, string } from '../artifact
 import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from '../artifacts/evidence.ts'
 import type { Members } from '../json/members.ts'
-import { checkGovernanceChange, notesOnChange, signedMembersOf } from '../artifacts/governance-change.ts'
+import {
+  checkGovernanceChange,
+  governanceChange,
+  notesOnChange,
+  signedMembersOf,
+} from '../artifacts/governance-change.ts'
 import {
   combinedKeys,
   isSameKey,
@@ -22,7 +28,7 @@ import {
 import type { LogTrust } from './log-trust.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { Unusable } from './unusable.ts'
-import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
+import { checkWholeRecord, notesOnRecord, trustRecord } from '../artifacts/whole-record.ts'
 
 const VERSION = 'countersign/1'
 
@@ -141,7 +147,7 @@ function readChange(
     part: {
       kind: 'change' as const,
       id: string(changeId),
-      entry: artifactEntry.governanceChange(text, sha256Hex),
+      entry: entryOf(governanceChange, text, sha256Hex),
     },
     target: named,
   }
@@ -260,3 +266,12 @@ function notesOnAuthority(
     ...new Set(ofChanges),
   ]
 }
+
+/** As `Evidence.members` of a kind. */
+export const BUNDLE_MEMBERS = shape.closed({
+  ...shape.all(shape.checked, ['bundle', 'policy']),
+  record: trustRecord.evidence.members,
+  approverKeys: [shape.KEY],
+  changes: [governanceChange.evidence.members],
+  proofs: [shape.closed(shape.all(shape.checked, ['kind', 'id', 'proof']))],
+})

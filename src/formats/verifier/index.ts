@@ -1,32 +1,22 @@
 // Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
 // part of the server; it runs in a browser as it stands.
 import type { Json } from '../json/canonical.ts'
-import {
-  checkApprovalRequest,
-  checkApprovalRequestClose,
-  notesOnApprovalRequest,
-} from '../artifacts/approval-request.ts'
-import { notesOnApprovals } from '../artifacts/approvals.ts'
-import { checkAuditEvent } from '../artifacts/audit-event.ts'
-import { inspectBundle } from './bundle.ts'
+import { BUNDLE_MEMBERS, inspectBundle } from './bundle.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
-import { isOpen, itemsOf, type Check, type Crypto } from '../artifacts/evidence.ts'
+import { isOpen, itemsOf, type Check } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
-import { checkGovernanceChange, missingStepUpKey, notesOnChange } from '../artifacts/governance-change.ts'
-import { checkIntentTransition } from '../artifacts/intent-transition.ts'
+import type { Evidence } from '../artifacts/kind.ts'
+import { evidenceKinds } from '../artifacts/kinds.ts'
+import { missingStepUpKey } from '../artifacts/governance-change.ts'
 import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
 import { checkMembers, pageList, problemOfPage } from '../artifacts/known-members.ts'
 import { readLogTrust, type LogTrust } from './log-trust.ts'
 import { notProven } from './not-proven.ts'
-import type { EvidenceKind } from '../artifacts/evidence.ts'
+import type { EvidenceKind } from '../artifacts/kinds.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { parseEvidence } from './parse.ts'
 import { passkeyUses, type PasskeyUse } from './passkey-counters.ts'
-import { checkProviderConfirmation, notesOnConfirmation } from '../artifacts/provider-confirmation.ts'
-import { checkReceipt, notesOnReceipt } from '../artifacts/receipt.ts'
-import { checkRefusalRecord } from '../artifacts/refusal-record.ts'
 import { Unusable } from './unusable.ts'
-import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
 
 export { isOpen, Unusable }
 export type { Check, EvidenceKind, LogTrust }
@@ -187,9 +177,9 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
   const members = isMembers(evidence) ? evidence : {}
   const artifact = kindOf(members, which)
   const used = new Map<string, UsedKey>()
-  const { idOf, inspect } = KINDS[artifact]
+  const { idOf, inspect, members: known } = KINDS.get(artifact)!
   const inspected = inspect(members, { ...trusted, onUsed: (key) => used.set(key.keyId, key) })
-  const checks = [...inspected.checks, checkMembers(artifact, members)]
+  const checks = [...inspected.checks, checkMembers(members, known)]
   const id = idOf(members)
   const verdict = verdictOf(checks)
   return {
@@ -228,10 +218,7 @@ function verdictOf(checks: readonly Check[]): Verdict {
   return checks.length > 0 && problems.length === 0 ? 'valid' : 'unchecked'
 }
 
-interface Kind {
-  /** Members that this kind has and no other. */
-  readonly marks: readonly string[]
-  readonly idOf: (evidence: Members) => Json | undefined
+interface Kind extends Pick<Evidence, 'marks' | 'idOf' | 'members'> {
   readonly inspect: (evidence: Members, given: Given) => Inspection
 }
 
@@ -244,75 +231,34 @@ interface Inspection {
   readonly notes: readonly string[]
 }
 
-/** The inspection of evidence that needs no log. */
-function by(
-  check: (evidence: Members, crypto: Crypto) => Check[],
-  notesOn: (evidence: Members, crypto: Crypto) => readonly string[] = () => [],
-): Kind['inspect'] {
-  return (evidence, { keys, onUsed, ed25519 }) => {
-    const crypto = cryptoOf(keys, onUsed, ed25519)
-    return { checks: check(evidence, crypto), notes: notesOn(evidence, crypto) }
+/** A kind that needs no log. */
+function kindBy({ check, notesOn = () => [], ...kind }: Evidence): Kind {
+  return {
+    ...kind,
+    inspect(evidence, { keys, onUsed, ed25519 }) {
+      const crypto = cryptoOf(keys, onUsed, ed25519)
+      return { checks: check(evidence, crypto), notes: notesOn(evidence, crypto) }
+    },
   }
 }
 
-const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
-  'trust-record': {
-    marks: ['trustRecordId'],
-    idOf: ({ trustRecordId }) => trustRecordId,
-    inspect: by(checkWholeRecord, (record) => notesOnRecord(record, { promise: true })),
-  },
-  receipt: {
-    marks: ['receiptId'],
-    idOf: ({ receiptId }) => receiptId,
-    inspect: by(checkReceipt, (receipt) => notesOnReceipt(receipt)),
-  },
-  'refusal-record': {
-    marks: ['refusalRecordId'],
-    idOf: ({ refusalRecordId }) => refusalRecordId,
-    inspect: by(checkRefusalRecord, ({ decision }) => notesOnApprovals([decision])),
-  },
-  'audit-event': {
-    marks: ['event', 'signature'],
-    idOf: ({ event }) => (isMembers(event) ? event['eventId'] : undefined),
-    inspect: by(checkAuditEvent),
-  },
-  'governance-change': {
-    marks: ['changeId', 'changeHash', 'signature'],
-    idOf: ({ changeId }) => changeId,
-    inspect: by(checkGovernanceChange, notesOnChange),
-  },
-  'intent-transition': {
-    marks: ['transition', 'signature'],
-    idOf: ({ transition }) => (isMembers(transition) ? transition['transitionId'] : undefined),
-    inspect: by(checkIntentTransition),
-  },
-  'provider-confirmation': {
-    marks: ['confirmation', 'signature'],
-    idOf: ({ confirmation }) => (isMembers(confirmation) ? confirmation['confirmationId'] : undefined),
-    inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation)),
-  },
-  'approval-request': {
-    marks: ['request', 'requestHash', 'signature'],
-    idOf: ({ request }) => (isMembers(request) ? request['requestId'] : undefined),
-    inspect: by(checkApprovalRequest, notesOnApprovalRequest),
-  },
-  'approval-request-close': {
-    marks: ['closeId', 'requestHash', 'signature'],
-    idOf: ({ closeId }) => closeId,
-    inspect: by(checkApprovalRequestClose),
-  },
-  bundle: {
-    marks: ['bundle'],
-    idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
-    inspect: (bundle, { keys, log, onUsed, ed25519 }) =>
-      inspectBundle(bundle, {
-        keys,
-        log,
-        cryptoBy: (known) => cryptoOf(known, onUsed, ed25519),
-        onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
-      }),
-  },
+const bundle: Kind = {
+  marks: ['bundle'],
+  idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
+  members: BUNDLE_MEMBERS,
+  inspect: (evidence, { keys, log, onUsed, ed25519 }) =>
+    inspectBundle(evidence, {
+      keys,
+      log,
+      cryptoBy: (known) => cryptoOf(known, onUsed, ed25519),
+      onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
+    }),
 }
+
+const KINDS: ReadonlyMap<EvidenceKind, Kind> = new Map([
+  ...evidenceKinds.map(({ name, evidence }): [EvidenceKind, Kind] => [name, kindBy(evidence)]),
+  ['bundle', bundle],
+])
 
 function kindOf(evidence: Members, which: string): EvidenceKind {
   // It may name a receipt as a receipt names itself, and would be accused of being an altered one.
@@ -336,7 +282,7 @@ function kindOf(evidence: Members, which: string): EvidenceKind {
 }
 
 function kindsOf(evidence: Members): EvidenceKind[] {
-  return (Object.keys(KINDS) as EvidenceKind[]).filter((kind) =>
-    KINDS[kind].marks.every((mark) => Object.hasOwn(evidence, mark)),
+  return [...KINDS].flatMap(([kind, { marks }]) =>
+    marks.every((mark) => Object.hasOwn(evidence, mark)) ? [kind] : [],
   )
 }

@@ -4,7 +4,7 @@ import { base64 } from '../base64.ts'
 import { itemsOf } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from '../artifacts/instant.ts'
-import type { EvidenceKind } from '../artifacts/evidence.ts'
+import type { EvidenceKind } from '../artifacts/kinds.ts'
 
 /** An approval that a passkey signed. */
 export interface PasskeyUse {

@@ -1,23 +1,9 @@
 // A key of the service that was revoked, perhaps because somebody else has it: what it signed counts where the time that it signed is
 // before that. `signedAt` is not signed, so the artifact's own time decides.
 import type { Json } from '../json/canonical.ts'
-import type { SignedArtifact } from '../artifacts/evidence.ts'
+import { timesOf } from '../artifacts/kinds.ts'
 import { isMembers } from '../json/members.ts'
 import { instantMs } from '../artifacts/instant.ts'
-
-/** The signed member that says when; the first that is there. Humans' keys are judged by when what they signed was used. */
-const TIMES: Readonly<Record<Exclude<SignedArtifact, 'approval' | 'step-up'>, readonly string[]>> = {
-  'trust-record': ['createdAt'],
-  'execution-authorization': ['authorizedAt'],
-  receipt: ['issuedAt'],
-  'refusal-record': ['createdAt'],
-  'audit-event': ['occurredAt'],
-  'governance-change': ['resolvedAt', 'proposedAt'],
-  'intent-transition': ['at'],
-  'provider-confirmation': ['receivedAt'],
-  'approval-request': ['createdAt'],
-  'approval-request-close': ['closedAt'],
-}
 
 interface Revocation {
   readonly keyId: string
@@ -36,7 +22,7 @@ export function judgeRevoked(
 ): { readonly counts: boolean; readonly sentence: string } {
   const signed = JSON.parse(canonicalText) as Json
   const members = isMembers(signed) ? signed : {}
-  const names = Object.hasOwn(TIMES, artifact) ? TIMES[artifact as keyof typeof TIMES] : []
+  const names = timesOf(artifact)
   const name = names.find((one) => one in members) ?? names[0] ?? 'time'
   const at = members[name]
   const revoked = `key ${JSON.stringify(keyId)} was revoked at ${revokedAt}`

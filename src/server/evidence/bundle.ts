@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { readableOwner, type Caller } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
-import { isEntryOf, artifactEntry } from '../../formats/artifacts/entry.ts'
+import { isEntryOf } from '../../formats/log/entry.ts'
 import { parseEntry } from '../../formats/log/entry.ts'
 import type { EvidenceBundle } from '../../formats/schemas/evidence-bundle.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
@@ -148,5 +148,5 @@ async function policyOf({ authorization }: Read, sql: Logs['pool']) {
 /** Between reading the record and proving it, another receipt may have become the newest. */
 function isOf({ proof }: Extract<Proven, { state: 'proven' }>, receiptHash: string): boolean {
   const entry = parseEntry(Buffer.from(proof.entry).toString())
-  return isEntryOf(entry, artifactEntry.receipt(receiptHash)) !== undefined
+  return isEntryOf(entry, { kind: 'receipt', hash: receiptHash }) !== undefined
 }

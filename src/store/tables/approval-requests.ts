@@ -1,31 +1,18 @@
 // approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
 import type { Pool } from 'pg'
+import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
 import type { Persons } from '../../formats/people/persons.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
-import type { Sealed } from './sealed.ts'
+import { artifactColumns, type Sealed } from './sealed.ts'
 import { approvalLock } from './approvals.ts'
-import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
-import { inTransaction } from '../postgres/transaction.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import { inTransaction, type Transaction } from '../postgres/transaction.ts'
 
-interface ApprovalRequestRow extends Sealed, LogPosition {
-  readonly requestId: string
-  /** Lowercase hex, as `askedHash`. */
-  readonly requestHash: string
-  /** The hash of the content without its id and times. */
-  readonly askedHash: string
-  readonly requestedBy: string
-  readonly principalId: string
-  readonly quorum: number
-  /** The version that it is bound to. */
-  readonly policy: { readonly name: string; readonly version: string }
-  /** ISO 8601, as `expiresAt`. */
-  readonly createdAt: string
-  readonly expiresAt: string
-  readonly noticeAt: string
-}
+const columns = artifactColumns(approvalRequest)
+type ApprovalRequestRow = RowOf<typeof columns>
 
 /** Requests are opened one after the other: how many are open is exact, and the same one is opened once. */
 export async function lockOpening(sql: Sql): Promise<void> {
@@ -105,31 +92,10 @@ export async function nextNotice(sql: Sql, requestedBy: string): Promise<NoticeT
   return rows[0]!
 }
 
-export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): Promise<void> {
-  await sql.query({
-    text: `
-      INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum,
-        created_at, expires_at, status, body, seal, log_batch, log_ordinal, policy_name, policy_version, notice_at)
-      VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer,
-        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint, $13::text, $14::text, $15::timestamptz)`,
-    values: [
-      row.requestId,
-      row.requestHash,
-      row.askedHash,
-      row.requestedBy,
-      row.principalId,
-      row.quorum,
-      row.createdAt,
-      row.expiresAt,
-      row.body,
-      row.seal,
-      row.logBatch,
-      row.logOrdinal,
-      row.policy.name,
-      row.policy.version,
-      row.noticeAt,
-    ],
-  })
+const insert = rowsInto(approvalRequest.stored.table, columns)
+
+export async function insertApprovalRequest(sql: Transaction, row: ApprovalRequestRow): Promise<void> {
+  await sql.run(insert([row]))
 }
 
 /** A request as it stands now. */
@@ -341,13 +307,8 @@ export async function readRequestStates(
   return rows
 }
 
-interface CloseRow extends Sealed, LogPosition {
-  readonly closeId: string
-  readonly requestId: string
-  readonly status: 'DECLINED' | 'WITHDRAWN'
-  /** ISO 8601. */
-  readonly closedAt: string
-}
+const closeColumns = artifactColumns(approvalRequestClose)
+const insertClose = rowsInto(approvalRequestClose.stored.table, closeColumns)
 
 /**
  * Waits for every execution that may be using approvals of this action up: after it, the request is used or can be closed.
@@ -361,16 +322,15 @@ export async function lockForClosing(
 }
 
 /** Under `lockForClosing` and `lockApprovalRequest`, of a request that is open. */
-export async function closeApprovalRequest(sql: Sql, row: CloseRow): Promise<void> {
-  await sql.query({
-    text: `
-      INSERT INTO approval_request_closes (close_id, request_id, closed_at, body, seal, log_batch, log_ordinal)
-      VALUES ($1::uuid, $2::uuid, $3::timestamptz, $4::text, $5::text, $6::uuid, $7::smallint)`,
-    values: [row.closeId, row.requestId, row.closedAt, row.body, row.seal, row.logBatch, row.logOrdinal],
-  })
+export async function closeApprovalRequest(
+  sql: Transaction,
+  row: RowOf<typeof closeColumns>,
+  status: 'DECLINED' | 'WITHDRAWN',
+): Promise<void> {
+  await sql.run(insertClose([row]))
   await sql.query({
     text: `UPDATE approval_requests SET status = $2::text WHERE request_id = $1::uuid AND status = 'OPEN'`,
-    values: [row.requestId, row.status],
+    values: [row.requestId, status],
   })
 }
 

@@ -1,58 +1,31 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
 import { storedPasskey, type ApproverRow } from './approvers.ts'
 import type { ApprovalStatus } from '../../formats/schemas/approval.ts'
-import type { LogPosition } from './log-queue.ts'
+import { positionColumns } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { isoTime, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
+import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import { asText } from '../postgres/statement-batch.ts'
+import type { Transaction } from '../postgres/transaction.ts'
+import { approval } from '../../formats/artifacts/approval.ts'
 
-export interface ApprovalRow extends LogPosition {
-  readonly approvalId: string
-  readonly nonce: string
-  readonly approverId: string
-  readonly keyId: string
-  readonly capability: string
-  readonly target: string
-  /** Null: its scope is limits. */
-  readonly parametersHash: string | null
-  /** An approval of version 2 has the hash of the approval request that it is for. */
-  readonly requestHash: string | null
-  /** ISO 8601. */
-  readonly issuedAt: string
-  readonly expiresAt: string
+const columns = {
+  ...approval.stored.columns,
   /** The SignedApproval, canonical text. */
-  readonly body: string
-  readonly deliveredBy: string
-  readonly deliveredAt: string
-}
+  body: 'text',
+  ...positionColumns,
+} as const
+export type ApprovalRow = RowOf<typeof columns>
+
+const insert = rowsInto(approval.stored.table, columns, {
+  suffix: ' ON CONFLICT DO NOTHING RETURNING approval_id',
+  returns: { approvalId: asText },
+})
 
 /** @returns false where the id or the nonce exists already: nothing is stored then */
-export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolean> {
-  const result = await sql.query({
-    text: `
-      INSERT INTO approvals (approval_id, nonce, approver_id, key_id, capability, target, parameters_hash, request_hash,
-        issued_at, expires_at, body, delivered_by, delivered_at, log_batch, log_ordinal)
-      VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
-        $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz, $14::uuid, $15::smallint)
-      ON CONFLICT DO NOTHING`,
-    values: [
-      row.approvalId,
-      row.nonce,
-      row.approverId,
-      row.keyId,
-      row.capability,
-      row.target,
-      row.parametersHash,
-      row.requestHash,
-      row.issuedAt,
-      row.expiresAt,
-      row.body,
-      row.deliveredBy,
-      row.deliveredAt,
-      row.logBatch,
-      row.logOrdinal,
-    ],
-  })
-  return result.rowCount === 1
+export async function insertApproval(sql: Transaction, row: ApprovalRow): Promise<boolean> {
+  const stored = await sql.run(insert([row]))
+  return stored.flat().length === 1
 }
 
 /** SQL: the signature counter of an approval's passkey; null for what a raw key signed (Web Authentication Level 3 §6.1, the last four bytes). */

@@ -1,24 +1,19 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
-import type { Sealed } from './sealed.ts'
-import { positionColumns } from './log-queue.ts'
+import { auditEvent } from '../../formats/artifacts/audit-event.ts'
+import type { LogPosition } from './log-queue.ts'
+import { artifactColumns, type Sealed } from './sealed.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-const columns = {
-  eventId: 'uuid',
-  occurredAt: 'timestamptz',
-  type: 'text',
-  body: 'text',
-  seal: 'text',
-} as const
-export type AuditEventRow = RowOf<typeof columns>
+const columns = artifactColumns(auditEvent)
+export type AuditEventRow = Omit<RowOf<typeof columns>, keyof LogPosition>
 
 /**
  * Stores events.
  * @returns statements that fail with a unique violation (`taken`) where one stands already: the log would count it a second time
  */
-export const insertAuditEvents = rowsInto('audit_events', { ...columns, ...positionColumns })
+export const insertAuditEvents = rowsInto(auditEvent.stored.table, columns)
 
 /** @returns which of the ids are those of stored events */
 export async function findAuditEvents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {

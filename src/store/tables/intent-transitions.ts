@@ -1,20 +1,13 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
-import type { Sealed } from './sealed.ts'
-import { positionColumns } from './log-queue.ts'
+import { intentTransition } from '../../formats/artifacts/intent-transition.ts'
+import { artifactColumns, type Sealed } from './sealed.ts'
 import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-const columns = {
-  transitionId: 'uuid',
-  businessTransactionId: 'uuid',
-  at: 'timestamptz',
-  body: 'text',
-  seal: 'text',
-  ...positionColumns,
-} as const
+const columns = artifactColumns(intentTransition)
 export type IntentTransitionRow = RowOf<typeof columns>
 
-export const insertTransitions = rowsInto('intent_transitions', columns)
+export const insertTransitions = rowsInto(intentTransition.stored.table, columns)
 
 /** Those of each intent that has any, oldest first. */
 export async function readTransitions(sql: Sql, ids: readonly string[]): Promise<Map<string, Sealed[]>> {

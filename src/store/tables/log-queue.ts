@@ -4,13 +4,10 @@ import { errorText } from '../../formats/text/error-text.ts'
 import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../../formats/schemas/event-types.ts'
 import { streamNames, type StreamName } from '../../formats/log/entry.ts'
-import type { IdKind, idKinds } from '../../formats/log/ids.ts'
+import type { LoggedKind } from '../../formats/log/ids.ts'
 import type { RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
-
-/** The kinds that writers put into the log. */
-export type LoggedKind = (typeof idKinds)[IdKind]
 
 /** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'

@@ -5,7 +5,9 @@ import { DamagedLog } from '../../formats/log/damaged.ts'
 import { consistencyProof, inclusionProofs } from '../../formats/log/tiles.ts'
 import { sha256 } from '../sha256.ts'
 import { readEntries } from './log-bundles.ts'
-import type { LoggedKind, LogPosition } from './log-queue.ts'
+import type { LoggedKind } from '../../formats/log/ids.ts'
+import { artifactTables, type ArtifactTable } from './artifacts.ts'
+import type { LogPosition } from './log-queue.ts'
 import { tileReader } from './log-tiles.ts'
 import type { Sql } from '../postgres/sql.ts'
 
@@ -21,39 +23,24 @@ export async function findLogPosition(
 ): Promise<LogPosition | undefined> {
   const { rows } = await sql.query<{ batch: string | null; ordinal: number | null }>({
     name: `log_tree_find_${kind}`,
-    text: FIND[kind],
+    text: FIND.get(kind)!,
     values: [id, owner],
   })
   return rows.map(({ batch, ordinal }) => ({ logBatch: batch, logOrdinal: ordinal }))[0]
 }
 
-const POSITION = 'SELECT evidence.log_batch AS batch, evidence.log_ordinal AS ordinal'
-const byTransaction = (table: string) => `
-  ${POSITION} FROM ${table} AS evidence JOIN business_transactions AS t USING (business_transaction_id)
-  WHERE evidence.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`
-const byId = (table: string, column: string, owner: string) => `
-  ${POSITION} FROM ${table} AS evidence
-  WHERE evidence.${column} AND ($2::text IS NULL OR ${owner} = $2::text)`
-/** The entry belongs to no caller. */
-const NOBODY = 'NULL'
-
-const FIND: Readonly<Record<LoggedKind, string>> = {
-  authorization: byTransaction('execution_intents'),
-  receipt: `${byTransaction('receipts')} ORDER BY evidence.ordinal DESC LIMIT 1`,
-  refusal: byId('refusal_records', 'business_transaction_id = $1::uuid', 'evidence.caller_id'),
-  'audit-event': byId('audit_events', 'event_id = $1::uuid', NOBODY),
-  'governance-change': byId('pending_changes', 'change_id = $1::uuid', NOBODY),
-  'intent-transition': byId('intent_transitions', 'transition_id = $1::uuid', NOBODY),
-  'provider-confirmation': `
-    ${POSITION} FROM provider_confirmations AS evidence JOIN business_transactions AS t USING (business_transaction_id)
-    WHERE evidence.confirmation_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
-  approval: byId('approvals', 'approval_id = $1::text', 'evidence.delivered_by'),
-  'approval-request': byId('approval_requests', 'request_id = $1::uuid', 'evidence.requested_by'),
-  'approval-request-close': `
-    ${POSITION} FROM approval_request_closes AS evidence JOIN approval_requests AS r USING (request_id)
-    WHERE evidence.close_id = $1::uuid AND ($2::text IS NULL OR r.requested_by = $2::text)`,
-  webhook: byId('webhook_events', 'event_key = $1::uuid', NOBODY),
+function finding({ table, key: [key, cast], owner, numbered }: ArtifactTable): string {
+  const { column, of, by } = owner ?? {}
+  const joined = of === undefined ? '' : ` JOIN ${of} AS owner USING (${by})`
+  // The entry of some kinds belongs to no caller.
+  const caller = column === undefined ? 'NULL' : `${of === undefined ? 'evidence' : 'owner'}.${column}`
+  return `
+    SELECT evidence.log_batch AS batch, evidence.log_ordinal AS ordinal FROM ${table} AS evidence${joined}
+    WHERE evidence.${key} = $1::${cast} AND ($2::text IS NULL OR ${caller} = $2::text)
+    ${numbered === true ? 'ORDER BY evidence.ordinal DESC LIMIT 1' : ''}`
 }
+
+const FIND = new Map(artifactTables.map((table) => [table.kind, finding(table)]))
 
 /** An entry and its path, from the leaf up. */
 export interface EntryWithPath {

@@ -1,26 +1,16 @@
 // provider_confirmations: what payment providers say of executions, each signed (docs/handbook/operating.md "What a provider says").
-import { signedText, type Sealed, type WholeRecord } from './sealed.ts'
-import { positionColumns } from './log-queue.ts'
+import { providerConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
+import { artifactColumns, signedText, type Sealed, type WholeRecord } from './sealed.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { rowsInto, type RowOf } from '../postgres/rows.ts'
+import { rowsInto } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { readTrustRecord } from './trust-records.ts'
 
-const columns = {
-  confirmationId: 'uuid',
-  businessTransactionId: 'uuid',
-  provider: 'text',
-  /** Key of the delivery in webhook_events. */
-  eventKey: 'uuid',
-  rulesHash: 'text',
-  at: 'timestamptz',
-  body: 'text',
-  seal: 'text',
-} as const
-export type ProviderConfirmationRow = RowOf<typeof columns>
-
 /** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
-export const insertConfirmations = rowsInto('provider_confirmations', { ...columns, ...positionColumns })
+export const insertConfirmations = rowsInto(
+  providerConfirmation.stored.table,
+  artifactColumns(providerConfirmation),
+)
 
 /**
  * The confirmations that deliveries have made before, in the life of a delivery that somebody has processed again.

@@ -1,12 +1,22 @@
 // Replies made of stored text: an artifact's signed members and the seal beside them, spliced and never rendered again.
 // Text in, text out: what a reader gets is byte for byte what was signed (docs/design-notes.md "Evidence").
-import type { RowOf } from '../postgres/rows.ts'
+import type { ColumnTypes, RowOf } from '../postgres/rows.ts'
 import type { ListedApproval } from './approvals.ts'
+import { positionColumns } from './log-queue.ts'
 
 /** An artifact as stored: two canonical JSON objects, the signed members and what stands beside them. */
 export interface Sealed {
   readonly body: string
   readonly seal: string
+}
+
+/** The columns of an artifact's row in its table, in their order. */
+export function artifactColumns<const Columns extends ColumnTypes>({
+  stored: { columns },
+}: {
+  readonly stored: { readonly columns: Columns }
+}) {
+  return { ...columns, body: 'text', seal: 'text', ...positionColumns } as const
 }
 
 /** The row of a sealed artifact: at most one of its kind for a transaction. */

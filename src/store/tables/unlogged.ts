@@ -35,7 +35,7 @@ export interface UnloggedTable {
   ) => Statement<{ one: string }>
 }
 
-/** Named by the SQL of the columns, and in their order. */
+/** In the order of `ArtifactTable.columns`. */
 type LockedRow = Readonly<Record<string, string | null>>
 
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
@@ -48,7 +48,7 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
   const ordinal = numbered === true ? 'c.ordinal' : '0'
   const isRow = `
     c.${column} = $1::${cast} AND ${ordinal} = $2::integer AND c.log_batch IS NOT DISTINCT FROM $3::uuid`
-  const returns = Object.fromEntries(columns.map((sql) => [sql, asTextOrNull]))
+  const returns = Object.fromEntries(Object.keys(columns).map((name) => [name, asTextOrNull]))
   return {
     table,
     keys: (which) => `
@@ -57,7 +57,7 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
       WHERE (${which === 'all' ? 'c.log_batch IS NULL OR ' : ''}c.log_batch IN (SELECT batch FROM log_lost)) AND ${where}
       ORDER BY 1, 2, 3`,
     lock: ({ key, ordinal: nth, batch }) => {
-      const read = `SELECT ${columns.join(', ')} FROM ${table} AS c ${join} WHERE ${isRow}`
+      const read = `SELECT ${Object.values(columns).join(', ')} FROM ${table} AS c ${join} WHERE ${isRow}`
       // On Citus no statement locks a row of the coordinator that it joins with a distributed table.
       const steps: Pick<Statement<LockedRow>, 'text' | 'returns'>[] =
         joined === true

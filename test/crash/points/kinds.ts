@@ -12,6 +12,7 @@ import type { TestDatabase } from '../../database.ts'
 import { addPolicy } from '../../policies.ts'
 import { aTransaction } from '../../transactions.ts'
 import { aDealId } from './receiver.ts'
+import { inTransaction } from '../../../src/store/postgres/transaction.ts'
 
 export type Sent = Omit<ReturnType<typeof aTransaction>, 'signals'> & {
   signals: Readonly<Record<string, boolean | number>>
@@ -147,7 +148,7 @@ async function approve({ pool }: TestDatabase, sent: Sent): Promise<void> {
   })
   const { approvalId, nonce, issuedAt, expiresAt } = approval.payload as Readonly<Record<string, string>>
   const { approverId, keyId } = alice
-  await insertApproval(pool, {
+  const row = {
     approvalId: approvalId ?? '',
     nonce: nonce ?? '',
     approverId,
@@ -162,7 +163,8 @@ async function approve({ pool }: TestDatabase, sent: Sent): Promise<void> {
     deliveredBy: 'tester',
     deliveredAt: new Date().toISOString(),
     ...unlogged,
-  })
+  }
+  await inTransaction(pool, (sql) => insertApproval(sql, row))
 }
 
 /** @returns the hash of the request */
@@ -201,13 +203,16 @@ async function ask(
     ...shared,
     ...times,
     noticeAt,
+    status: 'OPEN',
+    policyName: policy.name,
+    policyVersion: policy.version,
     requestHash,
     askedHash: requestHash,
     body,
     seal: '{}',
     ...unlogged,
   }
-  await insertApprovalRequest(pool, { ...row, policy })
+  await inTransaction(pool, (sql) => insertApprovalRequest(sql, row))
   return requestHash
 }
 

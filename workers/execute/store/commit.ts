@@ -9,7 +9,7 @@ import type { Sql } from '../../../src/store/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
-import { auditEvent, auditAndLog } from '../../evidence/audit.ts'
+import { auditAndLog, auditRow } from '../../evidence/recording.ts'
 import { inIdOrder } from '../../in-id-order.ts'
 import { togetherOrAlone } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
@@ -202,7 +202,7 @@ function lateEvent(
   { businessTransactionId, end, record, lateEventId: eventId }: Evidence,
   key: CommitWith['key'],
 ): AuditEventRow {
-  return auditEvent(
+  return auditRow(
     {
       eventId,
       type: 'intent.late_evidence',
