@@ -34,13 +34,9 @@ export const approvers = [
     name: 'Approver',
     example: change,
     proposal: {
-      path: '/approvers/changes',
       description:
         'A key and its id are enrolled once and for good: a revoked one does not come back. A key pair is made by `countersign approver keygen`.',
-      body: {
-        schema: ApproverProposal,
-        example: { ...change.pending.proposed, reason: change.pending.reason },
-      },
+      schema: ApproverProposal,
     },
   }),
 ] as const satisfies readonly Route[]

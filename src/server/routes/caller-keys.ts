@@ -47,13 +47,9 @@ export const callerKeys = [
     name: 'CallerKey',
     example: change,
     proposal: {
-      path: '/caller-keys/changes',
       description:
         'A key is issued once and for good: a revoked one does not come back. `countersign callers issue` makes one where its holder is; only its SHA-256 is sent. A revocation also ends an entry of SERVICE_API_KEYS.',
-      body: {
-        schema: CallerKeyProposal,
-        example: { ...change.pending.proposed, reason: change.pending.reason },
-      },
+      schema: CallerKeyProposal,
     },
   }),
 ] as const satisfies readonly Route[]

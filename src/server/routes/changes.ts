@@ -1,5 +1,5 @@
 // Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { failures } from '../../core/errors/errors.ts'
 import {
   Change,
@@ -18,42 +18,47 @@ import { list } from './list.ts'
 import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
-interface KindOfChange<Path extends string, ProposalPath extends string> {
+interface KindOfChange {
   readonly kind: ChangeKindName
   /** Where changes are listed; each one is at `<path>/{id}`. */
-  readonly path: Path
+  readonly path: string
   /** Completes "a change of …". */
   readonly noun: string
   /** The operationIds are `list<name>Changes` and so on. */
   readonly name: string
   /** A change as it is proposed, the two requests that resolve it, and what they answer. */
   readonly example: {
-    readonly pending: { readonly changeId: string }
+    readonly pending: { readonly changeId: string; readonly proposed: object; readonly reason: string }
     readonly approve: object
     readonly approved: object
     readonly reject: object
     readonly rejected: object
   }
-  /** Kinds differ in how a change is proposed. The kind's code in the workers reads the path's parameters beside the body. */
-  readonly proposal: Required<Pick<Route, 'description' | 'body'>> &
-    Pick<Route, 'params'> & { readonly path: ProposalPath; readonly failures?: Route['failures'] }
+  /** How a change is proposed. The kind's code in the workers reads the path's parameters beside the body. */
+  readonly proposal: {
+    readonly description: string
+    readonly schema: TSchema
+    /** Of the body; left out: what the example of a change proposes, with its reason. */
+    readonly example?: object
+  } & Partial<Pick<Route, 'path' | 'params' | 'failures'>>
 }
 
 /** @returns the row that proposes a change, then those that list, show, approve and reject changes */
-export function changeRoutes<const Path extends string, const ProposalPath extends string>({
+export function changeRoutes({
   kind,
   path,
   noun,
   name,
   example,
-  proposal,
-}: KindOfChange<Path, ProposalPath>) {
+  proposal: { description, schema, example: body, ...proposal },
+}: KindOfChange) {
   const params = {
     id: { schema: Uuid, description: 'Its changeId.', example: example.pending.changeId },
   } as const
   return [
     {
       ...humanPost,
+      path,
       operationId: `propose${name}Change`,
       tag: 'Governance',
       summary: `Propose a change of ${noun}`,
@@ -63,7 +68,8 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       failures: ['fieldRequired', 'invalidField', 'conflict'],
       readsDatabase: true,
       ...proposal,
-      description: `For humans. ${proposal.description}`,
+      description: `For humans. ${description}`,
+      body: { schema, example: body ?? { ...example.pending.proposed, reason: example.pending.reason } },
       handle: onThread('propose-change', { beside: { kind } }),
     },
     list({

@@ -61,17 +61,14 @@ export const eventEndpoints = [
     name: 'EventEndpoint',
     example: change,
     proposal: {
-      path: '/event-endpoints/changes',
       description:
         'To register takes url and types, to revoke the url. The endpoint is looked at now, again when it is approved, and at each delivery; it resolves to public addresses only.',
-      body: {
-        schema: EventEndpointProposal,
-        example: {
-          ...change.pending.proposed,
-          // A loopback address, so that a reader can try it.
-          url: 'http://127.0.0.1:8090/events',
-          reason: change.pending.reason,
-        },
+      schema: EventEndpointProposal,
+      example: {
+        ...change.pending.proposed,
+        // A loopback address, so that a reader can try it.
+        url: 'http://127.0.0.1:8090/events',
+        reason: change.pending.reason,
       },
     },
   }),

@@ -41,17 +41,14 @@ export const externalConnectors = [
     name: 'ExternalConnector',
     example: change,
     proposal: {
-      path: '/external-connectors/changes',
       description:
         'To register takes all members but timeoutMs, to revoke the capability. The endpoint is looked at now and again when it is approved; it resolves to public addresses only.',
-      body: {
-        schema: ExternalConnectorProposal,
-        example: {
-          ...change.pending.proposed,
-          // A loopback address, so that a reader can try it.
-          endpointUrl: 'http://127.0.0.1:8080/releases',
-          reason: change.pending.reason,
-        },
+      schema: ExternalConnectorProposal,
+      example: {
+        ...change.pending.proposed,
+        // A loopback address, so that a reader can try it.
+        endpointUrl: 'http://127.0.0.1:8080/releases',
+        reason: change.pending.reason,
       },
     },
   }),

@@ -46,10 +46,8 @@ const [proposal, ...changes] = changeRoutes({
       'It ends by `{"action": "retire", "reason": …}`, or by the change that approves its successor and names it in `retires`: then both ' +
       'take effect at once. A retired version rejects every execution, stays readable, and is never approved again.',
     params: versionParams('1.1.0'),
-    body: {
-      schema: PolicyProposal,
-      example: { reason: change.pending.reason, proposedContent: change.pending.proposed },
-    },
+    schema: PolicyProposal,
+    example: { reason: change.pending.reason, proposedContent: change.pending.proposed },
     failures: ['fieldRequired', 'invalidField', 'policyNotFound', 'conflict'],
   },
 })

@@ -52,13 +52,9 @@ export const webhookRules = [
     name: 'WebhookRules',
     example: change,
     proposal: {
-      path: '/webhook-rules/changes',
       description:
         'The list replaces the one in effect. An empty one ends every rule of the provider. Without `rules`, those of the file in `WEBHOOK_DIR` are proposed.',
-      body: {
-        schema: WebhookRulesProposal,
-        example: { ...change.pending.proposed, reason: change.pending.reason },
-      },
+      schema: WebhookRulesProposal,
     },
   }),
 ] as const satisfies readonly Route[]
