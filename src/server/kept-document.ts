@@ -2,6 +2,7 @@
 // compressed once in each coding, so that a reply costs the main thread what its socket takes and no more.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { failures, type Failure } from '../core/errors/errors.ts'
 import type { Answer } from './answer.ts'
 import { etagOf } from './http/etag.ts'
 import { codings, preferredCoding, type Coding } from './http/negotiate.ts'
@@ -56,6 +57,22 @@ async function encoded({ headers, body, cache }: KeptDocument, coding: Coding): 
     body: bytes,
     cache,
     etag: etagOf(bytes),
+  }
+}
+
+/**
+ * @param read reads the document of a name; undefined: there is none
+ * @returns what answers documents by their names. Each is read at its first request, then kept
+ */
+export function keepDocuments(
+  read: (name: string) => KeptDocument | undefined,
+): (name: string, request: { readonly header: Head['header'] }) => Promise<Answer | Failure> {
+  const kept = new Map<string, KeptDocument>()
+  return async (name, request) => {
+    const document = kept.get(name) ?? read(name)
+    if (document === undefined) return failures.pathNotFound()
+    kept.set(name, document)
+    return answerKept(document, request)
   }
 }
 

@@ -1,7 +1,6 @@
 // The console's document and the files that it loads. `npm run pages` makes them from src/console/ (tools/console/build.ts).
 import { readFileSync } from 'node:fs'
-import { failures } from '../../core/errors/errors.ts'
-import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { keepDocuments, type KeptDocument } from '../kept-document.ts'
 import { BUILT, ofBuiltPage } from '../pages/built.ts'
 import { ICON } from '../pages/html.ts'
 
@@ -39,18 +38,21 @@ const ISOLATION = {
 const TYPES = { js: 'text/javascript', css: 'text/css' } as const
 
 let manifest: ConsoleManifest | undefined
-let document: KeptDocument | undefined
-const assets = new Map<string, KeptDocument>()
 
 function readManifest(): ConsoleManifest {
   manifest ??= JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as ConsoleManifest
   return manifest
 }
 
-/** The one document of every page. It holds no data, so anybody may have it. */
-export const consoleDocument = ofBuiltPage(async (request) =>
-  answerKept((document ??= makeDocument(readManifest())), request),
+const answerDocument = keepDocuments(() => makeDocument(readManifest()))
+/** A list of names, never a path made from the request. */
+const answerAsset = keepDocuments((name) =>
+  Object.hasOwn(readManifest().integrity, name) ? readAsset(name) : undefined,
 )
+
+/** The one document of every page. It holds no data, so anybody may have it. */
+export const consoleDocument = ofBuiltPage((request) => answerDocument('', request))
+export const consoleAsset = ofBuiltPage((request) => answerAsset(request.params['asset'] ?? '', request))
 
 function makeDocument({ script, imports, style, integrity }: ConsoleManifest): KeptDocument {
   const preloads = imports.map(
@@ -85,15 +87,6 @@ ${preloads.join('')}</head>
     cache: 'no-cache',
   }
 }
-
-/** A list of names, never a path made from the request. */
-export const consoleAsset = ofBuiltPage(async (request) => {
-  const name = request.params['asset'] ?? ''
-  if (!Object.hasOwn(readManifest().integrity, name)) return failures.pathNotFound()
-  const asset = assets.get(name) ?? readAsset(name)
-  assets.set(name, asset)
-  return answerKept(asset, request)
-})
 
 function readAsset(name: string): KeptDocument {
   return {

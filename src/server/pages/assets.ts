@@ -1,7 +1,6 @@
 // The scripts and style sheets of our pages: a list of names, never a path made from the request.
 import { readFileSync } from 'node:fs'
-import { failures } from '../../core/errors/errors.ts'
-import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { keepDocuments, type KeptDocument } from '../kept-document.ts'
 import type { Handler } from '../route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
@@ -12,17 +11,13 @@ interface Asset {
   readonly type: 'text/javascript' | 'text/css'
 }
 
-/** The handler of a route `/…/{asset}`. A file is read at its first request, then kept. */
+/** The handler of a route `/…/{asset}`. */
 export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
-  const read = new Map<string, KeptDocument>()
-  return async (request) => {
-    const name = request.params['asset'] ?? ''
+  const answer = keepDocuments((name) => {
     const asset = assets.get(name)
-    if (asset === undefined) return failures.pathNotFound()
-    const document = read.get(name) ?? readAsset(asset)
-    read.set(name, document)
-    return answerKept(document, request)
-  }
+    return asset && readAsset(asset)
+  })
+  return (request) => answer(request.params['asset'] ?? '', request)
 }
 
 function readAsset({ from, type }: Asset): KeptDocument {

@@ -1,6 +1,6 @@
 // What people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
 import { readFileSync } from 'node:fs'
-import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { keepDocuments } from '../kept-document.ts'
 import type { Handler } from '../route.ts'
 import { BUILT, ofBuiltPage } from './built.ts'
 
@@ -24,14 +24,12 @@ export function oneFileProgram(file: string): Handler {
   }))
 }
 
-/** The file is read at its first request, then kept. */
 function oneFile(file: string, headersOf: (body: Buffer) => Readonly<Record<string, string>>): Handler {
-  let document: KeptDocument | undefined
-  const read = (): KeptDocument => {
-    const body = readFileSync(new URL(file, BUILT))
+  const answer = keepDocuments((name) => {
+    const body = readFileSync(new URL(name, BUILT))
     return { body, cache: 'public, max-age=300', headers: headersOf(body) }
-  }
-  return ofBuiltPage(async (request) => answerKept((document ??= read()), request))
+  })
+  return ofBuiltPage((request) => answer(file, request))
 }
 
 /** The page's own meta element names the hashes of its script and style. */

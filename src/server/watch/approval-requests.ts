@@ -1,12 +1,11 @@
-// Wakes the requests that wait for an approval request to change. One statement looks at all of them: a request that waits holds no
-// connection and no thread. The feed of events cannot serve them: it needs the evidence log, and has no event for a first approval of two.
-import { setTimeout as delay } from 'node:timers/promises'
+// Wakes the requests that wait for an approval request to change. The feed of events cannot serve them: it needs the evidence log, and has
+// no event for a first approval of two.
 import type { Persons } from '../../formats/people/persons.ts'
 import { readRequestStates, type RequestState } from '../../store/tables/approval-requests.ts'
 import { bounds } from '../http/gates/index.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
+import { openWaits } from './waits.ts'
 
-/** While somebody waits. */
 const LOOK_EVERY_MS = 250
 
 export interface ApprovalRequestWatch {
@@ -17,13 +16,7 @@ export interface ApprovalRequestWatch {
   readonly wait: (
     seen: RequestState,
     request: { readonly client: string; readonly ms: number },
-  ) => Promise<void>
-}
-
-interface Waiting {
-  readonly seen: RequestState
-  readonly client: string
-  readonly wake: () => void
+  ) => Promise<unknown>
 }
 
 /**
@@ -34,57 +27,17 @@ export function watchApprovalRequests(
   sql: Sql,
   { persons, stopping }: { readonly persons: () => Persons; readonly stopping: () => boolean },
 ): ApprovalRequestWatch {
-  const waiting = new Set<Waiting>()
-  let looking = false
-
-  async function lookOn(): Promise<void> {
-    looking = true
-    while (waiting.size > 0) {
-      await delay(LOOK_EVERY_MS)
-      await look()
-    }
-    looking = false
-  }
-
-  async function look(): Promise<void> {
-    try {
-      const ids = stopping() ? [] : [...new Set(Array.from(waiting, ({ seen }) => seen.requestId))]
-      const found = new Map(
-        (await readRequestStates(sql, ids, persons())).map((state) => [state.requestId, state]),
-      )
-      for (const one of waiting) if (differs(one.seen, found.get(one.seen.requestId))) one.wake()
-    } catch {
-      // The next reader learns what is wrong with the database, and says it.
-      for (const one of waiting) one.wake()
-    }
-  }
-
-  return {
-    wait(seen, { client, ms }) {
-      const own = Array.from(waiting).filter((one) => one.client === client).length
-      if (
-        stopping() ||
-        ms <= 0 ||
-        waiting.size >= bounds.approvalRequestWaits ||
-        own >= bounds.approvalRequestWaits / bounds.clientShare
-      )
-        return Promise.resolve()
-      return new Promise((resolve) => {
-        const one: Waiting = {
-          seen,
-          client,
-          wake() {
-            clearTimeout(timer)
-            waiting.delete(one)
-            resolve()
-          },
-        }
-        const timer = setTimeout(one.wake, ms)
-        waiting.add(one)
-        if (!looking) void lookOn()
-      })
+  return openWaits<RequestState>({
+    everyMs: LOOK_EVERY_MS,
+    most: bounds.approvalRequestWaits,
+    stopping,
+    async look(waiting) {
+      const ids = [...new Set(Array.from(waiting, ({ what }) => what.requestId))]
+      const states = await readRequestStates(sql, ids, persons())
+      const found = new Map(states.map((state) => [state.requestId, state]))
+      for (const { what, wake } of waiting) if (differs(what, found.get(what.requestId))) wake(true)
     },
-  }
+  })
 }
 
 function differs(seen: RequestState, now: RequestState | undefined): boolean {
