@@ -9,7 +9,7 @@ import { lazyMembers, checkOf, type RowOf } from './check.ts'
 const appended = {
   key: ['text', `c.business_transaction_id || ' ' || c.ordinal`],
   id: ['text', 'c.business_transaction_id'],
-  ordinal: 'number',
+  ordinal: 'integer',
   body: 'text',
   // SHA-256 of the record's body, hex; null where there is no record.
   recordHash: ['text?', `encode(sha256(convert_to(r.body, 'UTF8')), 'hex')`],

@@ -1,4 +1,5 @@
 // approvals (decisions §7): signed by an enrolled key, and used up by an execution whose record holds it.
+import { approval } from '../../formats/artifacts/approval.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { findIntents } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
@@ -7,23 +8,17 @@ import { members, string } from '../../formats/artifacts/evidence.ts'
 import { isMembers } from '../../formats/json/members.ts'
 import { lazy, lazyMembers, checkOf } from './check.ts'
 
+/** Columns that repeat members of the payload as they are. */
+const REPEATED = ['approvalId', 'nonce', 'approverId', 'keyId', 'capability', 'target'] as const
+
 export const approvals = checkOf({
   table: 'approvals',
   columns: {
     key: ['text', 'c.approval_id'],
-    // They repeat members of the payload.
-    columns: [
-      'json',
-      `json_build_object('approvalId', c.approval_id, 'nonce', c.nonce, 'approverId', c.approver_id, 'keyId', c.key_id,
-        'capability', c.capability, 'target', c.target)`,
-    ],
-    parametersHash: 'text?',
-    requestHash: 'text?',
-    issuedAt: 'time',
-    expiresAt: 'time',
+    ...approval.stored.columns,
     body: 'text',
     consumedBy: 'text?',
-    consumedAt: 'time?',
+    consumedAt: 'timestamptz?',
     audited: [
       'boolean',
       `EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = c.delivered_at
@@ -64,14 +59,14 @@ export const approvals = checkOf({
     ],
     [
       'columns differ from the body',
-      ({ columns, parametersHash, requestHash, issuedAt, expiresAt, payload }) => {
-        const signed = payload()
+      (row) => {
+        const signed = row.payload()
         return (
-          Object.entries(columns).every(([name, value]) => signed[name] === value) &&
-          hashIn(signed['scope']) === parametersHash &&
-          (signed['requestHash'] ?? null) === requestHash &&
-          issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
-          expiresAt.getTime() === instantMs(string(signed['expiresAt']))
+          REPEATED.every((name) => signed[name] === row[name]) &&
+          hashIn(signed['scope']) === row.parametersHash &&
+          (signed['requestHash'] ?? null) === row.requestHash &&
+          row.issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
+          row.expiresAt.getTime() === instantMs(string(signed['expiresAt']))
         )
       },
     ],

@@ -3,7 +3,7 @@ import { checkOf } from './check.ts'
 
 export const batchSignatures = checkOf({
   table: 'batch_signatures',
-  columns: { key: ['text', 'c.batch'], bytes: ['number', 'octet_length(c.value)'] },
+  columns: { key: ['text', 'c.batch'], bytes: ['integer', 'octet_length(c.value)'] },
   // FIPS 204 §4, Table 2.
   rules: [['is not 3,309 bytes long', ({ bytes }) => bytes === 3309]],
 })

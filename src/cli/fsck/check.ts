@@ -1,7 +1,6 @@
 // Every check of `countersign fsck` is made of one statement over a table, and of rules that each of its rows must hold.
 import { errorText } from '../../formats/text/error-text.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
-import type { Sealed } from '../../store/tables/sealed.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { columnOf } from '../../store/postgres/rows.ts'
 import type { Tools } from './tools.ts'
@@ -43,11 +42,12 @@ interface Examined {
 
 /** What a column is read as. */
 interface ColumnValues {
+  readonly uuid: string
   readonly text: string
-  readonly time: Date
-  readonly number: number
+  readonly timestamptz: Date
+  readonly integer: number
   readonly boolean: boolean
-  readonly texts: readonly string[]
+  readonly 'text[]': readonly string[]
   readonly json: Members
 }
 type ColumnType = keyof ColumnValues | `${keyof ColumnValues}?`
@@ -197,14 +197,6 @@ export function lazyMembers(text: string | null, table: string, column = 'body')
 export interface Signed {
   readonly signed: () => Members
   readonly signature: () => Members
-}
-
-export function signedIn<Row extends Sealed>(row: Row, table: string): Row & Signed {
-  return {
-    ...row,
-    signed: lazyMembers(row.body, table),
-    signature: lazyMembers(row.seal, table, 'seal'),
-  }
 }
 
 export function lazy<T>(make: () => T): () => T {

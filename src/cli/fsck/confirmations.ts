@@ -1,23 +1,17 @@
 // provider_confirmations: what providers say of executions, each by one delivery that is kept.
-import { checkProviderConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
-import { mustHold } from '../../formats/artifacts/evidence.ts'
-import { sameTime, signedIn, checkOf } from './check.ts'
+import { providerConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
+import { checkOf, sameTime } from './check.ts'
+import { columnsOf, repeats, signedIn, verifies } from './sealed.ts'
 
 export const providerConfirmations = checkOf({
   table: 'provider_confirmations',
   columns: {
-    key: ['text', 'c.confirmation_id'],
-    businessTransactionId: 'text',
-    provider: 'text',
-    eventKey: 'text',
-    rulesHash: 'text',
-    body: 'text',
-    seal: 'text',
+    ...columnsOf(providerConfirmation),
     // Null where the delivery is missing.
     eventProvider: ['text?', 'w.provider'],
     eventId: ['text?', 'w.event_id'],
     bodySha256: ['text?', 'w.body_sha256'],
-    receivedAt: ['time?', 'w.received_at'],
+    receivedAt: ['timestamptz?', 'w.received_at'],
   },
   joins: 'LEFT JOIN webhook_events AS w USING (event_key)',
   // Asked apart from the rows: on Citus they cannot be joined.
@@ -31,24 +25,13 @@ export const providerConfirmations = checkOf({
     const ids = new Set(found.rows.map(({ id }) => id))
     return rows.map((row) => ({ ...row, hasTransaction: ids.has(row.businessTransactionId) }))
   },
-  read: (row) => signedIn(row, 'provider_confirmations'),
+  read: (row) => signedIn(row, providerConfirmation),
   rules: [
-    [
-      'does not verify',
-      ({ signed, signature }, { crypto }) =>
-        mustHold(checkProviderConfirmation({ confirmation: signed(), signature: signature() }, crypto)),
-    ],
+    ['does not verify', (row, tools) => verifies(providerConfirmation, row, tools)],
     [
       'columns differ from the body',
-      ({ key, businessTransactionId, provider, rulesHash, signed }) => {
-        const of = signed()
-        return (
-          of['confirmationId'] === key &&
-          of['businessTransactionId'] === businessTransactionId &&
-          of['provider'] === provider &&
-          of['rulesHash'] === rulesHash
-        )
-      },
+      // The delivery has its key here, and the time is that of the confirmation.
+      (row) => repeats(providerConfirmation, row, ['eventKey', 'at']),
     ],
     ['transaction is missing', ({ hasTransaction }) => hasTransaction],
     ['delivery is missing', ({ eventProvider }) => eventProvider !== null],

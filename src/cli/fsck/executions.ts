@@ -13,30 +13,30 @@ import type { Tools } from './tools.ts'
 const columns = {
   key: ['text', 'c.business_transaction_id'],
   callerId: 'text',
-  createdAt: 'time',
+  createdAt: 'timestamptz',
   body: 'text',
   authorization: ['text?', 'c.execution_authorization'],
   nonce: ['text?', 'i.nonce'],
   state: ['text?', 'i.state'],
   resolution: ['text?', 'i.resolution'],
-  closedAt: ['time?', 'i.closed_at'],
+  closedAt: ['timestamptz?', 'i.closed_at'],
   hasDeadline: ['boolean', 'isfinite(i.deadline)'],
   recordBody: ['text?', 'r.body'],
   recordSeal: ['text?', 'r.seal'],
   recordCallerId: ['text?', 'r.caller_id'],
-  recordCreatedAt: ['time?', 'r.created_at'],
+  recordCreatedAt: ['timestamptz?', 'r.created_at'],
   refused: ['boolean', 'f.business_transaction_id IS NOT NULL'],
   listed: ['boolean', 'h.business_transaction_id IS NOT NULL'],
   // Hashes of the groups that limits count it in.
   groups: [
-    'texts',
+    'text[]',
     'ARRAY(SELECT group_hash FROM history_groups AS g WHERE g.business_transaction_id = c.business_transaction_id)',
   ],
   // How many there are, and how many there should be by their numbers.
   verifications: ['text', 'verifications.count'],
-  verificationsDue: ['number', 'verifications.due'],
+  verificationsDue: ['integer', 'verifications.due'],
   receipts: ['text', 'receipts.count'],
-  receiptsDue: ['number', 'receipts.due'],
+  receiptsDue: ['integer', 'receipts.due'],
 } as const
 
 const numbers = (table: 'verifications' | 'receipts') => `

@@ -3,7 +3,7 @@ import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { lazyMembers, sameTime, checkOf, type RowOf, type Rule } from './check.ts'
 
-const counted = { releasedAt: 'time', authorization: ['text?', 't.execution_authorization'] } as const
+const counted = { releasedAt: 'timestamptz', authorization: ['text?', 't.execution_authorization'] } as const
 const JOIN_TRANSACTION = 'LEFT JOIN business_transactions AS t USING (business_transaction_id)'
 
 /** By its time a velocity limit counts it. */

@@ -1,36 +1,21 @@
 // These are written once and never read by the pipeline: audit events, transitions of intents, deliveries.
 import { sha256Hex } from '../../store/sha256.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
-import { checkAuditEvent } from '../../formats/artifacts/audit-event.ts'
-import { members, mustHold } from '../../formats/artifacts/evidence.ts'
+import { auditEvent } from '../../formats/artifacts/audit-event.ts'
+import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
-import { checkIntentTransition } from '../../formats/artifacts/intent-transition.ts'
-import { lazyMembers, sameTime, signedIn, checkOf, type Signed } from './check.ts'
+import { intentTransition } from '../../formats/artifacts/intent-transition.ts'
+import { checkOf, lazyMembers, type Signed } from './check.ts'
+import { auditedWith, columnsOf, repeats, signedIn, verifies } from './sealed.ts'
 import { missingSubjects } from './subjects.ts'
 
 export const auditEvents = checkOf({
   table: 'audit_events',
-  columns: {
-    key: ['text', 'c.event_id'],
-    occurredAt: 'time',
-    type: 'text',
-    body: 'text',
-    seal: 'text',
-  },
-  read: (row) => signedIn(row, 'audit_events'),
+  columns: columnsOf(auditEvent),
+  read: (row) => signedIn(row, auditEvent),
   rules: [
-    [
-      'does not verify',
-      ({ signed, signature }, { crypto }) =>
-        mustHold(checkAuditEvent({ event: signed(), signature: signature() }, crypto)),
-    ],
-    [
-      'columns differ from the body',
-      ({ key, occurredAt, type, signed }) => {
-        const event = signed()
-        return event['eventId'] === key && event['type'] === type && sameTime(occurredAt, event['occurredAt'])
-      },
-    ],
+    ['does not verify', (row, tools) => verifies(auditEvent, row, tools)],
+    ['columns differ from the body', (row) => repeats(auditEvent, row)],
   ],
   page: (items, tools) => missingSubjects(items.flatMap(readable), tools),
 })
@@ -55,20 +40,9 @@ interface IntentEnded {
 
 export const intentTransitions = checkOf({
   table: 'intent_transitions',
-  columns: {
-    key: ['text', 'c.transition_id'],
-    transactionId: ['text', 'c.business_transaction_id'],
-    at: 'time',
-    body: 'text',
-    seal: 'text',
-    audited: [
-      'boolean',
-      `EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
-        AND a.occurred_at = c.at AND strpos(a.body, c.transition_id::text) > 0)`,
-    ],
-  },
+  columns: { ...columnsOf(intentTransition), audited: auditedWith(intentTransition) },
   async complete(rows, { sql }) {
-    const ids = rows.map(({ transactionId }) => transactionId)
+    const ids = rows.map(({ businessTransactionId }) => businessTransactionId)
     const intents = await sql.query<IntentEnded>({
       text: `
         SELECT business_transaction_id AS id, state, resolution, closed_at AS "closedAt"
@@ -93,44 +67,36 @@ export const intentTransitions = checkOf({
         SELECT one.id, a.body FROM unnest($1::text[]) AS one (id)
         JOIN audit_events AS a ON a.type = 'intent.first_word' AND strpos(a.body, one.id) > 0`,
       values: [
-        rows.filter(({ body }) => body.includes('"agreedWith"')).map(({ transactionId }) => transactionId),
+        rows
+          .filter(({ body }) => body.includes('"agreedWith"'))
+          .map(({ businessTransactionId }) => businessTransactionId),
       ],
     })
     const firstWords = Map.groupBy(said.rows, ({ id }) => id)
     const askable = new Map(registered.rows.map(({ capability, since }) => [capability, since]))
     return rows.map((row) => {
-      const record = records.get(row.transactionId)
+      const record = records.get(row.businessTransactionId)
       return {
         ...row,
         // Undefined where it is missing.
-        intent: intentOf.get(row.transactionId),
+        intent: intentOf.get(row.businessTransactionId),
         // Undefined where there is no record.
         recordHash: record === undefined ? undefined : sha256Hex(record),
         confirmations: new Set(
-          confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
+          confirmations.get(row.businessTransactionId)?.map(({ confirmationId }) => confirmationId),
         ),
         // Since when there were external connectors that can be asked, by capability; the first of each.
         askable,
         // Bodies of the audit events of who spoke first, where it took two humans.
-        firstWords: firstWords.get(row.transactionId)?.map(({ body }) => body) ?? [],
+        firstWords: firstWords.get(row.businessTransactionId)?.map(({ body }) => body) ?? [],
       }
     })
   },
-  read: (row) => signedIn(row, 'intent_transitions'),
+  read: (row) => signedIn(row, intentTransition),
   rules: [
     ['execution intent is missing', ({ intent }) => intent !== undefined],
-    [
-      'does not verify',
-      ({ signed, signature }, { crypto }) =>
-        mustHold(checkIntentTransition({ transition: signed(), signature: signature() }, crypto)),
-    ],
-    [
-      'columns differ from the body',
-      ({ key, transactionId, at, signed }) => {
-        const { transitionId, businessTransactionId, at: signedAt } = signed()
-        return transitionId === key && businessTransactionId === transactionId && sameTime(at, signedAt)
-      },
-    ],
+    ['does not verify', (row, tools) => verifies(intentTransition, row, tools)],
+    ['columns differ from the body', (row) => repeats(intentTransition, row)],
     [
       'execution intent is not in the state that this transition led to',
       ({ at, intent, signed }) => {
@@ -171,14 +137,14 @@ export const intentTransitions = checkOf({
     ],
     [
       'names a human who did not say the same',
-      ({ transactionId, firstWords, signed }) => {
+      ({ businessTransactionId: id, firstWords, signed }) => {
         const { agreedWith, resolution } = signed()
         if (agreedWith === undefined) return true
         return firstWords
           .map((body) => lazyMembers(body, 'audit_events')())
           .some(({ callerId, detail }) => {
             const { businessTransactionId, resolution: first } = members(detail)
-            return callerId === agreedWith && businessTransactionId === transactionId && first === resolution
+            return callerId === agreedWith && businessTransactionId === id && first === resolution
           })
       },
     ],
@@ -198,7 +164,7 @@ export const webhookEvents = checkOf({
     computed: ['text', `encode(sha256(c.body), 'hex')`],
     isProcessed: ['boolean', 'c.processed_at IS NOT NULL'],
     // How often somebody had it processed again.
-    reruns: 'number',
+    reruns: 'integer',
     audited: ['boolean', 'a.event_id IS NOT NULL'],
     // Null where there is no event.
     inAudit: [

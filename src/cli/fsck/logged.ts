@@ -20,53 +20,51 @@ export interface LoggedRow {
   readonly columns: ArtifactRow
 }
 
-/** The further use of the rows of a page, beyond finding their commits. */
+export type PlacedRow = LoggedRow & { readonly place: Place | 'queued' }
+
+/** The further use of the rows of a table, beyond finding their commits. */
 export interface LoggedDetail {
-  /** SQL of what it reads of a row `c` of a table, as text, by name. */
-  readonly columns: (table: ArtifactTable) => Readonly<Record<string, string>>
+  /** SQL of what it reads of a row `c`, as text, by name. */
+  readonly columns: Readonly<Record<string, string>>
   /** SQL that joins other tables to them, by the key. */
-  readonly joins: (table: ArtifactTable) => string
-  /** @param rows each with its place, or `queued` */
-  readonly examine: (
-    table: ArtifactTable,
-    rows: readonly (LoggedRow & { readonly place: Place | 'queued' })[],
-    tools: Tools,
-  ) => Promise<readonly Finding[]>
+  readonly joins: string
+  readonly examine: (rows: readonly PlacedRow[], tools: Tools) => Promise<readonly Finding[]>
 }
 
-/** The own check of a row that has to be joined with its transaction has verified more than its entry would say. */
-const COMPARED: LoggedDetail = {
-  columns: ({ columns, joined }) => (joined === true ? {} : columns),
-  joins: () => '',
-  async examine(table, rows, tools) {
-    if (table.joined === true) return []
-    const findings: Finding[] = []
-    // One after the other: they share a connection.
-    for (const { key, columns, place } of rows) {
-      if (place === 'queued') continue
-      const found = await entryOf(table, { columns, place }, tools).catch(cannotCompare)
-      if (typeof found === 'string') findings.push({ table: table.table, key, problem: found })
-    }
-    return findings
-  },
+/** What fsck looks at. The own check of a row that has to be joined with its transaction has verified more than its entry would say. */
+function compared(table: ArtifactTable): LoggedDetail {
+  if (table.joined === true) return { columns: {}, joins: '', examine: async () => [] }
+  return {
+    columns: table.columns,
+    joins: '',
+    async examine(rows, tools) {
+      const findings: Finding[] = []
+      // One after the other: they share a connection.
+      for (const { key, columns, place } of rows) {
+        if (place === 'queued') continue
+        const found = await entryOf(table, { columns, place }, tools).catch(cannotCompare)
+        if (typeof found === 'string') findings.push({ table: table.table, key, problem: found })
+      }
+      return findings
+    },
+  }
 }
 
-/** @param detail left out: what fsck looks at */
-export function loggedChecks(detail: LoggedDetail = COMPARED): Check[] {
-  return artifactTables.map((table) => loggedCheck(table, detail))
+/** A check for each table of evidence that the log has entries of. */
+export function loggedChecks(detail: (table: ArtifactTable) => LoggedDetail = compared): Check[] {
+  return artifactTables.map((table) => loggedCheck(table, detail(table)))
 }
 
 function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDetail): Check {
   const [key] = table.key
-  const read = columns(table)
-  const names = Object.keys(read)
+  const names = Object.keys(columns)
   const shown = table.numbered === true ? `c.${key} || ' ' || c.ordinal` : `c.${key}::text`
   return {
     table: table.table,
     text: `
       SELECT ${shown} AS key, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal",
-        ARRAY[${Object.values(read).join(', ')}]::text[] AS texts
-      FROM $table AS c ${joins(table)} WHERE c.log_batch IS NOT NULL`,
+        ARRAY[${Object.values(columns).join(', ')}]::text[] AS texts
+      FROM $table AS c ${joins} WHERE c.log_batch IS NOT NULL`,
     async examine(page, tools) {
       const rows = (
         page as readonly (Omit<LoggedRow, 'columns'> & { readonly texts: (string | null)[] })[]
@@ -83,7 +81,7 @@ function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDe
           key: row.key,
           problem: 'is neither in the log nor in its queue',
         }))
-      return { counted: {}, findings: [...lost, ...(await examine(table, placed, tools))] }
+      return { counted: {}, findings: [...lost, ...(await examine(placed, tools))] }
     },
   }
 }

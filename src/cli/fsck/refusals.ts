@@ -10,7 +10,7 @@ export const refusals = checkOf({
   columns: {
     key: ['text', 'c.business_transaction_id'],
     callerId: 'text',
-    createdAt: 'time',
+    createdAt: 'timestamptz',
     body: 'text',
     seal: 'text',
     transaction: ['text?', 't.body'],
