@@ -7,8 +7,6 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Two folders that each need the other, and why they do. */
 const KNOWN = {
-  'src/cli/fsck ⇄ src/cli/log':
-    'fsck asks the log what it holds of a row, and the audit of the log asks what fsck asks of a row',
   'workers/evidence ⇄ workers/execute':
     'an execution writes audit events, and a receipt that was refused is issued later',
   'workers/execute ⇄ workers/verifiers':

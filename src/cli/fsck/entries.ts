@@ -3,7 +3,7 @@ import { errorText } from '../../formats/text/error-text.ts'
 import { isEntryOf } from '../../formats/log/entry.ts'
 import type { LogEntry } from '../../formats/log/entry.ts'
 import type { Artifact, ArtifactRow, ArtifactTable } from '../../store/tables/artifacts.ts'
-import { LogFault } from '../log/source.ts'
+import { LogFault } from './log-source.ts'
 import { isDamage } from './damage.ts'
 import type { Tools } from './tools.ts'
 

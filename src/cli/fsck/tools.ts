@@ -9,7 +9,7 @@ import { readLogs, type OpenedLog } from '../../store/tables/log-state.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { CheckCrypto } from '../../formats/artifacts/evidence.ts'
-import { entryReader, type ReadEntry } from '../log/stored.ts'
+import { entryReader, type ReadEntry } from './stored-log.ts'
 
 export interface Tools {
   /** In the one snapshot of the whole run. */

@@ -28,8 +28,8 @@ import { Coverage } from './coverage.ts'
 import { described } from './fsck.ts'
 import { checkpointOpener, trusting, type CheckpointOpener } from './trust.ts'
 import { readSaved, savedProblems, type SavedCheckpoint } from './saved.ts'
-import { LogFault } from './source.ts'
-import { openStored, type ReadEntry } from './stored.ts'
+import { LogFault } from '../fsck/log-source.ts'
+import { openStored, type ReadEntry } from '../fsck/stored-log.ts'
 
 /** More would say no more. */
 const UNACCOUNTED_MAX = 1_000

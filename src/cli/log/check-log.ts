@@ -4,7 +4,7 @@ import { errorText } from '../../formats/text/error-text.ts'
 import type { OpenedCheckpoint } from '../../formats/log/checkpoint.ts'
 import { parseEntry, type LogEntry } from '../../formats/log/entry.ts'
 import { decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../formats/log/tiles.ts'
-import { LogFault, type LogSource } from './source.ts'
+import { LogFault, type LogSource } from '../fsck/log-source.ts'
 import { StreamCheck } from './stream-check.ts'
 import { TreeCheck } from './tree-check.ts'
 

@@ -6,7 +6,7 @@ import { errorText } from '../../formats/text/error-text.ts'
 import { readCheckpoint, type Checkpoint } from '../../formats/log/checkpoint.ts'
 import { tilePath } from '../../formats/log/tiles.ts'
 import { CannotCheck } from '../cannot-check.ts'
-import { LogFault, type LogSource } from './source.ts'
+import { LogFault, type LogSource } from '../fsck/log-source.ts'
 
 /**
  * @throws CannotCheck where the folder has no checkpoint, and LogFault where its checkpoint is none

@@ -12,7 +12,7 @@ import type { fsck as spec } from './commands.ts'
 import { openFolder } from './folder.ts'
 import { gapOfCopy, NOTHING_ELSE } from './gap.ts'
 import { compareSaved } from './saved.ts'
-import { LogFault } from './source.ts'
+import { LogFault } from '../fsck/log-source.ts'
 import { checkpointOpener } from './trust.ts'
 
 /**

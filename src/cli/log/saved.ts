@@ -16,7 +16,7 @@ import { LogKeyNotGiven } from '../../formats/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Env } from '../database.ts'
 import type { Finding } from '../fsck/check.ts'
-import { LogFault, type LogSource } from './source.ts'
+import { LogFault, type LogSource } from '../fsck/log-source.ts'
 import type { CheckpointOpener } from './trust.ts'
 
 export interface SavedCheckpoint {

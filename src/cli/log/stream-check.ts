@@ -2,7 +2,7 @@
 import type { LogEntry, StreamName } from '../../formats/log/entry.ts'
 import { Heads } from '../../formats/log/heads.ts'
 import { sha256 } from '../../store/sha256.ts'
-import { LogFault } from './source.ts'
+import { LogFault } from '../fsck/log-source.ts'
 
 export class StreamCheck {
   private readonly heads = new Heads([], sha256)

@@ -4,7 +4,7 @@ import { appendLeaves, EMPTY, rootOf, type Frontier } from '../../formats/log/fr
 import { HASH_BYTES, TILE_WIDTH, tilePath, widthOf, type Tile } from '../../formats/log/tiles.ts'
 import { leafHash } from '../../formats/merkle/tree.ts'
 import { sha256 } from '../../store/sha256.ts'
-import { LogFault, type LogSource } from './source.ts'
+import { LogFault, type LogSource } from '../fsck/log-source.ts'
 
 export class TreeCheck {
   private frontier: Frontier = EMPTY

@@ -8,7 +8,7 @@ import { readEntryBundle, readFullBundles } from '../../store/tables/log-bundles
 import { checkpointsFrom } from '../../store/tables/log-checkpoints.ts'
 import { readFullTiles, readTiles } from '../../store/tables/log-tiles.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
-import { LogFault, type LogSource } from './source.ts'
+import { LogFault, type LogSource } from './log-source.ts'
 
 /** 16,384 entries, 3 MB. */
 const READ_AT_ONCE = 64

@@ -1,4 +1,4 @@
-// Where a log is read from: exported files (folder.ts) or the database. What is checked is the same.
+// Where a log is read from: exported files (src/cli/log/folder.ts) or the database (stored-log.ts). What is checked is the same.
 import type { Tile } from '../../formats/log/tiles.ts'
 
 export interface LogSource {
