@@ -18,7 +18,7 @@ import { asTemplate, createDatabase } from '../database.ts'
 import { CACHE } from '../run/bundle.ts'
 import { baseEnvironment } from '../run/environment.ts'
 import { bundlePrograms } from '../run/programs.ts'
-import type { RunSizes } from '../../workers/log/runs.ts'
+import type { RunSizes } from '../../src/core/absence/sort-runs.ts'
 import type { Work } from './crash/child.ts'
 import { aLog, anEntry, expectWhole, NAME, queue, readEntries, settle, type TestLog } from './log.ts'
 
@@ -28,7 +28,7 @@ const CHILD = join(import.meta.dirname, 'crash', 'child.ts')
 const MARKED_FOLDER = join(CACHE, 'marked-log')
 /** Everything that only the log awaits in. */
 const MARKED =
-  /^(workers\/log\/[\w-]+|src\/core\/tables\/(log-[\w-]+|transaction)|src\/core\/signing\/log-keys)\.ts$/
+  /^(workers\/log\/[\w-]+|src\/store\/tables\/log-[\w-]+|src\/core\/absence\/[\w-]+|src\/core\/signing\/log-keys)\.ts$/
 /** Instances that are started and killed at the same time. */
 const LANES = 2
 
@@ -217,7 +217,10 @@ const OTHERS = ['workers/log/completeness.ts', 'workers/log/witness.ts']
 // proves fault: The sequencer of the log
 test('every await of the work on the log is one that an instance is killed at', () => {
   const reached = awaitsOf(marks)
-  const written = globSync('workers/log/*.ts', { cwd: ROOT, exclude: OTHERS }).flatMap((file) =>
+  const written = globSync('{workers/log/*,src/core/absence/{sort-runs,run-leaves}}.ts', {
+    cwd: ROOT,
+    exclude: OTHERS,
+  }).flatMap((file) =>
     instrument(file, readFileSync(join(ROOT, file), 'utf8')).awaits.map((one) => `${file}:${one}`),
   )
   expect(written.length).toBeGreaterThan(20)

@@ -25,7 +25,7 @@ import { startLogBatch, type QueuedEntry } from '../../src/store/tables/log-queu
 import { openNewestLog, readLogStatus } from '../../src/store/tables/log-state.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { openLogWork, type LogWork } from '../../workers/log/index.ts'
-import type { RunSizes } from '../../workers/log/runs.ts'
+import type { RunSizes } from '../../src/core/absence/sort-runs.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { patientPool } from '../patient-pool.ts'
 import { rootOfLeaves } from './tree.ts'

@@ -22,7 +22,7 @@ import {
   readTail,
   type TailRow,
 } from '../../src/store/tables/log-bundles.ts'
-import { insertIdTail, type IdTailRow } from '../../src/store/tables/log-id-tail.ts'
+import { insertIdTail, type IdTailRow } from '../../src/core/absence/id-tail.ts'
 import type { QueuedBatch, QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import type { LogState } from '../../src/store/tables/log-state.ts'
 import {

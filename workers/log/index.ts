@@ -8,7 +8,7 @@ import type { LogReport } from '../../src/core/operations/sequence-log.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { publish, REPUBLISH_EVERY_MS } from './publish.ts'
-import type { RunSizes } from './runs.ts'
+import type { RunSizes } from '../../src/core/absence/sort-runs.ts'
 import { areHeadsDue, CHECKPOINT_EVERY_MS, DamagedRuns, openSequencer } from './sequence.ts'
 
 /** A tick with more to do leaves it to the next one, so that none takes longer than a request may. */

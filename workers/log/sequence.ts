@@ -17,7 +17,7 @@ import type { Sql } from '../../src/store/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
-import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'
+import { nextPiece, RUN_SIZES, type RunSizes } from '../../src/core/absence/sort-runs.ts'
 
 /** The stored runs of ids are damaged. The log itself goes on. */
 export class DamagedRuns extends Error {}

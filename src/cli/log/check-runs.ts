@@ -7,8 +7,8 @@ import { hasId, idKey, idLeaf, indexOfLeaf, runHash } from '../../formats/log/id
 import { decodeBundle, TILE_WIDTH } from '../../formats/log/tiles.ts'
 import { sha256 } from '../../store/sha256.ts'
 import { readEntry, readFullBundles } from '../../store/tables/log-bundles.ts'
-import { findLeaves, hashesOfLeaves, readChunks, splitLeaves } from '../../store/tables/log-run-tiles.ts'
-import { readStatedRuns, type StatedRunRow } from '../../store/tables/log-runs.ts'
+import { findLeaves, hashesOfLeaves, readChunks, splitLeaves } from '../../core/absence/run-tiles.ts'
+import { readStatedRuns, type StatedRunRow } from '../../core/absence/runs.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
 /** 16,384 leaves or entries. */

@@ -1,7 +1,7 @@
 // An instance that works on the log of a database until it is at rest, and dies where it is told: crash.test.ts marks every await of that work.
 // CRASH_LOG  JSON: `Work`; the others are those of `recordProcess`
 import { recordProcess } from '../../crash/points/record.ts'
-import type { RunSizes } from '../../../workers/log/runs.ts'
+import type { RunSizes } from '../../../src/core/absence/sort-runs.ts'
 
 export interface Work {
   readonly url: string

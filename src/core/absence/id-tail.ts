@@ -1,8 +1,8 @@
 // log_id_tail: the keys of the ids of entries that are in no run yet, a row or a few for each append.
 import { KEY_BYTES } from '../../formats/log/ids.ts'
-import { overRows } from '../postgres/rows.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { overRows } from '../../store/postgres/rows.ts'
+import { byteaText, type Sql } from '../../store/postgres/sql.ts'
+import type { Statement } from '../../store/postgres/statement-batch.ts'
 
 export interface IdTailRow {
   readonly log: number

@@ -1,8 +1,8 @@
 // log_runs: the runs of ids, and how far one has come that is being made; log_merged_runs: those whose leaves are in a larger one only.
 import { joinHashes, splitHashes, type Frontier } from '../../formats/log/frontier.ts'
 import { TILE_WIDTH } from '../../formats/log/tiles.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { byteaText, type Sql } from '../../store/postgres/sql.ts'
+import type { Statement } from '../../store/postgres/statement-batch.ts'
 
 /** Which run: there is one of a level from an index on. */
 export interface RunName {

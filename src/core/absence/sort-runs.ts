@@ -1,25 +1,15 @@
 // The work on the runs of ids (src/formats/log/ids.ts), in pieces of one transaction each: what a run has so far lies in the database, so that after
 // a crash any instance goes on.
-import { rootOf, EMPTY } from '../../src/formats/log/frontier.ts'
-import { LEAF_BYTES, runHash } from '../../src/formats/log/ids.ts'
-import { TILE_WIDTH } from '../../src/formats/log/tiles.ts'
-import { sha256 } from '../../src/store/sha256.ts'
-import { leastServedSize } from '../../src/store/tables/log-checkpoints.ts'
-import {
-  deleteIdTailBefore,
-  oldestInIdTail,
-  readIdTail,
-  wholeRowsOfIdTail,
-} from '../../src/store/tables/log-id-tail.ts'
-import {
-  deleteRunTiles,
-  insertRunTiles,
-  readNextChunks,
-  type LeafChunk,
-} from '../../src/store/tables/log-run-tiles.ts'
-import { moveToMerged, readRuns, upsertRun, type RunRow } from '../../src/store/tables/log-runs.ts'
-import type { Sql } from '../../src/store/postgres/sql.ts'
-import type { Statement } from '../../src/store/postgres/statement-batch.ts'
+import { rootOf, EMPTY } from '../../formats/log/frontier.ts'
+import { LEAF_BYTES, runHash } from '../../formats/log/ids.ts'
+import { TILE_WIDTH } from '../../formats/log/tiles.ts'
+import { sha256 } from '../../store/sha256.ts'
+import { leastServedSize } from '../../store/tables/log-checkpoints.ts'
+import { deleteIdTailBefore, oldestInIdTail, readIdTail, wholeRowsOfIdTail } from './id-tail.ts'
+import { deleteRunTiles, insertRunTiles, readNextChunks, type LeafChunk } from './run-tiles.ts'
+import { moveToMerged, readRuns, upsertRun, type RunRow } from './runs.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import type { Statement } from '../../store/postgres/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './run-leaves.ts'
 
 export interface RunSizes {

@@ -1,16 +1,11 @@
 // The next leaves of a run of ids, sorted: computing only, a piece at a time.
-import { DamagedLog } from '../../src/formats/log/damaged.ts'
-import { appendLeaves } from '../../src/formats/log/frontier.ts'
-import { indexOfLeaf, KEY_BYTES, LEAF_BYTES } from '../../src/formats/log/ids.ts'
-import { TILE_WIDTH } from '../../src/formats/log/tiles.ts'
-import { sha256 } from '../../src/store/sha256.ts'
-import {
-  chunkRoot,
-  firstNotBelow,
-  type LeafChunk,
-  type RunTileRow,
-} from '../../src/store/tables/log-run-tiles.ts'
-import type { RunRow } from '../../src/store/tables/log-runs.ts'
+import { DamagedLog } from '../../formats/log/damaged.ts'
+import { appendLeaves } from '../../formats/log/frontier.ts'
+import { indexOfLeaf, KEY_BYTES, LEAF_BYTES } from '../../formats/log/ids.ts'
+import { TILE_WIDTH } from '../../formats/log/tiles.ts'
+import { sha256 } from '../../store/sha256.ts'
+import { chunkRoot, firstNotBelow, type LeafChunk, type RunTileRow } from './run-tiles.ts'
+import type { RunRow } from './runs.ts'
 
 /**
  * The least leaves of entries that are in no run, of those greater than `after`; unsorted.

@@ -16,8 +16,8 @@ import {
 import { inclusionProofs, subtreeRoots, TILE_WIDTH } from '../../formats/log/tiles.ts'
 import { consistencyRanges } from '../../formats/merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../../formats/merkle/tree.ts'
-import { sha256 } from '../sha256.ts'
-import type { CheckpointRow } from './log-checkpoints.ts'
+import { sha256 } from '../../store/sha256.ts'
+import type { CheckpointRow } from '../../store/tables/log-checkpoints.ts'
 import {
   findChunk,
   firstNotBelow,
@@ -26,10 +26,10 @@ import {
   runTileReader,
   splitLeaves,
   type LeafChunk,
-} from './log-run-tiles.ts'
-import { readRuns, type RunRow } from './log-runs.ts'
-import { tileReader } from './log-tiles.ts'
-import type { Sql } from '../postgres/sql.ts'
+} from './run-tiles.ts'
+import { readRuns, type RunRow } from './runs.ts'
+import { tileReader } from '../../store/tables/log-tiles.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
 
 /**
  * How often an id stands in a log, as far as runs are under a checkpoint. Read it in a snapshot: runs are merged meanwhile.

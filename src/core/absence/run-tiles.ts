@@ -4,11 +4,11 @@ import { LEAF_BYTES } from '../../formats/log/ids.ts'
 import { joinHashes } from '../../formats/log/frontier.ts'
 import { HASH_BYTES, TILE_WIDTH, type ReadTiles } from '../../formats/log/tiles.ts'
 import { buildTree } from '../../formats/merkle/tree.ts'
-import { sha256 } from '../sha256.ts'
-import type { RunName } from './log-runs.ts'
-import { overRows } from '../postgres/rows.ts'
-import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { sha256 } from '../../store/sha256.ts'
+import type { RunName } from './runs.ts'
+import { overRows } from '../../store/postgres/rows.ts'
+import { byteaText, type Sql } from '../../store/postgres/sql.ts'
+import type { Statement } from '../../store/postgres/statement-batch.ts'
 
 export interface RunTileRow {
   /** 0 for a chunk of leaves. */
