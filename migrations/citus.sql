@@ -39,7 +39,8 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local intent_transitions      primary key transition_id; a row only where a human or the sweep closed an intent
 -- local batch_signatures        primary key batch, which executions of every shard share; one row of 3.3 KB for a batch
 -- local audit_events            primary key event_id; read newest first, as a whole
--- local policy_versions         read whole, changed by humans
+-- local authority               unique (kind, target) while in effect, unique (kind, unique_key); joined with approvals and their requests
+-- local policy_versions         for instances of the release before, as the five others that authority takes the place of
 -- local pending_changes         unique (kind, target) while open
 -- local step_up_nonces          primary key nonce: single use in the whole system
 -- local approvers               unique fingerprint

@@ -91,6 +91,27 @@ CREATE TABLE audit_events (
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at, event_id);
 CREATE INDEX audit_events_by_type ON public.audit_events USING btree (type, occurred_at, event_id);
 
+CREATE TABLE authority (
+  number integer NOT NULL,
+  kind text NOT NULL,
+  key text NOT NULL,
+  target text NOT NULL,
+  stated text STORAGE EXTERNAL NOT NULL,
+  stated_hash text NOT NULL,
+  unique_key text,
+  loaded_at timestamp with time zone NOT NULL DEFAULT now(),
+  began_by text,
+  began_at timestamp with time zone,
+  began_by_change uuid,
+  ended_by text,
+  ended_at timestamp with time zone,
+  ended_by_change uuid,
+  CONSTRAINT authority_kind_unique_key_key UNIQUE (kind, unique_key),
+  CONSTRAINT authority_number_key UNIQUE (number),
+  CONSTRAINT authority_pkey PRIMARY KEY (kind, key)
+);
+CREATE UNIQUE INDEX authority_in_effect ON public.authority USING btree (kind, target) WHERE ((began_at IS NOT NULL) AND (ended_at IS NULL));
+
 CREATE TABLE authority_epoch (
   only_row boolean NOT NULL DEFAULT true,
   epoch bigint NOT NULL,

@@ -23,8 +23,8 @@ test('a policy version that came with a release is named until it is approved, w
 
   const approve = async (version: string) => {
     await database.pool.query(
-      `UPDATE policy_versions SET approved_by = 'carol', approved_at = now() WHERE name = 'later' AND version = $1::text`,
-      [version],
+      `UPDATE authority SET began_by = 'carol', began_at = now() WHERE key = $1::text`,
+      [`later/${version}`],
     )
     await database.pool.query('UPDATE authority_epoch SET epoch = epoch + 1')
   }

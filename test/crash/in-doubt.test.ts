@@ -1,14 +1,13 @@
 // kill -9 with executions in flight (abuse "In doubt, crash, replay"): afterwards each is finalized or listed in doubt, and none is run
 // again. Load alone leaves nothing in doubt.
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
-import { registerExternalConnector } from '../../src/store/tables/external-connectors.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { storeInEffect } from '../in-effect.ts'
 import { notedInDoubt } from '../intents.ts'
 import { aSlowTransaction, forEach, startLoad } from '../load.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -153,15 +152,14 @@ test('killed between the answer of a connector and its commit: asked again, and 
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  await registerExternalConnector(own.pool, {
-    changeId: randomUUID(),
+  await storeInEffect(own.pool, 'external-connector', {
+    action: 'register',
     capability: 'vendor:pay',
     endpointUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     policy: 'pay',
     allowedParameters: ['amount'],
     timeoutMs: 30_000,
     readBack: true,
-    registeredAt: new Date().toISOString(),
   })
   const options = { databaseUrl: own.url, callers: [human.entry], env: { POLICY_DIR: policyDir } }
   const first = await startService(options)

@@ -1,5 +1,6 @@
 // Instances on one database at the same moment: at their start, and for the same id.
 import { expect, test } from 'vitest'
+import { readPolicyVersions } from '../../src/store/tables/policy-versions.ts'
 import { readStored } from '../evidence.ts'
 import { aCountedTransaction, openFleet } from './instances.ts'
 
@@ -12,9 +13,7 @@ test('three that start at once on an empty database: one migrates and approves w
     'SELECT count(DISTINCT name)::integer AS times FROM countersign_migrations',
   )
   expect(migrations[0]?.times).toBeGreaterThan(0)
-  const { rows: policies } = await pool.query<{ name: string; approvedBy: string }>(
-    'SELECT name, approved_by AS "approvedBy" FROM policy_versions ORDER BY name, version',
-  )
+  const policies = await readPolicyVersions(pool)
   expect(policies.filter(({ approvedBy }) => approvedBy !== 'genesis')).toEqual([])
   expect(policies.map(({ name }) => name)).toEqual(['counted', 'sandbox-echo'])
   for (const instance of instances) {

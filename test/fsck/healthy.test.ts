@@ -27,8 +27,7 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
       open: { inDoubt: 1, underWay: 1 },
       rows: {
         refusal_records: 3,
-        policy_versions: 5,
-        webhook_rules: 2,
+        authority: 15,
         pending_changes: 17,
         approvals: 3,
         approval_requests: 2,
@@ -36,8 +35,6 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
         webhook_events: 4,
         provider_confirmations: 2,
         intent_transitions: 3,
-        approvers: 2,
-        caller_keys: 2,
       },
     })
     expect(running.summary.open.listed.map(({ businessTransactionId }) => businessTransactionId)).toEqual([

@@ -934,7 +934,7 @@ describe('an approval of a request', () => {
     })
     // The sweep leaves those alone that an execution may still be using up.
     await database.pool.query(
-      `UPDATE policy_versions SET retired_at = retired_at - interval '15 s' WHERE name = 'ending'`,
+      `UPDATE authority SET ended_at = ended_at - interval '15 s' WHERE key = 'ending/1.0.0'`,
     )
     const [event] = await until(async () => {
       const events = await eventsOf('approval_request.ended', request)

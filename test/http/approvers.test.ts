@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../src/formats/json/canonical.ts'
 import { keyIds } from '../../src/core/signing/keys.ts'
 import { readKeySet } from '../../src/formats/verifier/keys.ts'
+import { fingerprintOf } from '../../src/store/tables/authority.ts'
 import {
   aHuman,
   aKeyPair,
@@ -304,8 +305,8 @@ describe('POST /approvers/changes/{id}/approve 409 conflict', () => {
     ]
     const answers = await Promise.all(changes.map((change) => resolved(service, checker, change, 'approve')))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
-    const { rows } = await database.pool.query('SELECT FROM approvers WHERE public_key_pem = $1', [
-      key.publicKeyPem,
+    const { rows } = await database.pool.query('SELECT FROM authority WHERE unique_key = $1', [
+      fingerprintOf(key.publicKeyPem),
     ])
     expect(rows).toHaveLength(1)
   })

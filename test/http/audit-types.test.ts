@@ -141,7 +141,7 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
       reason: 'test',
     })
     await database.pool.query(
-      `UPDATE policy_versions SET retired_at = retired_at - interval '1 minute' WHERE version = '1.0.1'`,
+      `UPDATE authority SET ended_at = ended_at - interval '1 minute' WHERE key = 'by-one/1.0.1'`,
     )
     return service.get('/execution-intents/unfinalized', maker)
   },

@@ -711,16 +711,19 @@ describe('a connector that can be asked', () => {
     const id = await lost(say())
     const [one] = (await closedByConnector(id)).transitions
     const set = (readBack: boolean) =>
-      database.pool.query(`UPDATE external_connectors SET read_back = $1 WHERE capability = $2`, [
-        readBack,
-        PAY,
-      ])
+      database.pool.query(
+        `UPDATE authority SET stated = replace(stated, $1, $2) WHERE kind = 'external-connector' AND target = $3`,
+        [
+          ...(readBack ? ['"readback":true', '"readBack":true'] : ['"readBack":true', '"readback":true']),
+          PAY,
+        ],
+      )
     await set(false)
     const { lines } = await checked(database, signingKeyDir)
     await set(true)
     expect(lines).toContain(
       `intent_transitions ${String(one?.transition['transitionId'])}: is by a connector that was not registered to be asked`,
     )
-    expect(lines.join()).toContain('differs from what the change registered')
+    expect(lines.join()).toContain('differs from what the change says')
   })
 })

@@ -86,7 +86,7 @@ async function standing(): Promise<unknown> {
   const { rows } = await database.pool.query(`
     SELECT (SELECT json_agg(c ORDER BY change_id) FROM pending_changes c)::text AS changes,
       (SELECT json_agg(n ORDER BY nonce) FROM step_up_nonces n)::text AS nonces,
-      (SELECT json_agg(p ORDER BY name, version) FROM policy_versions p)::text AS policies,
+      (SELECT json_agg(a ORDER BY number) FROM authority a)::text AS authority,
       (SELECT epoch FROM authority_epoch) AS epoch`)
   return rows
 }

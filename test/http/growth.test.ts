@@ -419,15 +419,17 @@ describe('lists of governance and of what is in doubt', () => {
 
   test('GET /external-connectors: whole up to 4 MiB, then by Link', async () => {
     await database.pool.query(
-      `INSERT INTO external_connectors (change_id, capability, endpoint_url, policy, allowed_parameters, timeout_ms, registered_at)
-       SELECT gen_random_uuid(), 'made:n' || n, 'https://example.com/' || repeat('x', 100000), 'p', '[]', 1000, now()
-       FROM generate_series(1, 100) AS n`,
+      `INSERT INTO authority (kind, key, target, stated, stated_hash, began_by, began_at, began_by_change)
+       SELECT 'external-connector', id, 'made:n' || n, json_build_object('action', 'register', 'capability', 'made:n' || n,
+         'endpointUrl', 'https://example.com/' || repeat('x', 100000), 'policy', 'p', 'allowedParameters', json_build_array(),
+         'timeoutMs', 1000), 'x', 'test', now(), id
+       FROM generate_series(1, 100) AS n, LATERAL (SELECT gen_random_uuid() AS id WHERE n > 0) AS made`,
     )
     const pages = await follow('/external-connectors', human, 'externalConnectors')
     const capabilities = itemsOf(pages).map(({ capability }) => String(capability))
     expect(capabilities).toEqual(Array.from({ length: 100 }, (_, n) => `made:n${n + 1}`).toSorted())
     expect(sizesOf(pages)).toEqual([41, 41, 18])
-    await database.pool.query('DELETE FROM external_connectors')
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'external-connector'`)
   })
 
   test('GET /webhook-rules: whole up to 4 MiB, then by Link, each provider newest first', async () => {
@@ -435,8 +437,9 @@ describe('lists of governance and of what is in doubt', () => {
     const rule = { when: text, transaction: text, says: 'pending', compare: Array(16).fill(text) }
     const rules = Array.from({ length: 5 }, (_, i) => ({ id: `r${i}`, ...rule }))
     await database.pool.query(
-      `INSERT INTO webhook_rules (provider, rules_hash, content, approved_by, approved_at)
-       SELECT 'made_' || lpad((n % 10)::text, 2, '0'), lpad(n::text, 64, '0'), $1, 'test', now() + n * interval '1 s'
+      `INSERT INTO authority (kind, key, target, stated, stated_hash, began_by, began_at, ended_at)
+       SELECT 'webhook-rules', gen_random_uuid(), 'made_' || lpad((n % 10)::text, 2, '0'), $1, lpad(n::text, 64, '0'), 'test',
+         now() + n * interval '1 s', CASE WHEN n < 90 THEN now() END
        FROM generate_series(0, 99) AS n`,
       [JSON.stringify({ rules })],
     )
@@ -445,48 +448,54 @@ describe('lists of governance and of what is in doubt', () => {
     const order = Array.from({ length: 100 }, (_, i) => Math.floor(i / 10) + (90 - 10 * (i % 10)))
     expect(made.map(({ rulesHash }) => Number(rulesHash))).toEqual(order)
     expectWithin(pages)
-    await database.pool.query(`DELETE FROM webhook_rules WHERE approved_by = 'test'`)
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'webhook-rules' AND began_by = 'test'`)
   })
 
   test('GET /event-endpoints: whole up to 4 MiB, then by Link', async () => {
     await database.pool.query(
       `WITH registered AS (
-         INSERT INTO event_endpoints (endpoint_id, url, types, with_parameters, registered_at)
-         SELECT gen_random_uuid(), 'https://example.com/' || n, '["change.resolved"]', false, now()
-         FROM generate_series(1, 100) AS n RETURNING endpoint_id
+         INSERT INTO authority (kind, key, target, stated, stated_hash, began_by, began_at)
+         SELECT 'event-endpoint', gen_random_uuid(), 'https://example.com/' || n, json_build_object('action', 'register',
+           'url', 'https://example.com/' || n, 'types', json_build_array('change.resolved'), 'withParameters', false), 'x', 'test', now()
+         FROM generate_series(1, 100) AS n RETURNING key
        )
-       INSERT INTO event_deliveries (endpoint_id, problem, disabled_at) SELECT endpoint_id, repeat('x', 100000), now() FROM registered`,
+       INSERT INTO event_deliveries (endpoint_id, problem, disabled_at) SELECT key::uuid, repeat('x', 100000), now() FROM registered`,
     )
     const pages = await follow('/event-endpoints', human, 'eventEndpoints')
     expect(itemsOf(pages)).toHaveLength(100)
     expect(sizesOf(pages)).toEqual([41, 41, 18])
-    await database.pool.query('DELETE FROM event_endpoints')
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'event-endpoint'`)
     await database.pool.query('DELETE FROM event_deliveries')
   })
 
   test('GET /caller-keys: whole up to 4 MiB, then by Link', async () => {
     await database.pool.query(
-      `INSERT INTO caller_keys (key_hash, caller_id, scope, issued_at, issued_by_change, revoked_at, revoked_by_change)
-       SELECT encode(sha256(n::text::bytea), 'hex'), 'caller-' || n, json_build_object('allowedCapabilities', json_build_array(repeat('x', 1000))),
-         now(), gen_random_uuid(), now(), gen_random_uuid() FROM generate_series(1, 6000) AS n`,
+      `INSERT INTO authority (kind, key, target, stated, stated_hash, unique_key, began_by, began_at, began_by_change,
+         ended_by, ended_at, ended_by_change)
+       SELECT 'caller-key', name, name, json_build_object('action', 'issue', 'callerId', 'caller-' || n, 'keyHash', hash,
+         'allowedCapabilities', json_build_array(repeat('x', 1000))), 'x', left(hash, 16), 'test', now(), gen_random_uuid(),
+         'test', now(), gen_random_uuid()
+       FROM generate_series(1, 6000) AS n, LATERAL (SELECT encode(sha256(n::text::bytea), 'hex') AS hash) AS h,
+         LATERAL (SELECT 'caller-' || n || ':' || left(hash, 16) AS name) AS k`,
     )
     const pages = await follow('/caller-keys', human, 'callerKeys')
     const made = itemsOf(pages).filter(({ callerId }) => String(callerId).startsWith('caller-'))
     expect(new Set(made.map(({ keyId }) => String(keyId))).size).toBe(6000)
     expect(pages.length).toBeGreaterThan(1)
-    await database.pool.query('DELETE FROM caller_keys')
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'caller-key'`)
   })
 
   test('GET /approvers: whole up to 4 MiB, then by Link', async () => {
     await database.pool.query(
-      `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
-       SELECT 'a' || n, 'k', repeat('x', 1000), n::text, now(), gen_random_uuid() FROM generate_series(1, 9000) AS n`,
+      `INSERT INTO authority (kind, key, target, stated, stated_hash, unique_key, began_by, began_at, began_by_change)
+       SELECT 'approver', 'a' || n || ':k', 'a' || n || ':k', json_build_object('action', 'add', 'approverId', 'a' || n, 'keyId', 'k',
+         'publicKeyPem', repeat('x', 1000)), 'x', n::text, 'test', now(), gen_random_uuid() FROM generate_series(1, 9000) AS n`,
     )
     const pages = await follow('/approvers', human, 'approvers')
     expect(itemsOf(pages)).toHaveLength(9000)
     expect(new Set(itemsOf(pages).map(({ approverId }) => String(approverId))).size).toBe(9000)
     expect(pages).toHaveLength(3)
-    await database.pool.query('DELETE FROM approvers')
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'approver'`)
   })
 
   test.each([

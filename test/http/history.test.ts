@@ -151,8 +151,8 @@ test('counts what was executed under an older version, before anybody knew of a 
   const options = { databaseUrl: database.url, callers: [one.entry], env: { POLICY_DIR: policyDir } }
   const upgraded = await startService(options)
   await database.pool.query(
-    `UPDATE policy_versions SET approved_by = 'test', approved_at = now() WHERE name = $1`,
-    [name],
+    `UPDATE authority SET began_by = 'test', began_at = now() WHERE key LIKE $1 AND began_at IS NULL`,
+    [`${name}/%`],
   )
   await database.pool.query(`UPDATE authority_epoch SET epoch = epoch + 1`)
   const under = (count: number) =>

@@ -129,7 +129,7 @@ describe('a passkey', () => {
 async function signedWith(counters: readonly number[], deliveredInOrder: readonly number[]) {
   const owner: PasskeyOwner = { ...passkeys.unpublished, keyId: `n${randomUUID().slice(0, 8)}:phone` }
   // One public key is enrolled once: that of the test before is another approver's.
-  await database.pool.query(`DELETE FROM approvers WHERE key_id = 'phone'`)
+  await database.pool.query(`DELETE FROM authority WHERE key LIKE '%:phone'`)
   await putInEffect(service, { maker, checker }, CHANGES, aPasskeyEnrolment(owner))
   const approvals = counters.map((signCount, n) => {
     const issuedAt = new Date(Date.now() - 60_000 + n * 1_000).toISOString()

@@ -309,7 +309,7 @@ describe('an approval by a person behind an execution counts for nothing', () =>
     const [plain, ...lookalikes] = names
     const bot = await issued('evans-bot', { credentialHolderType: 'SERVICE', allowedPrincipalIds: [plain] })
     await database.pool.query(
-      'UPDATE caller_keys SET scope = jsonb_set(scope::jsonb, $1, $2) WHERE key_hash = $3',
+      `UPDATE authority SET stated = jsonb_set(stated::jsonb, $1, $2) WHERE unique_key = left($3, 16)`,
       ['{allowedPrincipalIds}', JSON.stringify(names), bot.issue.keyHash],
     )
     const upgraded = await startService({

@@ -16,9 +16,10 @@ const invalid = (status: number, error: string) => ({ status, body: { valid: fal
 /** As another instance would, at its upgrade. Resolves when this one has taken it up. */
 async function loadLater(policyId: string): Promise<void> {
   await database.pool.query(
-    `INSERT INTO policy_versions (name, version, content, content_hash)
-    SELECT $1::text, version, replace(content, '"policyId":"sandbox-echo"', '"policyId":"' || $1::text || '"'), content_hash
-    FROM policy_versions WHERE name = 'sandbox-echo'`,
+    `INSERT INTO authority (kind, key, target, stated, stated_hash)
+    SELECT kind, $1::text || '/1.0.0', $1::text || '/1.0.0',
+      replace(stated, '"policyId":"sandbox-echo"', '"policyId":"' || $1::text || '"'), stated_hash
+    FROM authority WHERE key = 'sandbox-echo/1.0.0'`,
     [policyId],
   )
   await advanceEpoch(database.pool)
@@ -114,7 +115,7 @@ describe('POST /policies/validate 404 policyNotFound', () => {
   // proves §4.4 POST /policies/validate: It does
   test('a version that an older release stored and this one cannot load', async () => {
     await database.pool.query(
-      `INSERT INTO policy_versions (name, version, content, content_hash) VALUES ('old', '1', '{"rules":7}', 'x')`,
+      `INSERT INTO authority (kind, key, target, stated, stated_hash) VALUES ('policy', 'old/1', 'old/1', '{"rules":7}', 'x')`,
     )
     // Once this instance has taken up what came after it, it has taken up that one.
     await loadLater('after-old')

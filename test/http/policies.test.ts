@@ -219,7 +219,7 @@ describe('a version that an upgrade has shipped', () => {
     const content = canonicalize({ ...document, description: 'Moved by an upgrade.' })
     // As the next start with another file does.
     await database.pool.query(
-      `UPDATE policy_versions SET content = $1, content_hash = $2 WHERE name = 'moving'`,
+      `UPDATE authority SET stated = $1, stated_hash = $2 WHERE key = 'moving/1.0.0'`,
       [content, sha256Hex(content)],
     )
     const stepUpAuthorization = aStepUp(checker, change)

@@ -201,9 +201,10 @@ describe('POST /sandbox/evaluate 200', () => {
 
   test('a version that is not approved: the answer it would get, and what its rules would say', async () => {
     await database.pool.query(
-      `INSERT INTO policy_versions (name, version, content, content_hash)
-      SELECT name, '2.0.0', replace(content, '"policyVersion":"1.0.0"', '"policyVersion":"2.0.0"'), content_hash
-      FROM policy_versions WHERE name = 'sandbox-echo'`,
+      `INSERT INTO authority (kind, key, target, stated, stated_hash)
+      SELECT kind, 'sandbox-echo/2.0.0', 'sandbox-echo/2.0.0',
+        replace(stated, '"policyVersion":"1.0.0"', '"policyVersion":"2.0.0"'), stated_hash
+      FROM authority WHERE key = 'sandbox-echo/1.0.0'`,
     )
     const other = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
     const { body } = await other.post('/sandbox/evaluate', aTransaction({ policy: { version: '2.0.0' } }))

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
+import { loadDocument } from '../../src/store/tables/authority.ts'
 import { aHuman, proposed, putInEffect, resolved, type Change } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
@@ -199,10 +200,7 @@ describe('POST /webhook-rules/changes/{id}/approve 200', () => {
   test('what a file holds is proposed without its rules, and is in effect once it is approved', async () => {
     const rules = [aRule()]
     const content = canonicalize({ provider: 'filed', rules } as never)
-    await database.pool.query(
-      `INSERT INTO webhook_rules (provider, rules_hash, content) VALUES ('filed', $1, $2)`,
-      [sha256Hex(content), content],
-    )
+    await loadDocument(database.pool, 'webhook-rules', content, { genesis: false })
     expect(await listed('filed')).toEqual([
       { provider: 'filed', rulesHash: hashOf('filed', rules), status: 'LOADED', rules },
     ])
@@ -217,7 +215,7 @@ describe('POST /webhook-rules/changes/{id}/approve 409 conflict', () => {
     await putInEffect(service, humans, CHANGES, aProposal('ahead'))
     const change = await proposed(service, maker, CHANGES, aProposal('ahead', aRule({ says: 'pending' })))
     await database.pool.query(
-      `UPDATE webhook_rules SET approved_at = approved_at + interval '1 h' WHERE provider = 'ahead'`,
+      `UPDATE authority SET began_at = began_at + interval '1 h' WHERE target = 'ahead'`,
     )
     const answer = await resolved(service, checker, change, 'approve')
     expect([answer.status, answer.body.error]).toEqual([

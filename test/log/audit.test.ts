@@ -222,13 +222,13 @@ describe('what somebody changed is found', () => {
     ],
     [
       'a policy that is said to have been approved later',
-      `UPDATE policy_versions SET approved_by_change = :policyChange WHERE name = 'by-one'`,
+      `UPDATE authority SET began_by_change = :policyChange WHERE key LIKE 'by-one/%'`,
       [/^execution_intents \S+: is entry \d+ of \S+, before the change that approved its policy \(entry \d+/],
     ],
     [
       'a key that is said to have been revoked before its approval was used',
-      `UPDATE approvers AS k SET revoked_by_change = k.enrolled_by_change, revoked_at = now() FROM approvals AS a
-       WHERE a.approval_id = :usedApproval AND k.approver_id = a.approver_id AND k.key_id = a.key_id`,
+      `UPDATE authority AS k SET ended_by_change = k.began_by_change, ended_at = now() FROM approvals AS a
+       WHERE a.approval_id = :usedApproval AND k.key = a.approver_id || ':' || a.key_id`,
       [
         /^approvals \S+: belongs to the authorization that is entry \d+ of \S+, after the change that revoked its approver's key \(entry \d+/,
       ],
@@ -237,18 +237,18 @@ describe('what somebody changed is found', () => {
       'webhook rules whose change was taken out of the log',
       `UPDATE pending_changes SET log_batch = NULL, log_ordinal = NULL WHERE change_id = :rulesChange`,
       [
-        /^webhook_rules acme\/\S+: came into effect by a change that is not in the log$/,
+        /^authority webhook-rules \S+: came into effect by a change that is not in the log$/,
         /^log \S+ \d+: is of kind governance-change, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
       ],
     ],
     [
       'a change that is gone',
       `DELETE FROM pending_changes WHERE change_id = :endpoint`,
-      [/^event_endpoints \S+: came into effect by a change that is not in the log$/],
+      [/^authority event-endpoint \S+: came into effect by a change that is not in the log$/],
     ],
     [
       'a confirmation by rules that are said to have been approved later',
-      `WITH rules AS (UPDATE webhook_rules SET approved_by_change = :policyChange, approved_by = 'checker' WHERE provider = 'bank')
+      `WITH rules AS (UPDATE authority SET began_by_change = :policyChange, began_by = 'checker' WHERE target = 'bank')
        UPDATE pending_changes AS c SET log_batch = d.log_batch, log_ordinal = d.log_ordinal FROM webhook_events AS d
        WHERE c.change_id = :policyChange AND d.event_id = 'evt_done'`,
       [
@@ -258,7 +258,7 @@ describe('what somebody changed is found', () => {
     [
       'an execution that is said to be by a connector that was registered later',
       [
-        'SELECT max(change_id::text) AS newest FROM external_connectors',
+        `SELECT max(key) AS newest FROM authority WHERE kind = 'external-connector'`,
         `UPDATE trust_records SET body = regexp_replace(body, '"connectorVersion":"[^"]*"', '"connectorVersion":"' || :newest || '"')
          WHERE business_transaction_id = :approved`,
       ],

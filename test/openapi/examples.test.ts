@@ -1,5 +1,4 @@
 // The examples of the OpenAPI document are real: posted and asked for as they stand, each gets the success it is shown with.
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,9 +28,10 @@ import { signed } from '../../workers/evidence/recording.ts'
 import { governanceChange } from '../../src/formats/artifacts/governance-change.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { insertApprovalRequest } from '../../src/store/tables/approval-requests.ts'
-import { registerExternalConnector } from '../../src/store/tables/external-connectors.ts'
+import { openDeliveries } from '../../src/store/tables/event-deliveries.ts'
 import { unlogged } from '../../src/store/tables/log-queue.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { storeInEffect } from '../in-effect.ts'
 import { expectEvidence } from '../evidence.ts'
 import { examplePath } from './example-path.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
@@ -175,24 +175,19 @@ async function storeDelivery(id: string): Promise<void> {
 /** The example approval carries the signature of this approver. */
 async function enrolExampleApprover(): Promise<void> {
   const { approverId, keyId } = approval.approval.payload
-  await database.pool.query(
-    `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
-     VALUES ($1, $2, $3, $2, now(), gen_random_uuid())`,
-    [approverId, keyId, EXAMPLE_APPROVER_KEY],
-  )
+  const enrolment = { action: 'add', approverId, keyId, publicKeyPem: EXAMPLE_APPROVER_KEY }
+  await storeInEffect(database.pool, 'approver', enrolment)
 }
 
 /** Registers the connector that the example approval request asks to use. */
 async function registerExampleConnector(): Promise<void> {
-  await registerExternalConnector(database.pool, {
-    changeId: randomUUID(),
+  await storeInEffect(database.pool, 'external-connector', {
+    action: 'register',
     capability: approvalRequest.pending.request.capability,
     endpointUrl: 'http://127.0.0.1:9/',
     policy: approvalRequest.pending.request.policy.name,
     allowedParameters: [],
     timeoutMs: 1_000,
-    readBack: false,
-    registeredAt: new Date().toISOString(),
   })
 }
 
@@ -221,14 +216,13 @@ async function storeRequest({ request, requestHash }: typeof approvalRequest.pen
 
 /** That a secret is made for, and that events are delivered to again: nobody listens there. */
 async function registerExampleEndpoint(): Promise<void> {
-  await database.pool.query(
-    `WITH registered AS (
-       INSERT INTO event_endpoints (endpoint_id, url, types, with_parameters, registered_at)
-       VALUES ($1, 'http://127.0.0.1:9/', '["change.resolved"]', false, now()) RETURNING endpoint_id
-     )
-     INSERT INTO event_deliveries (endpoint_id) SELECT endpoint_id FROM registered`,
-    [exampleEndpointId],
+  await storeInEffect(
+    database.pool,
+    'event-endpoint',
+    { action: 'register', url: 'http://127.0.0.1:9/', types: ['change.resolved'], withParameters: false },
+    { changeId: exampleEndpointId },
   )
+  await openDeliveries(database.pool, exampleEndpointId, null)
 }
 
 interface ExampleChange {

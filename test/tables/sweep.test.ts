@@ -1,11 +1,8 @@
 // The sweep for intents in doubt, over a real database (decisions §8): what it finds, what it passes over, and what it costs.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import {
-  registerExternalConnector,
-  revokeExternalConnector,
-  type ExternalConnectorRow,
-} from '../../src/store/tables/external-connectors.ts'
+import { end } from '../../src/store/tables/authority.ts'
+import type { ExternalConnectorRow } from '../../src/store/tables/external-connectors.ts'
 import { findInDoubt } from '../../src/store/tables/execution-intents.ts'
 import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/store/tables/position.ts'
@@ -15,6 +12,7 @@ import { concludeReadBack } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { intentState, type TestDatabase } from '../database.ts'
+import { storeInEffect } from '../in-effect.ts'
 import { notedInDoubt, putInDoubt } from '../intents.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
@@ -266,11 +264,11 @@ const askedAbout = async () => {
   )
   return new Map(rows.map(({ id, connector }) => [id, connector]))
 }
-const putInEffect = (rows: readonly ExternalConnectorRow[]) =>
+const reach = (rows: readonly ExternalConnectorRow[]) =>
   (thread.connectors as OpenConnectors).replaceExternal(rows)
 
 describe('an intent that was released to a connector that can be asked', () => {
-  beforeEach(() => database.pool.query('TRUNCATE business_transactions, external_connectors'))
+  beforeEach(() => database.pool.query('TRUNCATE business_transactions, authority'))
 
   test('is asked about, unless another one may have been in effect when it was released', async () => {
     const [pay, refund, silent] = [
@@ -278,12 +276,16 @@ describe('an intent that was released to a connector that can be asked', () => {
       registered('vendor:refund'),
       registered('vendor:silent', { readBack: false }),
     ]
-    putInEffect([pay, refund, silent])
+    reach([pay, refund, silent])
     // Revoked 40 seconds before that release: an instance may not have known.
-    const before = registered('vendor:refund')
-    await registerExternalConnector(database.pool, before)
-    const at = new Date(Date.now() - 130_000).toISOString()
-    await revokeExternalConnector(database.pool, { capability: 'vendor:refund', changeId: randomUUID(), at })
+    const { changeId: _, registeredAt, ...before } = registered('vendor:refund')
+    await storeInEffect(database.pool, 'external-connector', before, { at: registeredAt })
+    await end(database.pool, 'external-connector', {
+      targets: ['vendor:refund'],
+      changeId: randomUUID(),
+      by: 'test',
+      at: new Date(Date.now() - 130_000).toISOString(),
+    })
     const id = await inDoubtBy('vendor:pay')
     for (const [capability, policy] of [
       ['vendor:pay', 'another'],
@@ -298,7 +300,7 @@ describe('an intent that was released to a connector that can be asked', () => {
 
   test('is asked about by one instance at a time, later each time, and 14 times at most', async () => {
     const pay = registered('vendor:pay')
-    putInEffect([pay])
+    reach([pay])
     const ids = [await inDoubtBy('vendor:pay'), await inDoubtBy('vendor:pay'), await inDoubtBy('vendor:pay')]
     await sweep()
     const take = (limit = 10) => takeToAsk(database.pool, { connector: pay.changeId, limit })

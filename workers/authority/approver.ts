@@ -1,5 +1,5 @@
 // Changes of approvers' keys (decisions §7): one human proposes to add or to revoke a key, another approves it.
-import { createPublicKey, hash } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { readNamings } from '../../src/core/callers/authority-state.ts'
 import type { Caller } from '../../src/formats/people/caller.ts'
 import { canonicalize } from '../../src/formats/json/canonical.ts'
@@ -10,13 +10,8 @@ import { ApproverProposal, type ProposedPasskey } from '../../src/formats/schema
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
 import { humanKeyJson, humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
-import {
-  enrolApprover,
-  readApprover,
-  readEnrolled,
-  revokeApprover,
-  type EnrolledPasskey,
-} from '../../src/store/tables/approvers.ts'
+import { readApprover, revocationTime } from '../../src/store/tables/approvers.ts'
+import { enact, everything, fingerprintOf } from '../../src/store/tables/authority.ts'
 import { NAMING } from '../../src/store/tables/caller-keys.ts'
 import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
 import { siteProblem } from '../../src/core/config/webauthn-site.ts'
@@ -68,19 +63,11 @@ export function approverChanges({
     check: (change) => Promise.resolve(change.action === 'add' ? unfit(change) : undefined),
     contradiction: (change, sql) => contradiction(change, sql, configuredCallers),
     examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed, consoleOrigin) }),
-    async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
-      const { approverId, keyId } = change
-      const applied =
-        change.action === 'revoke'
-          ? await revokeApprover(sql, { approverId, keyId, changeId })
-          : await enrolApprover(sql, {
-              ...change,
-              passkey: enrolledPasskey(change),
-              fingerprint: fingerprintOf(change),
-              changeId,
-              at,
-            })
-      return applied ? undefined : failures.conflict(`${approverKeyId(change)} has been changed meanwhile.`)
+    async apply(change, sql) {
+      const { proposed } = change
+      const at = proposed.action === 'revoke' ? await revocationTime(sql, proposed) : change.at
+      const applied = await enact(sql, 'approver', { ...change, at })
+      return applied ? undefined : failures.conflict(`${change.target} has been changed meanwhile.`)
     },
   }
 
@@ -138,12 +125,6 @@ function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): 
     : failures.invalidField(`passkey.proof must be a signature of its payload by the passkey: ${why}.`)
 }
 
-function enrolledPasskey({ passkey }: Add): EnrolledPasskey | undefined {
-  if (passkey === undefined) return undefined
-  const { proof: _, ...enrolled } = passkey
-  return enrolled
-}
-
 function warningsOf(change: Add | Revoke, consoleOrigin: string | undefined): string[] {
   if (change.action === 'revoke' || change.passkey === undefined) return []
   const { backupEligible, origins } = change.passkey
@@ -171,24 +152,18 @@ async function contradiction(
   }
   // Held until the change is applied: of two changes that give one key to two persons, the second finds the first.
   await takeLocks(sql, [NAMING])
-  const { approverId, keyId } = change
-  const standing = await readEnrolled(sql, { approverId, keyId, fingerprint: fingerprintOf(change) })
-  const taken = standing.find((row) => approverKeyId(row) === id)
+  const enrolled = await everything(sql, 'approver')
+  const taken = enrolled.find(({ target }) => target === id)
   if (taken !== undefined)
-    return failures.conflict(`${id} is enrolled already${taken.revoked ? ', and revoked' : ''}.`)
+    return failures.conflict(`${id} is enrolled already${taken.endedAt === null ? '' : ', and revoked'}.`)
   // One key is one person: under a second name it would count twice for a quorum.
-  const [same] = standing
-  if (same !== undefined)
-    return failures.conflict(`This public key is enrolled already, as ${approverKeyId(same)}.`)
+  const fingerprint = fingerprintOf(change.publicKeyPem)
+  const same = enrolled.find(({ uniqueKey }) => uniqueKey === fingerprint)
+  if (same !== undefined) return failures.conflict(`This public key is enrolled already, as ${same.target}.`)
   const holder = otherHolder(await readNamings(sql, configuredCallers), namingOfApprover(change))
   return holder === undefined
     ? undefined
     : failures.conflict(
         `This public key is that of ${holder}, another person. If it is the same one, the approverId of their caller says so.`,
       )
-}
-
-/** SHA-256 of the SPKI, hex. */
-function fingerprintOf({ publicKeyPem }: Add): string {
-  return hash('sha256', createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' }), 'hex')
 }

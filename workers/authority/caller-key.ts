@@ -25,15 +25,15 @@ import {
 } from '../../src/formats/people/persons.ts'
 import { CallerKeyProposal } from '../../src/formats/schemas/caller-key.ts'
 import { storedInstant } from '../../src/formats/schemas/primitives.ts'
+import { begin, end, insert } from '../../src/store/tables/authority.ts'
 import {
-  countOpenChangesOf,
-  issueCallerKey,
+  callerKeysInEffect,
   NAMING,
-  readCallerKeysInEffect,
-  readCallerKeysLike,
-  revokeCallerKey,
+  readCallerKeys,
+  type CallerKeyRow,
   type StoredCallerKey,
 } from '../../src/store/tables/caller-keys.ts'
+import { countOpenChangesOf } from '../../src/store/tables/pending-changes.ts'
 import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
 import { siteProblem } from '../../src/core/config/webauthn-site.ts'
 import type { ChangeKind } from './change-kind.ts'
@@ -91,18 +91,18 @@ export function callerKeyChanges(configured: readonly Caller[]): ChangeKind<Issu
         if (revoke instanceof Failure) return revoke
         return { proposed: revoke, warnings: await revocationWarnings(revoke, standing, sql) }
       }
-      const refused = await contradiction(proposed, standing, sql)
+      const refused = contradiction(proposed, standing)
       return refused ?? { proposed, warnings: issueWarnings(proposed, standing, proposedBy) }
     },
-    async apply({ proposed, changeId, resolvedAt: at }, sql) {
+    async apply(change, sql) {
+      const { proposed, target } = change
       await takeLocks(sql, [NAMING])
       const standing = await readStanding(sql, configured)
       if (proposed.action === 'issue') {
-        const refused = await contradiction(proposed, standing, sql)
+        const refused = contradiction(proposed, standing)
         if (refused !== undefined) return refused
-        const { action: _, callerId, keyHash, expiresAt, ...scope } = proposed
-        const isIssued = await issueCallerKey(sql, { callerId, keyHash, scope, expiresAt, changeId, at })
-        return isIssued ? undefined : failures.conflict(`The key ${targetOf(proposed)} is known already.`)
+        const isIssued = await begin(sql, 'caller-key', change)
+        return isIssued ? undefined : failures.conflict(`The key ${target} is known already.`)
       }
       const now = completed(proposed, standing)
       if (now instanceof Failure) return now
@@ -111,8 +111,16 @@ export function callerKeyChanges(configured: readonly Caller[]): ChangeKind<Issu
         return failures.conflict(
           `${humansSay(humansLeft)} by now, fewer than the change says: propose it again.`,
         )
-      const isRevoked = await revokeCallerKey(sql, { callerId, keyHash, changeId, at })
-      return isRevoked ? undefined : failures.conflict(`The key ${targetOf(proposed)} is revoked already.`)
+      const [ended] = await end(sql, 'caller-key', { ...change, targets: [target] })
+      // A key of SERVICE_API_KEYS never began here.
+      const isRevoked =
+        ended !== undefined ||
+        (await insert(sql, 'caller-key', {
+          stated: canonicalize({ callerId, keyHash }),
+          key: target,
+          ended: change,
+        }))
+      return isRevoked ? undefined : failures.conflict(`The key ${target} is revoked already.`)
     },
   }
 }
@@ -169,31 +177,30 @@ interface Standing {
   readonly inEffect: readonly Caller[]
   readonly configured: readonly Caller[]
   readonly stored: readonly StoredCallerKey[]
+  /** Every key that governance has issued or revoked. */
+  readonly known: readonly CallerKeyRow[]
   /** The namings of every register. */
   readonly namings: readonly Naming[]
 }
 
 async function readStanding(sql: Sql, configured: readonly Caller[]): Promise<Standing> {
-  const stored = await readCallerKeysInEffect(
-    sql,
-    configured.map(({ keyHash }) => keyHash),
-  )
+  const known = await readCallerKeys(sql)
+  const stored = callerKeysInEffect(known, configured)
   const now = new Date().toISOString()
   const inEffect = callerKeys(configured, stored)
     .inEffect.map(({ caller }) => caller)
     .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
-  return { inEffect, configured, stored, namings: await readNamings(sql, configured) }
+  return { inEffect, configured, stored, known, namings: await readNamings(sql, configured) }
 }
 
-async function contradiction(issue: Issue, standing: Standing, sql: Sql): Promise<Failure | undefined> {
+/** Finds what the key could be taken for, of all that were issued at any time: by its keyId, its caller's name in another case, a step-up key, the approver. */
+function contradiction(issue: Issue, standing: Standing): Failure | undefined {
   const keyId = keyIdOf(issue.keyHash)
-  const pems = [issue.stepUpPublicKey, issue.stepUpPasskey?.publicKeyPem].filter((pem) => pem !== undefined)
-  const { callerId, approverId = null } = issue
-  const like = await readCallerKeysLike(sql, { callerId, keyId, pems, approverId })
-  const known = [...standing.configured, ...like].find((one) => keyIdOf(one.keyHash) === keyId)
+  const { callerId } = issue
+  const known = [...standing.configured, ...standing.known].find((one) => keyIdOf(one.keyHash) === keyId)
   if (known !== undefined)
     return failures.conflict(`The key ${known.callerId}:${keyId} is known already; a key is issued once.`)
-  const past = like.map(({ caller, isRevoked, callerId: id }) => {
+  const past = standing.known.map(({ caller, isRevoked, callerId: id }) => {
     if (caller === undefined || !isRevoked) return caller ?? { callerId: id }
     // The approver of a revoked key may go by another name now; a step-up key stays one person's.
     const { approverId: _, ...others } = caller

@@ -2,6 +2,7 @@
 import type { Json } from '../../src/formats/json/canonical.ts'
 import type { Failure } from '../../src/core/errors/errors.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
+import type { Act } from '../../src/store/tables/authority.ts'
 import type { PathParams } from '../../src/core/threads/thread-messages.ts'
 
 /** A proposal of somebody who wants something changed. */
@@ -48,9 +49,5 @@ export interface ChangeKind<P> {
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }
 
-interface AppliedChange<P> extends Proposal<P> {
-  readonly changeId: string
-  readonly resolvedBy: string
-  /** ISO 8601. */
-  readonly resolvedAt: string
-}
+/** Who approved it, and when, beside what it is. */
+interface AppliedChange<P> extends Proposal<P>, Act {}

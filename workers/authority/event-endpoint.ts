@@ -6,11 +6,8 @@ import type { EventType } from '../../src/formats/schemas/event-types.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { reachOf, unreachableEndpoint } from '../../src/core/outbound/address.ts'
 import { EventEndpointProposal } from '../../src/formats/schemas/event-endpoint.ts'
-import {
-  countEventEndpoints,
-  registerEventEndpoint,
-  revokeEventEndpoint,
-} from '../../src/store/tables/event-endpoints.ts'
+import { begin, end, inEffect } from '../../src/store/tables/authority.ts'
+import { endDeliveries, openDeliveries } from '../../src/store/tables/event-deliveries.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
@@ -57,18 +54,19 @@ export function eventEndpointChanges(rule: {
       const warnings = proposed.action === 'revoke' ? [] : warningsOf(proposed, rule)
       return Promise.resolve({ proposed, warnings })
     },
-    async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
-      const applied =
-        change.action === 'revoke'
-          ? await revokeEventEndpoint(sql, { url: change.url, changeId, at })
-          : await registerEventEndpoint(sql, {
-              ...change,
-              callerIds: change.callerIds ?? null,
-              endpointId: changeId,
-              registeredAt: at,
-              cursor: await newestCursor(sql),
-            })
-      return applied ? undefined : failures.conflict(`${change.url} has been changed meanwhile.`)
+    async apply(change, sql) {
+      const meanwhile = failures.conflict(`${change.target} has been changed meanwhile.`)
+      if (change.proposed.action === 'revoke') {
+        const ended = await end(sql, 'event-endpoint', { ...change, targets: [change.target] })
+        await endDeliveries(
+          sql,
+          ended.map(({ key }) => key),
+        )
+        return ended.length === 1 ? undefined : meanwhile
+      }
+      if (!(await begin(sql, 'event-endpoint', change))) return meanwhile
+      await openDeliveries(sql, change.changeId, await newestCursor(sql))
+      return undefined
     },
   }
 }
@@ -81,12 +79,13 @@ function proposedBy(proposal: Static<typeof EventEndpointProposal>): Register | 
 }
 
 async function contradiction({ action, url }: Register | Revoke, sql: Sql): Promise<Failure | undefined> {
-  const { count, registered } = await countEventEndpoints(sql, url)
+  const endpoints = await inEffect(sql, 'event-endpoint')
+  const registered = endpoints.some(({ target }) => target === url)
   if (action === 'revoke' && !registered)
     return failures.conflict(`No event endpoint is registered at ${url}.`)
   if (action === 'register' && registered)
     return failures.conflict(`An event endpoint is registered at ${url} already.`)
-  if (action === 'register' && count >= ENDPOINTS_MAX)
+  if (action === 'register' && endpoints.length >= ENDPOINTS_MAX)
     return failures.conflict(`${ENDPOINTS_MAX} event endpoints are registered, which is as many as may be.`)
   return undefined
 }

@@ -7,11 +7,8 @@ import {
   TIMEOUT_DEFAULT_MS,
 } from '../../src/formats/schemas/external-connector.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import {
-  readRegistered,
-  registerExternalConnector,
-  revokeExternalConnector,
-} from '../../src/store/tables/external-connectors.ts'
+import { enact, inEffect } from '../../src/store/tables/authority.ts'
+import { externalConnectorOf } from '../../src/store/tables/external-connectors.ts'
 import { readPolicyVersions } from '../../src/store/tables/policy-versions.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
@@ -60,17 +57,9 @@ export function externalConnectorChanges(rule: {
     async examine({ proposed }, sql) {
       return { proposed, warnings: proposed.action === 'revoke' ? [] : await warningsOf(proposed, sql) }
     },
-    async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
-      const applied =
-        change.action === 'revoke'
-          ? await revokeExternalConnector(sql, { capability: change.capability, changeId, at })
-          : await registerExternalConnector(sql, {
-              ...change,
-              readBack: change.readBack === true,
-              changeId,
-              registeredAt: at,
-            })
-      return applied ? undefined : failures.conflict(`${change.capability} has been changed meanwhile.`)
+    async apply(change, sql) {
+      const applied = await enact(sql, 'external-connector', change)
+      return applied ? undefined : failures.conflict(`${change.target} has been changed meanwhile.`)
     },
   }
 }
@@ -84,12 +73,12 @@ function proposedBy(proposal: Static<typeof ExternalConnectorProposal>): Registe
 
 async function contradiction(change: Register | Revoke, sql: Sql): Promise<Failure | undefined> {
   const { action, capability } = change
-  const registered = await readRegistered(sql, capability)
-  if (action === 'revoke' && registered === null)
+  const [registered] = await inEffect(sql, 'external-connector', capability)
+  if (action === 'revoke' && registered === undefined)
     return failures.conflict(`No external connector is registered for ${capability}.`)
-  if (action === 'register' && registered !== null)
+  if (action === 'register' && registered !== undefined)
     return failures.conflict(
-      `An external connector is registered for ${capability} already: ${registered.endpointUrl}`,
+      `An external connector is registered for ${capability} already: ${externalConnectorOf(registered).endpointUrl}`,
     )
   return undefined
 }

@@ -13,14 +13,9 @@ import { compiledOr400 } from '../../src/core/policy/check.ts'
 import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { sha256Hex } from '../../src/store/sha256.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
-import {
-  approvePolicyVersion,
-  readPolicyVersions,
-  retirePolicyVersions,
-  type StoredPolicyVersion,
-} from '../../src/store/tables/policy-versions.ts'
+import { begin, end, type Act } from '../../src/store/tables/authority.ts'
+import { readPolicyVersions, type StoredPolicyVersion } from '../../src/store/tables/policy-versions.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** Names of our own paths below /policies: a policy of such a name could not be told from them. */
@@ -121,40 +116,30 @@ export const policyChanges: ChangeKind<PolicyChange> = {
     }
   },
 
-  async apply({ target, proposed, changeId, resolvedBy, resolvedAt }, sql) {
+  async apply(change, sql) {
+    const { target, proposed } = change
     const [name = '', version = ''] = target.split('/')
-    const ending = { name, retiredBy: resolvedBy, retiredAt: resolvedAt, retiredByChange: changeId }
-    if ('action' in proposed) return retire(sql, { ...ending, versions: [version] })
-    const { retires = [], ...document } = proposed
-    const content = canonicalize(document)
-    const approved = await approvePolicyVersion(sql, {
-      name,
-      version,
-      content,
-      contentHash: sha256Hex(content),
-      approvedBy: resolvedBy,
-      approvedAt: resolvedAt,
-      approvedByChange: changeId,
-    })
-    if (!approved) return otherContent(name, version)
-    return retire(sql, { ...ending, versions: retires })
+    if ('action' in proposed) return retire(sql, name, { ...change, versions: [version] })
+    if (!(await begin(sql, 'policy', change))) return otherContent(name, version)
+    return retire(sql, name, { ...change, versions: proposed.retires ?? [] })
   },
 }
 
 /** Ends versions, all or none of them: a 409 undoes the approval of their successor too. */
 async function retire(
   sql: Sql,
-  row: Parameters<typeof retirePolicyVersions>[1],
+  name: string,
+  act: Act & { readonly versions: readonly string[] },
 ): Promise<Failure | undefined> {
-  const { name, versions } = row
-  if (versions.length === 0 || (await retirePolicyVersions(sql, row)) === versions.length) return undefined
-  // Those that this transaction has just retired are no contradiction.
+  const { versions } = act
+  if (versions.length === 0) return undefined
+  const targets = versions.map((version) => `${name}/${version}`)
+  const ended = (await end(sql, 'policy', { ...act, targets })).map(({ target }) => target)
+  if (ended.length === versions.length) return undefined
   const stored = (await readPolicyVersions(sql)).filter((one) => one.name === name)
-  const own = stored
-    .filter((one) => one.retiredByChange === row.retiredByChange)
-    .map(({ version }) => version)
+  // Those that this transaction has just retired are no contradiction.
   return versions
-    .filter((version) => !own.includes(version))
+    .filter((version) => !ended.includes(`${name}/${version}`))
     .map((version) => unretirable(stored, { name, version }))
     .find((failure) => failure !== undefined)
 }

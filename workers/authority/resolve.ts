@@ -84,7 +84,10 @@ export async function resolveChange({ caller, body, params }: WorkerRequest, thr
       const { target, proposed } = change
       const contradiction = await kind.contradiction?.(proposed, sql)
       if (contradiction !== undefined) return contradiction
-      const moved = await kind.apply({ target, proposed, changeId, ...resolution }, sql)
+      const moved = await kind.apply(
+        { target, proposed, changeId, by: resolution.resolvedBy, at: resolution.resolvedAt },
+        sql,
+      )
       if (moved !== undefined) return moved
       await advanceEpoch(sql)
     }

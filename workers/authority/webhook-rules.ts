@@ -9,14 +9,9 @@ import {
   WebhookRulesProposalRead,
   type WebhookRulesDocument,
 } from '../../src/formats/schemas/webhook-rules.ts'
-import { sha256Hex } from '../../src/store/sha256.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
-import {
-  approveWebhookRules,
-  readWebhookRules,
-  readWebhookRulesInEffect,
-  type StoredWebhookRules,
-} from '../../src/store/tables/webhook-rules.ts'
+import { begin, end, inEffect } from '../../src/store/tables/authority.ts'
+import { readWebhookRules, type StoredWebhookRules } from '../../src/store/tables/webhook-rules.ts'
 import { compileWebhookRules, type CompiledWebhookRules } from '../../src/core/webhook-rules/parse.ts'
 import type { ChangeKind } from './change-kind.ts'
 
@@ -52,32 +47,26 @@ export function webhookRuleChanges({
         rules === null ? fromFile(provider, versions) : { document: { provider, rules }, warnings }
       if (found instanceof Failure) return found
       const { document: proposed, warnings: due = [] } = found
-      const [inEffect] = versions.filter(({ approvedBy }) => approvedBy !== null)
-      if (inEffect === undefined) return { proposed, warnings: due }
-      if (inEffect.content === canonicalize(proposed)) return alreadyInEffect(provider)
-      const before = JSON.parse(inEffect.content) as WebhookRulesDocument
-      const diff = { against: inEffect.rulesHash, ...diffDocuments(placesOf(before), placesOf(proposed)) }
+      const [current] = versions.filter(({ approvedBy }) => approvedBy !== null)
+      if (current === undefined) return { proposed, warnings: due }
+      if (current.content === canonicalize(proposed)) return alreadyInEffect(provider)
+      const before = JSON.parse(current.content) as WebhookRulesDocument
+      const diff = { against: current.rulesHash, ...diffDocuments(placesOf(before), placesOf(proposed)) }
       return { proposed, warnings: due, diff }
     },
 
-    async apply({ proposed, changeId, resolvedBy, resolvedAt }, sql) {
-      const { provider } = proposed
-      const content = canonicalize({ ...proposed })
-      const inEffect = (await readWebhookRulesInEffect(sql)).find((row) => row.provider === provider)
-      if (inEffect?.content === content) return alreadyInEffect(provider)
-      const approved = await approveWebhookRules(sql, {
-        provider,
-        content,
-        rulesHash: sha256Hex(content),
-        approvedBy: resolvedBy,
-        approvedAt: resolvedAt,
-        approvedByChange: changeId,
-      })
-      return approved
-        ? undefined
-        : failures.conflict(
-            `Rules of ${provider} were approved at a time that this instance's clock has not reached.`,
-          )
+    async apply(change, sql) {
+      const { target: provider, proposed } = change
+      const [standing] = await inEffect(sql, 'webhook-rules', provider)
+      if (standing?.stated === canonicalize({ ...proposed })) return alreadyInEffect(provider)
+      if (standing !== undefined && (standing.beganAt ?? '') >= change.at)
+        return failures.conflict(
+          `Rules of ${provider} were approved at a time that this instance's clock has not reached.`,
+        )
+      // The rules that these take the place of.
+      await end(sql, 'webhook-rules', { ...change, targets: [provider] })
+      const isBegun = await begin(sql, 'webhook-rules', change)
+      return isBegun ? undefined : failures.conflict(`Rules of ${provider} have been changed meanwhile.`)
     },
   }
 

@@ -1,210 +1,112 @@
-// Checks who may act and where it goes (decisions §6, §7): approvers, external connectors, event endpoints and callers' keys, each as its signed
-// change says.
-import { createPublicKey } from 'node:crypto'
-import { canonicalize, type Json } from '../../formats/json/canonical.ts'
+// Checks what humans have put in effect and ended (decisions §6, §7): each row states what its signed change says, and nothing else.
+import type { Members } from '../../formats/json/members.ts'
+import type { ChangeKindName } from '../../formats/schemas/governance.ts'
+import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import { isMembers, type Members } from '../../formats/json/members.ts'
-import { approvedChange } from './approved-change.ts'
+import { authorityKinds, statedText } from '../../store/tables/authority.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
-/** A thing that humans put in effect, and may end. */
-interface Revocable {
-  readonly revokedAt: Date | null
-  readonly revokedByChange: string | null
-  /** The resolved change that this names. */
-  readonly revocation: string | null
+interface AuthorityRow {
+  /** The kind and the key. */
+  readonly key: string
+  readonly kind: ChangeKindName
+  readonly target: string
+  readonly text: string
+  readonly hash: string
+  readonly uniqueKey: string | null
+  readonly loadedAt: Date
+  readonly beganBy: string | null
+  readonly beganAt: Date | null
+  readonly beganByChange: string | null
+  /** As resolved; null where there is no such change. */
+  readonly beginning: string | null
+  readonly endedBy: string | null
+  readonly endedAt: Date | null
+  readonly endedByChange: string | null
+  readonly ending: string | null
 }
 
-/**
- * Nothing is revoked but by an approved change that says so of it.
- * @param said the target of the change and, beside the action, the members of what it proposes
- */
-const revocationRule = <Row extends Revocable>(
-  kind: string,
-  said: (row: Row) => readonly [target: string, members: Members],
-): Rule<Row> => [
-  'revocation differs from what the changes say',
-  (row) => {
-    const { revokedAt, revokedByChange, revocation } = row
-    if (revokedAt === null || revokedByChange === null) return revokedAt === null && revokedByChange === null
-    const [target, members] = said(row)
-    const { proposed, resolvedAt } = approvedChange(revocation, kind, target)
-    const isSaid = Object.entries({ ...members, action: 'revoke' }).every(
-      ([name, value]) => (proposed as Members)[name] === value,
-    )
-    // A key of an approver is revoked at the database's time: after every execution that has rested on it.
-    return isSaid && (kind === 'approver' || sameTime(revokedAt, resolvedAt))
-  },
+interface Item extends AuthorityRow {
+  readonly stated: () => Members
+}
+
+/** @throws Error where it is not an approved change of this kind. Its own check verifies its signature */
+function approvedChange(text: string | null, kind: string): Members {
+  if (text === null) throw new Error('change is missing or not resolved')
+  const change = lazyMembers(text, 'pending_changes', 'resolved_body')()
+  if (change['status'] !== 'APPROVED' || change['kind'] !== kind)
+    throw new Error('change is about something else, or was not approved')
+  return change
+}
+
+/** Whether a change of its kind says that it ends. */
+function ends({ kind, target }: AuthorityRow, change: Members): boolean {
+  const { action, retires = [] } = members(change['proposed'])
+  // The next rules of a provider take the place of these.
+  if (change['target'] === target)
+    return action === 'revoke' || action === 'retire' || kind === 'webhook-rules'
+  const [name = '', version = ''] = target.split('/')
+  return (
+    kind === 'policy' && string(change['target']).startsWith(`${name}/`) && list(retires).includes(version)
+  )
+}
+
+const RULES: readonly Rule<Item>[] = [
+  ['what it states does not match its hash', ({ text, hash }) => sha256Hex(text) === hash],
+  [
+    'states something of another name or key',
+    ({ kind, target, uniqueKey, stated }) => {
+      const { target: targetOf, uniqueKey: uniqueKeyOf } = authorityKinds[kind]
+      const said = stated() as Readonly<Record<string, string>>
+      return targetOf(said) === target && (uniqueKeyOf?.(said) ?? null) === uniqueKey
+    },
+  ],
+  [
+    'is approved by genesis, but was not present at the first start',
+    ({ beganBy, beganAt, loadedAt }, { genesisAt }) =>
+      beganBy !== 'genesis' ||
+      (beganAt !== null && sameTime(beganAt, genesisAt) && sameTime(loadedAt, genesisAt)),
+  ],
+  [
+    'is in effect, but no change began it',
+    ({ beganBy, beganAt, beganByChange }) =>
+      (beganBy === null) === (beganAt === null) &&
+      (beganBy !== null && beganBy !== 'genesis') === (beganByChange !== null),
+  ],
+  [
+    'differs from what the change says',
+    ({ kind, target, text, beganBy, beganAt, beganByChange, beginning }) => {
+      if (beganByChange === null) return true
+      const { target: changed, proposed, resolvedBy, resolvedAt } = approvedChange(beginning, kind)
+      const isStated = statedText(kind, members(proposed)) === text
+      const isBegun = resolvedBy === beganBy && beganAt !== null && sameTime(beganAt, resolvedAt)
+      return changed === target && isStated && isBegun
+    },
+  ],
+  [
+    'its end differs from what the changes say',
+    (row) => {
+      const { kind, endedBy, endedAt, endedByChange, ending } = row
+      // Genesis ends nothing, and each end has its change.
+      if (endedAt === null || endedByChange === null)
+        return endedBy === null && endedAt === null && endedByChange === null
+      const change = approvedChange(ending, kind)
+      // A key of an approver is revoked at the database's time: after every execution that has rested on it.
+      const isThen = kind === 'approver' || sameTime(endedAt, change['resolvedAt'])
+      return ends(row, change) && change['resolvedBy'] === endedBy && isThen
+    },
+  ],
 ]
 
-interface ApproverRow extends Revocable {
-  readonly key: string
-  readonly approverId: string
-  readonly keyId: string
-  readonly publicKeyPem: string
-  /** JSON. */
-  readonly passkey: string | null
-  readonly fingerprint: string
-  readonly enrolledAt: Date
-  readonly enrolment: string | null
-}
-
-export const approvers = tableCheck<ApproverRow>({
-  table: 'approvers',
+export const authority = tableCheck<AuthorityRow, Item>({
+  table: 'authority',
   text: `
-    SELECT k.approver_id || ':' || k.key_id AS key, k.approver_id AS "approverId", k.key_id AS "keyId",
-      k.public_key_pem AS "publicKeyPem", k.passkey, k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
-      k.revoked_by_change AS "revokedByChange", e.resolved_body AS enrolment, r.resolved_body AS revocation
-    FROM $table AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
-    LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
-  rules: [
-    [
-      'fingerprint does not match the public key',
-      ({ publicKeyPem, fingerprint }) =>
-        sha256Hex(createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })) === fingerprint,
-    ],
-    [
-      'differs from what the change enrolled',
-      ({ key, approverId, keyId, publicKeyPem, passkey, enrolledAt, enrolment }) => {
-        const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
-        const due = canonicalize({
-          action: 'add',
-          approverId,
-          keyId,
-          publicKeyPem,
-          ...(passkey === null ? {} : { passkey: JSON.parse(passkey) as Json }),
-        })
-        return canonicalize(withoutProof(proposed as Members)) === due && sameTime(enrolledAt, resolvedAt)
-      },
-    ],
-    revocationRule('approver', ({ key, approverId, keyId }) => [key, { approverId, keyId }]),
-  ],
+    SELECT a.kind || ' ' || a.key AS key, a.kind, a.target, a.stated AS text, a.stated_hash AS hash, a.unique_key AS "uniqueKey",
+      a.loaded_at AS "loadedAt", a.began_by AS "beganBy", a.began_at AS "beganAt", a.began_by_change AS "beganByChange",
+      b.resolved_body AS beginning, a.ended_by AS "endedBy", a.ended_at AS "endedAt", a.ended_by_change AS "endedByChange",
+      e.resolved_body AS ending
+    FROM $table AS a LEFT JOIN pending_changes AS b ON b.change_id = a.began_by_change
+    LEFT JOIN pending_changes AS e ON e.change_id = a.ended_by_change`,
+  read: (row) => ({ ...row, stated: lazyMembers(row.text, 'authority', 'stated') }),
+  rules: RULES,
 })
-
-interface ConnectorRow extends Revocable {
-  readonly key: string
-  readonly capability: string
-  readonly registration: { readonly endpointUrl: string; readonly policy: string; readonly timeoutMs: number }
-  readonly readBack: boolean
-  /** JSON. */
-  readonly allowedParameters: string
-  readonly registeredAt: Date
-  readonly change: string | null
-}
-
-export const externalConnectors = tableCheck<ConnectorRow>({
-  table: 'external_connectors',
-  text: `
-    SELECT e.change_id AS key, e.capability,
-      json_build_object('endpointUrl', e.endpoint_url, 'policy', e.policy, 'timeoutMs', e.timeout_ms) AS registration,
-      e.read_back AS "readBack",
-      e.allowed_parameters AS "allowedParameters", e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt",
-      e.revoked_by_change AS "revokedByChange", c.resolved_body AS change, r.resolved_body AS revocation
-    FROM $table AS e LEFT JOIN pending_changes AS c USING (change_id)
-    LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
-  rules: [
-    [
-      'differs from what the change registered',
-      ({ capability, registration, readBack, allowedParameters, registeredAt, change }) => {
-        const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
-        const parameters = JSON.parse(allowedParameters) as Json
-        const due = {
-          action: 'register',
-          capability,
-          ...registration,
-          ...(readBack ? { readBack } : {}),
-          allowedParameters: parameters,
-        }
-        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
-      },
-    ],
-    revocationRule('external-connector', ({ capability }) => [capability, { capability }]),
-  ],
-})
-
-interface EndpointRow extends Revocable {
-  readonly key: string
-  readonly url: string
-  /** JSON, as `callerIds`. */
-  readonly types: string
-  readonly withParameters: boolean
-  readonly callerIds: string | null
-  readonly registeredAt: Date
-  readonly change: string | null
-}
-
-export const eventEndpoints = tableCheck<EndpointRow>({
-  table: 'event_endpoints',
-  text: `
-    SELECT e.endpoint_id AS key, e.url, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds",
-      e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt", e.revoked_by_change AS "revokedByChange",
-      c.resolved_body AS change, r.resolved_body AS revocation
-    FROM $table AS e LEFT JOIN pending_changes AS c ON c.change_id = e.endpoint_id
-    LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
-  rules: [
-    [
-      'differs from what the change registered',
-      ({ url, types, withParameters, callerIds, registeredAt, change }) => {
-        const { proposed, resolvedAt } = approvedChange(change, 'event-endpoint', url)
-        const due = {
-          action: 'register',
-          url,
-          types: JSON.parse(types) as Json,
-          withParameters,
-          ...(callerIds === null ? {} : { callerIds: JSON.parse(callerIds) as Json }),
-        }
-        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
-      },
-    ],
-    revocationRule('event-endpoint', ({ url }) => [url, { url }]),
-  ],
-})
-
-interface CallerKeyRow extends Revocable {
-  readonly key: string
-  readonly callerId: string
-  readonly keyHash: string
-  /** JSON. */
-  readonly scope: string | null
-  readonly expiresAt: Date | null
-  readonly issuedAt: Date | null
-  readonly issuedByChange: string | null
-  readonly change: string | null
-}
-
-export const callerKeys = tableCheck<CallerKeyRow>({
-  table: 'caller_keys',
-  text: `
-    SELECT k.caller_id || ':' || left(k.key_hash, 16) AS key, k.caller_id AS "callerId", k.key_hash AS "keyHash", k.scope,
-      k.expires_at AS "expiresAt", k.issued_at AS "issuedAt", k.issued_by_change AS "issuedByChange",
-      k.revoked_at AS "revokedAt", k.revoked_by_change AS "revokedByChange",
-      c.resolved_body AS change, r.resolved_body AS revocation
-    FROM $table AS k LEFT JOIN pending_changes AS c ON c.change_id = k.issued_by_change
-    LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
-  rules: [
-    [
-      'differs from what the change issued',
-      ({ key, callerId, keyHash, scope, expiresAt, issuedAt, issuedByChange, change }) => {
-        if (issuedByChange === null || scope === null || issuedAt === null)
-          return [issuedByChange, scope, issuedAt, expiresAt].every((value) => value === null)
-        const { proposed, resolvedAt } = approvedChange(change, 'caller-key', key)
-        const due = {
-          ...lazyMembers(scope, 'caller_keys', 'scope')(),
-          action: 'issue',
-          callerId,
-          keyHash,
-          ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
-        }
-        return canonicalize(proposed as Json) === canonicalize(due) && sameTime(issuedAt, resolvedAt)
-      },
-    ],
-    revocationRule('caller-key', ({ key, callerId, keyHash }) => [key, { callerId, keyHash }]),
-  ],
-})
-
-/** The proof of a passkey stands in the change alone. */
-function withoutProof({ passkey, ...proposed }: Members): Members {
-  if (!isMembers(passkey)) return passkey === undefined ? proposed : { ...proposed, passkey }
-  const { proof: _, ...enrolled } = passkey
-  return { ...proposed, passkey: enrolled }
-}

@@ -97,12 +97,9 @@ export const pendingChanges = tableCheck<ChangeRow, Change>({
     SELECT c.change_id AS key, c.kind, c.target, c.proposed_at AS "proposedAt", c.status, c.body, c.seal,
       c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
       ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id) AS nonces,
-      ((SELECT count(*) FROM policy_versions AS p WHERE c.change_id IN (p.approved_by_change, p.retired_by_change))
-        + (SELECT count(*) FROM webhook_rules AS w WHERE w.approved_by_change = c.change_id)
-        + (SELECT count(*) FROM approvers AS k WHERE c.change_id IN (k.enrolled_by_change, k.revoked_by_change))
-        + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change))
-        + (SELECT count(*) FROM event_endpoints AS e WHERE c.change_id IN (e.endpoint_id, e.revoked_by_change))
-        + (SELECT count(*) FROM caller_keys AS k WHERE c.change_id IN (k.issued_by_change, k.revoked_by_change)))::integer AS effects,
+      (SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
+        -- Rules end where the next ones come into effect.
+        OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'))::integer AS effects,
       ${audited(`'governance.proposed'`)} AS "proposalAudited",
       ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
     FROM $table AS c`,

@@ -60,7 +60,8 @@ export const intentTransitions = checkOf({
     const confirmations = Map.groupBy(confirmed.rows, ({ id }) => id)
     const registered = await sql.query<{ capability: string; since: Date }>({
       text: `
-        SELECT capability, min(registered_at) AS since FROM external_connectors WHERE read_back GROUP BY capability`,
+        SELECT target AS capability, min(began_at) AS since FROM authority
+        WHERE kind = 'external-connector' AND strpos(stated, '"readBack":true') > 0 GROUP BY target`,
     })
     const said = await sql.query<{ id: string; body: string }>({
       text: `

@@ -39,10 +39,9 @@ const byChange = (table: string, key: string, column: string): Reference => ({
   problem: `the change in ${column} is missing`,
 })
 
-const APPROVER = `c.approver_id || ':' || c.key_id`
-const CALLER_KEY = `c.caller_id || ':' || left(c.key_hash, 16)`
-const POLICY = `c.name || '/' || c.version`
-const RULES = `c.provider || '/' || c.version_id`
+const AUTHORITY = `c.kind || ' ' || c.key`
+/** SQL: a row of `authority` is an event endpoint in effect. */
+const inEffect = (row: string) => `${row}.kind = 'event-endpoint' AND ${row}.ended_at IS NULL`
 
 const REFERENCES: readonly Reference[] = [
   ofTransaction('execution_intents', 'business_transactions', 'transaction'),
@@ -57,34 +56,25 @@ const REFERENCES: readonly Reference[] = [
   },
   ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
-  byChange('policy_versions', POLICY, 'approved_by_change'),
-  byChange('policy_versions', POLICY, 'retired_by_change'),
-  byChange('webhook_rules', RULES, 'approved_by_change'),
-  byChange('approvers', APPROVER, 'enrolled_by_change'),
-  byChange('approvers', APPROVER, 'revoked_by_change'),
-  byChange('external_connectors', 'c.change_id', 'change_id'),
-  byChange('external_connectors', 'c.change_id', 'revoked_by_change'),
-  byChange('caller_keys', CALLER_KEY, 'issued_by_change'),
-  byChange('caller_keys', CALLER_KEY, 'revoked_by_change'),
-  byChange('event_endpoints', 'c.endpoint_id', 'endpoint_id'),
-  byChange('event_endpoints', 'c.endpoint_id', 'revoked_by_change'),
+  byChange('authority', AUTHORITY, 'began_by_change'),
+  byChange('authority', AUTHORITY, 'ended_by_change'),
   {
-    table: 'event_endpoints',
-    key: 'c.endpoint_id',
-    named: 'event_deliveries AS n WHERE n.endpoint_id = c.endpoint_id',
-    where: 'c.revoked_at IS NULL',
+    table: 'authority',
+    key: AUTHORITY,
+    named: 'event_deliveries AS n WHERE n.endpoint_id::text = c.key',
+    where: inEffect('c'),
     problem: 'is in effect, but how far it was served is missing',
   },
   {
     table: 'event_deliveries',
     key: 'c.endpoint_id',
-    named: 'event_endpoints AS n WHERE n.endpoint_id = c.endpoint_id AND n.revoked_at IS NULL',
+    named: `authority AS n WHERE n.key = c.endpoint_id::text AND ${inEffect('n')}`,
     problem: 'no such event endpoint is in effect',
   },
   {
     table: 'approvals',
     key: 'c.approval_id',
-    named: 'approvers AS n WHERE n.approver_id = c.approver_id AND n.key_id = c.key_id',
+    named: `authority AS n WHERE n.kind = 'approver' AND n.key = c.approver_id || ':' || c.key_id`,
     problem: "the approver's key is missing",
   },
   {

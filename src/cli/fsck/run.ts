@@ -4,13 +4,12 @@ import type { Sql } from '../../store/postgres/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
-import { approvers, callerKeys, eventEndpoints, externalConnectors } from './authority.ts'
+import { authority } from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
 import { providerConfirmations } from './confirmations.ts'
-import { policyVersions, webhookRules } from './documents.ts'
 import { executions } from './executions.ts'
 import { historyEntries, historyGroups } from './history.ts'
 import { auditEvents, intentTransitions, webhookEvents } from './journal.ts'
@@ -23,13 +22,8 @@ import { openTools, type Tools } from './tools.ts'
 
 /** Another table is a file beside this one and a row here. What holds no evidence (rate_buckets) is not here. */
 export const CHECKS: readonly Check[] = [
-  policyVersions,
-  webhookRules,
+  authority,
   pendingChanges,
-  approvers,
-  externalConnectors,
-  eventEndpoints,
-  callerKeys,
   executions,
   verifications,
   receipts,

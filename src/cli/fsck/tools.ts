@@ -4,7 +4,8 @@ import type { Grouping } from '../../core/policy/counting.ts'
 import { compileStored } from '../../core/policy/versions.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import { openCrypto } from '../../core/signing/crypto.ts'
-import { readApprovers, type ApproverRow } from '../../store/tables/approvers.ts'
+import { approverOf } from '../../store/tables/approvers.ts'
+import { everything, type AuthorityRow } from '../../store/tables/authority.ts'
 import { readLogs, type OpenedLog } from '../../store/tables/log-state.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
@@ -35,7 +36,7 @@ interface KnownPolicy {
 
 /** @param keys by keyId */
 export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>): Promise<Tools> {
-  const humans = new Map((await readApprovers(sql)).flatMap(readable))
+  const humans = new Map((await everything(sql, 'approver')).flatMap(readable))
   const versions = await readPolicyVersions(sql)
   const crypto = openCrypto({
     findKey: (keyId) => keys.get(keyId),
@@ -69,9 +70,9 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
 }
 
 /** A key that was damaged verifies nothing: the check of its own row says so. */
-function readable(row: ApproverRow): [string, ApproverKey][] {
+function readable(row: AuthorityRow): [string, ApproverKey][] {
   try {
-    return [...approverKeys([row])]
+    return [...approverKeys([approverOf(row)])]
   } catch {
     return []
   }

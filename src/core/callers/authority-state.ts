@@ -8,17 +8,21 @@ import {
   type Naming,
   type Persons,
 } from '../../formats/people/persons.ts'
-import { readApprovers, type ApproverRow } from '../../store/tables/approvers.ts'
+import type { ChangeKindName } from '../../formats/schemas/governance.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { approverOf, readApprovers, type ApproverRow } from '../../store/tables/approvers.ts'
+import { readEpoch } from '../../store/tables/authority-epoch.ts'
+import { readAllAuthority } from '../../store/tables/authority.ts'
 import {
-  readCallerKeysInEffect,
-  readCallerNamings,
+  callerKeysInEffect,
+  callerKeysOf,
+  readCallerKeys,
+  type CallerKeyRow,
   type StoredCallerKey,
 } from '../../store/tables/caller-keys.ts'
-import { readEpoch } from '../../store/tables/authority-epoch.ts'
-import { readExternalConnectors, type ExternalConnectorRow } from '../../store/tables/external-connectors.ts'
-import { readPolicyVersions, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
-import type { Sql } from '../../store/postgres/sql.ts'
-import { readWebhookRulesInEffect, type WebhookRulesRow } from '../../store/tables/webhook-rules.ts'
+import { externalConnectorOf, type ExternalConnectorRow } from '../../store/tables/external-connectors.ts'
+import { policyVersionOf, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
+import { webhookRulesOf, type WebhookRulesRow } from '../../store/tables/webhook-rules.ts'
 
 /** Plain data: it crosses to the threads. */
 export interface AuthorityState {
@@ -36,33 +40,34 @@ export interface AuthorityState {
 export async function readAuthority(sql: Sql, configured: readonly Caller[]): Promise<AuthorityState> {
   // First: what is read after it is at least as new, and a change in between shows as another epoch at the next look.
   const epoch = await readEpoch(sql)
-  const approvers = await readApprovers(sql)
+  const rows = Map.groupBy(await readAllAuthority(sql), ({ kind }) => kind)
+  const of = (kind: ChangeKindName) => rows.get(kind) ?? []
+  const approvers = of('approver').map(approverOf)
+  const callerKeys = callerKeysOf(of('caller-key'))
   return {
     epoch,
-    policies: await readPolicyVersions(sql),
+    policies: of('policy').map(policyVersionOf),
     approvers,
-    externalConnectors: await readExternalConnectors(sql),
-    webhookRules: await readWebhookRulesInEffect(sql),
-    callerKeys: await readCallerKeysInEffect(
-      sql,
-      configured.map(({ keyHash }) => keyHash),
-    ),
-    persons: joinPersons(await namingsOf(sql, { configured, approvers })),
+    externalConnectors: of('external-connector').map(externalConnectorOf),
+    webhookRules: of('webhook-rules').map(webhookRulesOf),
+    callerKeys: callerKeysInEffect(callerKeys, configured),
+    persons: joinPersons(namingsOf({ configured, callerKeys, approvers })),
   }
 }
 
 /** Reads the word of every register of humans' names and keys: the configuration, callers' keys and approvers' keys, revoked ones too. */
 export async function readNamings(sql: Sql, configured: readonly Caller[]): Promise<Naming[]> {
-  return namingsOf(sql, { configured, approvers: await readApprovers(sql) })
+  const callerKeys = await readCallerKeys(sql)
+  return namingsOf({ configured, callerKeys, approvers: await readApprovers(sql) })
 }
 
-async function namingsOf(
-  sql: Sql,
-  { configured, approvers }: { configured: readonly Caller[]; approvers: readonly ApproverRow[] },
-): Promise<Naming[]> {
-  return [
-    ...configured.map(namingOfCaller),
-    ...(await readCallerNamings(sql)),
-    ...approvers.map(namingOfApprover),
-  ]
+/** Revoked or expired, a key was that person's. */
+function namingsOf(registers: {
+  readonly configured: readonly Caller[]
+  readonly callerKeys: readonly CallerKeyRow[]
+  readonly approvers: readonly ApproverRow[]
+}): Naming[] {
+  const { configured, callerKeys, approvers } = registers
+  const issued = callerKeys.flatMap(({ caller }) => (caller?.credentialHolderType === 'USER' ? [caller] : []))
+  return [...[...configured, ...issued].map(namingOfCaller), ...approvers.map(namingOfApprover)]
 }

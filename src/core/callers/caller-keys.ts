@@ -30,7 +30,7 @@ interface CallerKeys {
  * The word of governance on a key counts, also where it is configured: who can write the configuration must not undo what two humans decided.
  * Expired keys are among them: time passes without a change.
  * @param configured the entries of SERVICE_API_KEYS, or of the embedded service's file
- * @param stored as `readCallerKeysInEffect` reads it
+ * @param stored as `callerKeysInEffect` picks them
  */
 export function callerKeys(configured: readonly Caller[], stored: readonly StoredCallerKey[]): CallerKeys {
   const known = new Map(stored.map((key) => [key.keyHash, key]))

@@ -7,8 +7,9 @@ import { parseEntry } from '../../formats/log/entry.ts'
 import type { EvidenceBundle } from '../../formats/schemas/evidence-bundle.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { changeText, trustRecordText } from '../../store/tables/sealed.ts'
-import { approverKeyJson } from '../../core/signing/approver-keys.ts'
-import { readEnrolments } from '../../store/tables/approvers.ts'
+import { approverKeyId, approverKeyJson } from '../../core/signing/approver-keys.ts'
+import { approverOf } from '../../store/tables/approvers.ts'
+import { findAuthority } from '../../store/tables/authority.ts'
 import { readChanges } from '../../store/tables/pending-changes.ts'
 import { readPolicyVersion } from '../../store/tables/policy-versions.ts'
 import { readWholeRecord } from '../../store/tables/provider-confirmations.ts'
@@ -58,12 +59,13 @@ export async function readBundle(
   const approvals = approvalsOf(record)
   const [policy, approvers] = await Promise.all([
     policyOf(record, pool),
-    readEnrolments(
+    findAuthority(
       pool,
-      approvals.map(({ payload }) => payload),
+      'approver',
+      approvals.map(({ payload }) => approverKeyId(payload)),
     ),
   ])
-  const changeIds = approvers.map(({ enrolledByChange }) => enrolledByChange)
+  const changeIds = approvers.flatMap(({ beganByChange }) => beganByChange ?? [])
   if (policy.approvedByChange !== null) changeIds.unshift(policy.approvedByChange)
   const newest = record.receipts.at(-1)
   const artifacts: Part[] = [
@@ -97,7 +99,7 @@ export async function readBundle(
     bundle: '"countersign/1"',
     record: recordText,
     policy: JSON.stringify(policy.content),
-    approverKeys: JSON.stringify(approvers.map(approverKeyJson)),
+    approverKeys: JSON.stringify(approvers.map((row) => approverKeyJson(approverOf(row)))),
     changes: `[${changes.map(changeText).join(',')}]`,
     proofs: `[${proofs.join(',')}]`,
   })

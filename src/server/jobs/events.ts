@@ -1,4 +1,4 @@
-// Delivers events to the endpoints of event_endpoints, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so that
+// Delivers events to the event endpoints in effect, on every instance (docs/design-notes.md "Events pushed out"). Each endpoint has a lease, so that
 // one instance serves it, and is served by itself, so that none waits for another.
 import { randomUUID } from 'node:crypto'
 import {

@@ -40,7 +40,10 @@ export async function syncDocuments(
   if (policies.length === 0) throw new Error(`POLICY_DIR ${config.policyDir} holds no policy.`)
   const rules = readWebhookRulesFolder(config.webhookDir, { required: config.webhookDirGiven })
   const stored = await inTransaction(pool, async (sql) => {
-    const { genesis } = await addPolicyVersions(sql, policies)
+    const { genesis } = await addPolicyVersions(
+      sql,
+      policies.map(({ content }) => content),
+    )
     await loadWebhookRules(sql, rules, { genesis })
     return { policies: await readPolicyVersions(sql), rules: await readWebhookRules(sql) }
   })

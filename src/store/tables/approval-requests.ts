@@ -5,7 +5,8 @@ import type { Persons } from '../../formats/people/persons.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
 import { approvalLock } from './approvals.ts'
-import { isPolicyRetired } from './policy-versions.ts'
+import { APPROVERS, IS_KEY_OF_APPROVAL } from './approvers.ts'
+import { isPolicyRetired, policyRetiredBy } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
 import { rowsInto, type RowOf } from '../postgres/rows.ts'
@@ -140,9 +141,9 @@ function isBehindIn(persons: PersonsParameter, approverId: string): string {
 /** Approvals for the request `item` that count now, or were used up. */
 function approvalsIn(persons: PersonsParameter): string {
   return `
-  approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+  approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
   WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
-    OR (a.expires_at > now() AND k.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
+    OR (a.expires_at > now() AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
 }
 
 /** How many persons have approved. */
@@ -164,12 +165,11 @@ function statusIn(persons: PersonsParameter): string {
 }
 
 const ENDED_BY = `
-  CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN (SELECT p.retired_by_change FROM policy_versions AS p
-    WHERE p.name = item.policy_name AND p.version = item.policy_version) END`
+  CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
 
-/** Whether the approver `who` could sign it and has not: enrolled, no person behind it, and nobody who has signed by another name. */
+/** Whether the approver `who` could sign it and has not: no person behind it, and nobody who has signed by another name. */
 function maySignIn(persons: PersonsParameter): string {
-  return `who.revoked_at IS NULL AND NOT ${isBehindIn(persons, 'who.approver_id')}
+  return `NOT ${isBehindIn(persons, 'who.approver_id')}
       AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
         AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
 }
@@ -185,7 +185,7 @@ function columnsIn(persons: PersonsParameter): string {
     ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
       SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at FROM ${approvalsIn(persons)}
       ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
-  (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM approvers AS who
+  (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
     WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,
   ${ENDED_BY} AS "endedByChange",
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
@@ -276,7 +276,7 @@ export function listApprovalRequests(
       where: `($5::text IS NULL OR item.requested_by = $5::text)
         AND ($6::text IS NULL OR ${statusIn('$8')} = $6::text)
         AND ($7::text IS NULL OR (${statusIn('$8')} = 'PENDING'
-          AND EXISTS (SELECT FROM approvers AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
+          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
     },
     range,
     { values: [owner, status, waitingFor, persons.ofNameJson] },

@@ -1,5 +1,5 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
-import { storedPasskey, type ApproverRow } from './approvers.ts'
+import { approverOf, IS_KEY_OF_APPROVAL, type ApproverRow } from './approvers.ts'
 import type { ApprovalStatus } from '../../formats/schemas/approval.ts'
 import { positionColumns } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
@@ -100,32 +100,28 @@ export async function readUsableApprovals(
   const result = await sql.query<{
     approvalId: string
     body: string
-    approverId: string
-    keyId: string
-    publicKeyPem: string
-    passkey: string | null
-    enrolledAt: string
+    stated: string
+    beganAt: string
     requestHash: string | null
     request: string | null
   }>({
     name: 'approvals_usable',
     text: `
-      SELECT a.approval_id AS "approvalId", a.body, k.approver_id AS "approverId", k.key_id AS "keyId",
-        k.public_key_pem AS "publicKeyPem", k.passkey, ${isoTime('k.enrolled_at')} AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
-      FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+      SELECT a.approval_id AS "approvalId", a.body, k.stated, ${isoTime('k.began_at')} AS "beganAt", a.request_hash AS "requestHash", r.body AS request
+      FROM approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
         LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash AND r.status = 'OPEN' AND r.expires_at > $4::timestamptz
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
-        AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
+        AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.ended_at IS NULL
         AND (a.request_hash IS NULL OR r.request_hash IS NOT NULL) AND a.approver_id <> ALL ($6::text[])
       ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX, action.notBy],
   })
-  return result.rows.map(({ approvalId, body, requestHash, request, passkey, ...key }) => ({
+  return result.rows.map(({ approvalId, body, requestHash, request, ...key }) => ({
     approvalId,
     body,
     request: requestHash === null || request === null ? null : { requestHash, body: request },
-    approver: { ...key, passkey: storedPasskey(passkey), revokedAt: null },
+    approver: approverOf({ ...key, endedAt: null }),
   }))
 }
 
@@ -168,8 +164,8 @@ const LISTED = `
       CASE WHEN a.consumed_by IS NOT NULL THEN 'USED'
         WHEN a.expires_at <= now() OR r.status = 'EXPIRED'
           OR (r.status = 'OPEN' AND (r.expires_at <= now() OR ${isPolicyRetired('r')})) THEN 'EXPIRED'
-        WHEN k.revoked_at IS NOT NULL THEN 'REVOKED' WHEN r.status <> 'OPEN' THEN 'CLOSED' ELSE 'UNUSED' END AS status
-    FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+        WHEN k.ended_at IS NOT NULL THEN 'REVOKED' WHEN r.status <> 'OPEN' THEN 'CLOSED' ELSE 'UNUSED' END AS status
+    FROM approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
       LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash
   ) AS listed`
 

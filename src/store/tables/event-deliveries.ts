@@ -2,7 +2,6 @@
 // Every statement of an instance that delivers names its lease: whoever has lost it changes nothing.
 import type { EventScope } from './log-events.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
-import type { EventEndpointRow } from './event-endpoints.ts'
 import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
@@ -19,6 +18,42 @@ const REDELIVERY_PAUSE = '1 minute'
 const EARLIER_SECRETS = `
   ARRAY(SELECT e.secret FROM unnest(d.earlier_secrets, d.earlier_until) AS e (secret, until)
     WHERE e.until > now() ORDER BY e.until DESC)`
+
+export interface EventEndpoint {
+  readonly url: string
+  /** Only events of these types are sent. */
+  readonly types: readonly EventType[]
+  /** Whether the parameters of an execution go with its events. */
+  readonly withParameters: boolean
+  /** Only events of these callers are sent; null: everybody's. */
+  readonly callerIds: readonly string[] | null
+}
+
+function endpointOf(stated: string): EventEndpoint {
+  const {
+    url,
+    types,
+    withParameters,
+    callerIds = null,
+  } = JSON.parse(stated) as Partial<EventEndpoint> & Omit<EventEndpoint, 'callerIds'>
+  return { url, types, withParameters, callerIds }
+}
+
+/** SQL: the row `e` of `authority` is the endpoint of the deliveries `d`, and in effect. */
+const IS_ENDPOINT = `e.kind = 'event-endpoint' AND e.key = d.endpoint_id::text AND e.ended_at IS NULL`
+
+/** Has an endpoint served from a place in the feed on; null: from the first event. */
+export async function openDeliveries(sql: Sql, endpointId: string, cursor: string | null): Promise<void> {
+  await sql.query(`INSERT INTO event_deliveries (endpoint_id, cursor) VALUES ($1::uuid, $2::text)`, [
+    endpointId,
+    cursor,
+  ])
+}
+
+/** Ends what is known of endpoints that were revoked. Their secrets are deleted. */
+export async function endDeliveries(sql: Sql, endpointIds: readonly string[]): Promise<void> {
+  await sql.query(`DELETE FROM event_deliveries WHERE endpoint_id = ANY($1::uuid[])`, [endpointIds])
+}
 
 /** The right to deliver to an endpoint. */
 export interface Lease {
@@ -43,35 +78,28 @@ export function scopeOf({
 
 /** Takes every endpoint that is due and that no instance serves. */
 export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
-  const { rows } = await sql.query<Omit<Lease, 'scope'> & { types: string; callerIds: string | null }>({
+  const { rows } = await sql.query<Omit<Lease, 'scope' | 'url'> & { stated: string }>({
     name: 'event_deliveries_take_due',
     text: `
       UPDATE event_deliveries AS d
       SET lease = gen_random_uuid(), leased_until = now() + ${LEASE}
-      FROM event_endpoints AS e
-      WHERE e.endpoint_id = d.endpoint_id AND e.revoked_at IS NULL AND d.endpoint_id IN (
+      FROM authority AS e
+      WHERE ${IS_ENDPOINT} AND d.endpoint_id IN (
         SELECT endpoint_id FROM event_deliveries
         WHERE disabled_at IS NULL AND due_at <= now() AND leased_until < now() FOR UPDATE SKIP LOCKED
       )
-      RETURNING d.endpoint_id AS "endpointId", d.lease, e.url, e.types, e.caller_ids AS "callerIds"`,
+      RETURNING d.endpoint_id AS "endpointId", d.lease, e.stated`,
   })
-  return rows.map(({ types, callerIds, ...lease }) => ({
-    ...lease,
-    scope: scopeOf({ types: JSON.parse(types) as EventType[], callerIds: callerIdsIn(callerIds) }),
-  }))
-}
-
-function callerIdsIn(text: string | null): string[] | null {
-  return text === null ? null : (JSON.parse(text) as string[])
+  return rows.map(({ stated, ...lease }) => {
+    const endpoint = endpointOf(stated)
+    return { ...lease, url: endpoint.url, scope: scopeOf(endpoint) }
+  })
 }
 
 /** The endpoint says what is to be signed for it, and with what. */
-export interface LeasedEndpoint {
+export interface LeasedEndpoint extends EventEndpoint {
   /** Null: from the first event. */
   readonly cursor: string | null
-  readonly types: readonly EventType[]
-  readonly withParameters: boolean
-  readonly callerIds: readonly string[] | null
   /** Keys of the HMAC, the newest first. */
   readonly secrets: readonly Buffer[]
 }
@@ -86,9 +114,7 @@ export async function readLeased(
 ): Promise<LeasedEndpoint | null> {
   const { rows } = await sql.query<{
     cursor: string | null
-    types: string
-    withParameters: boolean
-    callerIds: string | null
+    stated: string
     secret: Buffer | null
     earlier: readonly Buffer[]
   }>({
@@ -98,19 +124,17 @@ export async function readLeased(
         UPDATE event_deliveries SET leased_until = now() + ${LEASE}
         WHERE endpoint_id = $1::uuid AND lease = $2::uuid AND leased_until < now() + interval '${RENEW_SECONDS} seconds'
       )
-      SELECT d.cursor, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds", d.secret,
-        ${EARLIER_SECRETS} AS earlier
-      FROM event_deliveries AS d JOIN event_endpoints AS e USING (endpoint_id)
-      WHERE d.endpoint_id = $1::uuid AND d.lease = $2::uuid AND e.revoked_at IS NULL`,
+      SELECT d.cursor, e.stated, d.secret, ${EARLIER_SECRETS} AS earlier
+      FROM event_deliveries AS d JOIN authority AS e ON ${IS_ENDPOINT}
+      WHERE d.endpoint_id = $1::uuid AND d.lease = $2::uuid`,
     values: [endpointId, lease],
   })
   const [row] = rows
   if (row === undefined) return null
-  const { secret, earlier, types, callerIds, ...rest } = row
+  const { secret, earlier, cursor, stated } = row
   return {
-    ...rest,
-    types: JSON.parse(types) as EventType[],
-    callerIds: callerIdsIn(callerIds),
+    cursor,
+    ...endpointOf(stated),
     secrets: secret === null ? [] : [secret, ...earlier],
   }
 }
@@ -250,7 +274,10 @@ export async function replaceSecret(sql: Sql, endpointId: string, secret: Buffer
   return rows[0]?.until ?? null
 }
 
-interface EventEndpointStatus extends EventEndpointRow {
+interface EventEndpointStatus extends EventEndpoint {
+  /** The change that registered it. */
+  readonly endpointId: string
+  readonly registeredAt: string
   readonly state: 'delivering' | 'failing' | 'disabled'
   /** Null: from the first event. */
   readonly cursor: string | null
@@ -267,25 +294,17 @@ interface EventEndpointStatus extends EventEndpointRow {
 
 /** Those in effect, by URL. */
 export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[]> {
-  const { rows } = await sql.query<
-    Omit<EventEndpointStatus, 'types' | 'callerIds'> & { types: string; callerIds: string | null }
-  >({
+  const { rows } = await sql.query<Omit<EventEndpointStatus, keyof EventEndpoint> & { stated: string }>({
     text: `
-      SELECT e.endpoint_id AS "endpointId", e.url, e.types, e.with_parameters AS "withParameters",
-        e.caller_ids AS "callerIds", ${isoTime('e.registered_at')} AS "registeredAt",
+      SELECT d.endpoint_id AS "endpointId", e.stated, ${isoTime('e.began_at')} AS "registeredAt",
         CASE WHEN d.disabled_at IS NOT NULL THEN 'disabled' WHEN d.failing_since IS NOT NULL THEN 'failing' ELSE 'delivering' END AS state,
         d.cursor, d.secret IS NOT NULL AS "hasSecret", ${isoTime('d.last_success_at')} AS "lastSuccessAt",
         ${isoTime('d.last_failure_at')} AS "lastFailureAt",
         d.problem AS "lastFailure", ${isoTime('d.failing_since')} AS "failingSince",
         CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN ${isoTime('d.due_at')} END AS "nextAttemptAt"
-      FROM event_endpoints AS e JOIN event_deliveries AS d USING (endpoint_id)
-      WHERE e.revoked_at IS NULL ORDER BY e.url`,
+      FROM event_deliveries AS d JOIN authority AS e ON ${IS_ENDPOINT} ORDER BY e.target`,
   })
-  return rows.map((row) => ({
-    ...row,
-    types: JSON.parse(row.types) as EventType[],
-    callerIds: callerIdsIn(row.callerIds),
-  }))
+  return rows.map(({ endpointId, stated, ...row }) => ({ endpointId, ...endpointOf(stated), ...row }))
 }
 
 /** How many endpoints are in each state. */

@@ -138,3 +138,14 @@ export async function consumeStepUpNonce(
   })
   return result.rowCount === 1
 }
+
+/** How many changes that are open a caller has proposed. */
+export async function countOpenChangesOf(sql: Sql, callerId: string): Promise<number> {
+  const { rows } = await sql.query<{ count: number }>({
+    text: `
+      SELECT count(*)::integer AS count FROM pending_changes
+      WHERE status = 'PENDING_APPROVAL' AND body::json ->> 'proposedBy' = $1::text`,
+    values: [callerId],
+  })
+  return rows[0]?.count ?? 0
+}

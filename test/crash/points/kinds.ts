@@ -4,11 +4,10 @@ import { canonicalize } from '../../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../../src/store/sha256.ts'
 import { insertApprovalRequest } from '../../../src/store/tables/approval-requests.ts'
 import { insertApproval } from '../../../src/store/tables/approvals.ts'
-import { enrolApprover } from '../../../src/store/tables/approvers.ts'
-import { registerExternalConnector } from '../../../src/store/tables/external-connectors.ts'
 import { unlogged } from '../../../src/store/tables/log-queue.ts'
 import { anApprover, aSignedApproval } from '../../authority.ts'
 import type { TestDatabase } from '../../database.ts'
+import { storeInEffect } from '../../in-effect.ts'
 import { addPolicy } from '../../policies.ts'
 import { aTransaction } from '../../transactions.ts'
 import { aDealId } from './receiver.ts'
@@ -174,8 +173,8 @@ async function ask(
 ): Promise<string> {
   const { name, version } = policy
   const { rows } = await pool.query<{ contentHash: string }>(
-    'SELECT content_hash AS "contentHash" FROM policy_versions WHERE name = $1 AND version = $2',
-    [name, version],
+    `SELECT stated_hash AS "contentHash" FROM authority WHERE kind = 'policy' AND key = $1`,
+    [`${name}/${version}`],
   )
   const shared = {
     requestId: randomUUID(),
@@ -250,19 +249,15 @@ export function addCrashPolicies(folder: string, lanes: number): void {
 
 /** Into the database, before any service starts: the approver, the external connector, and what refuses evidence. */
 export async function storeCrashRows({ pool }: TestDatabase, origin: string): Promise<void> {
-  const at = new Date().toISOString()
-  const key = { ...alice, passkey: undefined }
-  const fingerprint = sha256Hex(alice.publicKeyPem)
-  await enrolApprover(pool, { ...key, fingerprint, changeId: randomUUID(), at })
-  await registerExternalConnector(pool, {
-    changeId: randomUUID(),
+  const { approverId, keyId, publicKeyPem } = alice
+  await storeInEffect(pool, 'approver', { action: 'add', approverId, keyId, publicKeyPem })
+  await storeInEffect(pool, 'external-connector', {
+    action: 'register',
     capability: PAY,
     endpointUrl: `${origin}/`,
     policy: 'pay',
     allowedParameters: [],
     timeoutMs: 10_000,
-    readBack: false,
-    registeredAt: at,
   })
   await pool.query(`
     CREATE TABLE refused_evidence (business_transaction_id uuid PRIMARY KEY, attempts regclass NOT NULL);
