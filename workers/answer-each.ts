@@ -1,8 +1,10 @@
-// How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
+// How requests are answered that are worth a commit of their own: governance, approvals, intents closed by hand, and what the service gives
+// its threads by itself, whose shapes stand in src/core/operations/.
 import pLimit from 'p-limit'
 import type { Failure } from '../src/core/errors/errors.ts'
 import { failureOf } from '../src/core/errors/failure-of.ts'
 import { Finished, type InFlight, type Success, type WorkerRequest } from './in-flight.ts'
+import type { GivenOf, OwnOperation, ResultOf } from '../src/core/operations/index.ts'
 
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2
@@ -19,4 +21,14 @@ export function answerEach(
       request.costMs += performance.now() - startedMs
       return new Finished(request, await working.catch(failureOf))
     })
+}
+
+/** Answers each request of an operation alone. */
+export function answerOwn<Name extends OwnOperation>(
+  work: (given: GivenOf<Name>) => ResultOf<Name> | Promise<ResultOf<Name>>,
+) {
+  return answerEach(async ({ body }) => {
+    const given = JSON.parse(Buffer.from(body).toString()) as GivenOf<Name>
+    return { body: JSON.stringify(await work(given)) }
+  })
 }

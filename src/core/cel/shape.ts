@@ -1,7 +1,7 @@
 // A document held against its schema: what is wrong with it, one sentence for each place.
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
-import { isObject, type Fields } from '../../formats/json/fields.ts'
+import { isObject, stepsOf, type Fields } from '../../formats/json/fields.ts'
 import { didYouMean, nearest } from '../../formats/text/nearest.ts'
 
 type SchemaError = ReturnType<typeof Errors>[number]
@@ -137,15 +137,11 @@ function stepsIn([keyword, name, ...rest]: readonly string[]): number {
 /** A JSON pointer, whose indexes are numbers where the value has a list. */
 function pathOf(pointer: string, value: unknown): Path {
   let at = value
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((step) => {
-      const key = Array.isArray(at) ? Number(step) : step
-      at = valueAt(at, [key])
-      return key
-    })
+  return stepsOf(pointer).map((step) => {
+    const key = Array.isArray(at) ? Number(step) : step
+    at = valueAt(at, [key])
+    return key
+  })
 }
 
 function valueAt(value: unknown, path: Path): unknown {

@@ -4,7 +4,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
 import { isMissing, parseBody } from './body.ts'
-import { isObject, memberAt } from '../../formats/json/fields.ts'
+import { isObject, memberAt, stepsOf } from '../../formats/json/fields.ts'
 import { Failure, failures } from '../errors/errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */
@@ -55,7 +55,7 @@ function problemOf(schema: TSchema, value: unknown): string {
 type SchemaError = ReturnType<typeof Errors>[number]
 
 function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
-  const segments = error.instancePath.split('/').slice(1).map(unescaped)
+  const segments = stepsOf(error.instancePath)
   if (isRequired(schema, segments) && isMissing(memberAt(value, segments)))
     return `${segments.join('.')} is required.`
   const place = placeOf(schema, segments)
@@ -107,9 +107,4 @@ function isRequired(schema: TSchema, segments: readonly string[]): boolean {
   const holder = placeOf(schema, above)
   const { required } = holder.schema as { required?: readonly string[] }
   return holder.path.length === above.length && required?.includes(segments.at(-1) ?? '') === true
-}
-
-/** RFC 6901 §4. */
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -1,9 +1,17 @@
-// A JSON object that somebody sent.
+// JSON that somebody sent: its objects, and the places in it.
 
 export type Fields = Record<string, unknown>
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The steps of a JSON pointer (RFC 6901). */
+export function stepsOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 /** Own members of objects only: neither a prototype's nor a list's `length` can stand for a value the caller sent. */

@@ -23,12 +23,11 @@ import { logWitness } from './log-witness.ts'
 import { policies } from './policies.ts'
 import { refusals } from './refusals.ts'
 import type { Route } from '../route.ts'
+import { savedPages } from './saved-pages.ts'
 import { sandbox } from './sandbox.ts'
 import { system } from './system.ts'
 import { transactions } from './transactions.ts'
 import { trustRecords } from './trust-records.ts'
-import { signer } from './signer.ts'
-import { verifier } from './verifier.ts'
 import { webhookRules } from './webhook-rules.ts'
 import { webhookEvents } from './webhook-events.ts'
 import { webhooks } from './webhooks.ts'
@@ -40,8 +39,7 @@ export const routes: readonly Route[] = [
   ...callers,
   ...documentation,
   ...handbook,
-  ...verifier,
-  ...signer,
+  ...savedPages,
   ...transactions,
   ...evidence,
   ...trustRecords,

@@ -1,10 +1,10 @@
-// The offline verifier (decisions §5), as one web page and as a command in one file. `npm run pages` makes both from
-// tools/verifier-page/.
+// What people save, to use without this service: the offline verifier (decisions §5), as one web page and as a command in one file, and the
+// offline signer, a page for keys that never meet a network. `npm run pages` makes them from tools/verifier-page/ and tools/signer-page/.
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { oneFilePage, oneFileProgram } from '../pages/one-file.ts'
 import { openGet, type Route } from '../route.ts'
 
-export const verifier = [
+export const savedPages = [
   {
     ...openGet,
     path: '/verifier',
@@ -26,5 +26,15 @@ export const verifier = [
     answers: { 200: fileAnswer('text/javascript') },
     failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFileProgram('countersign-verify.mjs'),
+  },
+  {
+    ...openGet,
+    path: '/signer',
+    operationId: 'getSigner',
+    tag: 'Pages',
+    summary: 'A page that signs approvals offline',
+    answers: { 200: pageAnswer('The page; a private key that is given to it leaves no browser.') },
+    failures: ['pageNotBuilt', 'overloaded'],
+    handle: oneFilePage('signer.html', { savedAs: 'countersign-signer.html' }),
   },
 ] as const satisfies readonly Route[]
