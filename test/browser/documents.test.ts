@@ -137,7 +137,7 @@ describeInBrowser('in a browser', () => {
   test.each(['/documentation', '/reference'])(
     '%s follows the system into dark, and axe finds nothing critical',
     async (path) => {
-      const { page, problems } = await openPage(browser, service.url + path)
+      const { page, problems } = await pageAt(path)
       await page.locator('.opblock').first().waitFor()
       await openOperation(page, '/execute')
       const authorize = page.locator('.auth-wrapper > .authorize')
@@ -147,13 +147,15 @@ describeInBrowser('in a browser', () => {
         await page.emulateMedia({ colorScheme })
         await page.locator(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)').waitFor()
         backgrounds.add(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor))
-        const { violations } = await new AxeBuilder({ page })
-          .options({ resultTypes: ['violations'] })
-          .analyze()
-        const critical = violations.filter(({ impact }) => impact === 'critical')
-        expect(critical.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       }
       expect(backgrounds.size).toBe(2)
+      // Contrast is "serious" at most, and takes most of the time on a page of a hundred operations.
+      const { violations } = await new AxeBuilder({ page })
+        .options({ resultTypes: ['violations'] })
+        .disableRules(['color-contrast'])
+        .analyze()
+      const critical = violations.filter(({ impact }) => impact === 'critical')
+      expect(critical.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
       expect(problems).toEqual([])
     },
   )

@@ -179,13 +179,6 @@ describe('POST /approvers/changes 400 fieldRequired', () => {
   })
 })
 
-describe('POST /approvers/changes 403 nonHumanCaller', () => {
-  test('a machine proposes nobody', async () => {
-    const { status, body } = await service.post(CHANGES, anEnrolment(anApprover('m')), robot)
-    expect([status, body.code]).toEqual([403, 'NON_HUMAN_CALLER_DENIED'])
-  })
-})
-
 describe('POST /approvers/changes 409 conflict', () => {
   test('a key id is taken for good, revoked or not', async () => {
     const first = anApprover('taken')
@@ -318,16 +311,6 @@ describe('POST /approvers/changes/{id}/approve 409 conflict', () => {
   })
 })
 
-describe('POST /approvers/changes/{id}/approve 400 invalidField', () => {
-  test('a member that nobody reads is refused', async () => {
-    const change = await proposed(service, maker, CHANGES, anEnrolment(anApprover('member')))
-    const body = { stepUpAuthorization: aStepUp(checker, change), force: true }
-    expect(
-      (await service.post(`${CHANGES}/${change.changeId}/approve`, body, { key: checker.key })).status,
-    ).toBe(400)
-  })
-})
-
 describe('POST /approvers/changes/{id}/approve 403 sameActor', () => {
   // proves abuse: Approving one’s own change: directly
   test('nobody enrols himself: who proposed it does not approve it', async () => {
@@ -352,16 +335,6 @@ describe('POST /approvers/changes/{id}/approve 403 stepUpInvalid', () => {
   })
 })
 
-describe('POST /approvers/changes/{id}/approve 403 nonHumanCaller', () => {
-  test('a machine approves nobody', async () => {
-    const change = await proposed(service, maker, CHANGES, anEnrolment(anApprover('by-machine')))
-    const path = `${CHANGES}/${change.changeId}/approve`
-    expect((await service.post(path, { stepUpAuthorization: aStepUp(checker, change) }, robot)).status).toBe(
-      403,
-    )
-  })
-})
-
 describe('POST /approvers/changes/{id}/reject 200', () => {
   test('what was rejected never takes effect, and can be proposed again', async () => {
     const frank = anApprover('frank')
@@ -372,32 +345,6 @@ describe('POST /approvers/changes/{id}/reject 200', () => {
     expect((await resolved(service, checker, change, 'approve')).status).toBe(409)
     expect(await listed(frank)).toBeUndefined()
     expect((await propose(anEnrolment(frank))).status).toBe(201)
-  })
-})
-
-describe('GET /approvers/changes 200', () => {
-  test('lists the changes of approvers, newest first, by status', async () => {
-    const change = await proposed(service, maker, CHANGES, anEnrolment(anApprover('newest')))
-    const pending = await service.get(`${CHANGES}?status=PENDING_APPROVAL&pageSize=1`, { key: checker.key })
-    expect(pending.body).toEqual({ changes: [change] })
-    const approved = await service.get(`${CHANGES}?status=APPROVED`, { key: checker.key })
-    expect((approved.body.changes as Change[]).every(({ kind }) => kind === 'approver')).toBe(true)
-    expect(approved.body.changes).not.toContainEqual(change)
-  })
-})
-
-describe('GET /approvers/changes/{id} 200', () => {
-  test('answers the change as it was proposed', async () => {
-    const change = await proposed(service, maker, CHANGES, anEnrolment(anApprover('shown')))
-    const { body } = await service.get(`${CHANGES}/${change.changeId}`, { key: checker.key })
-    expect(body).toEqual(change)
-  })
-})
-
-describe('GET /approvers/changes/{id} 404 changeNotFound', () => {
-  test.each(['11111111-1111-4111-8111-111111111111', 'x', '%00', "'--"])('%s is no change', async (id) => {
-    const { status } = await service.get(`${CHANGES}/${id}`, { key: maker.key })
-    expect(status).toBe(404)
   })
 })
 
@@ -415,15 +362,6 @@ describe('GET /approvers 200', () => {
       enrolledAt: expect.any(String),
     })
   })
-})
-
-describe('GET /approvers 403 nonHumanCaller', () => {
-  test.each(['/approvers', CHANGES, `${CHANGES}/11111111-1111-4111-8111-111111111111`])(
-    '%s is for humans and auditors',
-    async (path) => {
-      expect((await service.get(path, robot)).status).toBe(403)
-    },
-  )
 })
 
 describe('GET /.well-known/approver-keys.json 200', () => {

@@ -89,19 +89,13 @@ describe('POST /event-endpoints/changes 201', () => {
 })
 
 describe('POST /event-endpoints/changes 400 invalidField', () => {
-  test.each([
-    'https://10.0.0.1/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://[::ffff:127.0.0.1]/',
-    'http://1.1.1.1/',
-    'https://user:secret@1.1.1.1/',
-    'https://1.1.1.1/?token=s3cret',
-    'https://localhost/',
-    'ftp://1.1.1.1/',
-  ])('%s is no endpoint', async (url) => {
-    const { status, body } = await propose(aRegistration(url))
-    expect([status, body.error]).toEqual([400, expect.stringMatching(/^url must /)])
-  })
+  test.each(['https://169.254.169.254/latest/meta-data/', 'https://no-such-name.invalid/'])(
+    '%s is no endpoint',
+    async (url) => {
+      const { status, body } = await propose(aRegistration(url))
+      expect([status, body.error]).toEqual([400, expect.stringMatching(/^url must /)])
+    },
+  )
 
   const types = 'types must be an array of different types of events, at least one.'
   test.each<[string, object, string]>([
@@ -197,24 +191,6 @@ describe('POST /event-endpoints/changes/{id}/reject 200', () => {
     const { status } = await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
     expect(status).toBe(200)
     expect(await listed('http://127.0.0.1:9/rejected')).toBeUndefined()
-  })
-})
-
-describe('GET /event-endpoints/changes 200', () => {
-  test('lists changes by their status', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/open'))
-    const { body } = await service.get(`${CHANGES}?status=PENDING_APPROVAL`, { key: checker.key })
-    expect(body.changes).toEqual([change])
-    await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
-  })
-})
-
-describe('GET /event-endpoints/changes/{id} 200', () => {
-  test('shows a change as it was proposed', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/shown'))
-    const answer = await service.get(`${CHANGES}/${change.changeId}`, { key: checker.key })
-    expect(reply(answer)).toEqual({ status: 200, body: change })
-    await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
   })
 })
 

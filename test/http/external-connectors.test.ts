@@ -1,6 +1,6 @@
 // External connectors, and the changes of them that two humans make (decisions §7, §8).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHuman, proposed, putInEffect, resolved, type Change } from '../authority.ts'
+import { aHuman, proposed, putInEffect, resolved } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type TestService } from '../service.ts'
 
@@ -104,62 +104,14 @@ describe('POST /external-connectors/changes 201', () => {
 })
 
 describe('POST /external-connectors/changes 400 invalidField', () => {
-  /** Every notation in which somebody may try to reach what is behind the service (SSRF). */
+  /** The rule is looked into by test/connectors/address.test.ts: here, that this door asks it, and the resolver of names. */
   test.each([
-    'https://127.0.0.1/',
-    'https://127.1/',
     // proves abuse: An endpoint inside (SSRF): decimal
     'https://2130706433/',
-    'https://0x7f000001/',
-    'https://0177.0.0.1/',
-    'https://0/',
-    'https://0.0.0.0/',
-    'https://10.0.0.1/',
-    'https://172.16.0.1/',
-    'https://192.168.1.1/',
-    'https://100.64.0.1/',
-    'https://169.254.169.254/latest/meta-data/',
-    'https://168.63.129.16/',
-    'https://198.18.0.1/',
-    'https://203.0.113.7/',
-    'https://224.0.0.1/',
-    'https://255.255.255.255/',
-    'https://[::1]/',
-    'https://[::]/',
-    'https://[::ffff:127.0.0.1]/',
     // proves abuse: An endpoint inside (SSRF): decimal
     'https://[::ffff:7f00:1]/',
-    'https://[64:ff9b::a00:1]/',
-    'https://[fe80::1]/',
-    'https://[fc00::1]/',
-    'https://[2002:7f00:1::]/',
-    'https://localhost/',
-    'https://LOCALHOST/',
-    'https://api.localhost/',
-    'https://localhost./',
-    'https://1.1.1.1./',
-    'https://１２７.0.0.1/',
-    'https://127。0。0。1/',
-    'https://1.1.1.1@10.0.0.1/',
     // proves abuse: A URL that reads as
     'https://user:secret@1.1.1.1/',
-    'https:\\\\10.0.0.1\\',
-    'https://1.1.1.1\\@10.0.0.1/',
-    ' https://1.1.1.1/',
-    'https://1.1.1.1/\n',
-    'https://1.1.1.1/\0',
-    'https://1.1.1.1/#x',
-    'https://1.1.1.1/../x',
-    'http://1.1.1.1/',
-    'http://10.0.0.1/',
-    'http://localhost/',
-    'http://127.0.0.1.example/',
-    'ftp://1.1.1.1/',
-    'file:///etc/passwd',
-    'gopher://1.1.1.1/',
-    'javascript:alert(1)',
-    '//1.1.1.1/',
-    'not a URL',
     'https://no-such-name.invalid/',
   ])('%j is no endpoint', async (endpointUrl) => {
     const { status, body } = await propose(aRegistration('ssrf:verb', { endpointUrl }))
@@ -273,13 +225,6 @@ describe('POST /external-connectors/changes 409 conflict', () => {
   })
 })
 
-describe('POST /external-connectors/changes 403 nonHumanCaller', () => {
-  test('a machine registers nothing', async () => {
-    const { status, body } = await service.post(CHANGES, aRegistration('machine:verb'), robot)
-    expect([status, body.code]).toEqual([403, 'NON_HUMAN_CALLER_DENIED'])
-  })
-})
-
 describe('POST /external-connectors/changes/{id}/approve 200', () => {
   // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('the registration is in effect under the id of its change, and a revocation ends it', async () => {
@@ -336,47 +281,12 @@ describe('POST /external-connectors/changes/{id}/approve 400 invalidField', () =
   })
 })
 
-describe('POST /external-connectors/changes/{id}/approve 403 sameActor', () => {
-  test('nobody approves the endpoint that he proposed', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('mine:verb'))
-    const { status, body } = await resolved(service, maker, change, 'approve')
-    expect([status, body.code]).toEqual([403, 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE'])
-    expect(await listed('mine:verb')).toBeUndefined()
-  })
-})
-
 describe('POST /external-connectors/changes/{id}/reject 200', () => {
   test('what was rejected never takes effect', async () => {
     const change = await proposed(service, maker, CHANGES, aRegistration('rejected:verb'))
     const { status, body } = await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
     expect([status, body.status]).toEqual([200, 'REJECTED'])
     expect(await listed('rejected:verb')).toBeUndefined()
-  })
-})
-
-describe('GET /external-connectors/changes 200', () => {
-  test('lists the changes of external connectors alone', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('listed:verb'))
-    const { body } = await service.get(`${CHANGES}?pageSize=100`, { key: checker.key })
-    expect(body.changes).toContainEqual(change)
-    expect((body.changes as Change[]).every(({ kind }) => kind === 'external-connector')).toBe(true)
-  })
-})
-
-describe('GET /external-connectors/changes/{id} 200', () => {
-  test('answers the change as it was proposed', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('shown:verb'))
-    expect((await service.get(`${CHANGES}/${change.changeId}`, { key: checker.key })).body).toEqual(change)
-  })
-})
-
-describe('GET /external-connectors/changes/{id} 404 changeNotFound', () => {
-  test('a change of another kind is none here', async () => {
-    const change = await proposed(service, maker, CHANGES, aRegistration('kind:verb'))
-    const { status } = await service.get(`/approvers/changes/${change.changeId}`, { key: checker.key })
-    expect(status).toBe(404)
-    const unknown = await service.get(`${CHANGES}/3f2504e0-4f89-41d3-9a0c-0305e82c3301`, { key: checker.key })
-    expect(unknown.status).toBe(404)
   })
 })
 
@@ -389,11 +299,5 @@ describe('GET /external-connectors 200', () => {
     expect([status, Object.keys(body)]).toEqual([200, ['externalConnectors']])
     expect(capabilities).toEqual(capabilities.toSorted())
     expect(capabilities).toEqual(expect.arrayContaining(['aa:verb', 'zz:verb']))
-  })
-})
-
-describe('GET /external-connectors 403 nonHumanCaller', () => {
-  test('is for humans and auditors', async () => {
-    expect((await service.get('/external-connectors', robot)).status).toBe(403)
   })
 })

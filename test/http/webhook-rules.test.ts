@@ -164,13 +164,6 @@ describe('POST /webhook-rules/changes 409 conflict', () => {
   })
 })
 
-describe('POST /webhook-rules/changes 403 nonHumanCaller', () => {
-  test('a machine changes no rules', async () => {
-    const { status, body } = await service.post(CHANGES, aProposal('machine'), robot)
-    expect([status, body.code]).toEqual([403, 'NON_HUMAN_CALLER_DENIED'])
-  })
-})
-
 describe('POST /webhook-rules/changes/{id}/approve 200', () => {
   test('the rules are in effect under the id of their change, and those of before may come back', async () => {
     const [first, second] = [[aRule()], [aRule({ says: 'pending' })]]
@@ -255,20 +248,5 @@ describe('GET /webhook-rules/changes 200', () => {
         detail: { changeId: change.changeId, kind: 'webhook-rules', target: 'listed' },
       }),
     )
-  })
-})
-
-describe('GET /webhook-rules/changes/{id} 200', () => {
-  test('shows one', async () => {
-    const change = await proposed(service, maker, CHANGES, aProposal('one'))
-    expect((await service.get(`${CHANGES}/${change.changeId}`, { key: checker.key })).body).toEqual(change)
-  })
-})
-
-describe('GET /webhook-rules/changes/{id} 404 changeNotFound', () => {
-  test('a change of another kind is none here', async () => {
-    const change = await proposed(service, maker, CHANGES, aProposal('kind'))
-    const { status } = await service.get(`/approvers/changes/${change.changeId}`, { key: checker.key })
-    expect(status).toBe(404)
   })
 })

@@ -62,6 +62,28 @@ describe.each(kinds)('%s', (path, proposal) => {
   const aChange = () => proposed(service, maker, path, proposal())
   const post = (below: string, body: unknown) => service.post(`${path}/${below}`, body, { key: checker.key })
 
+  test('are listed alone, newest first and by status, and each is shown as it was proposed', async () => {
+    const read = (of: string) => service.get(`${path}${of}`, { key: checker.key })
+    const [older, change] = [await aChange(), await aChange()]
+    expect((await read('?status=PENDING_APPROVAL&pageSize=2')).body).toEqual({ changes: [change, older] })
+    expect((await read(`/${change.changeId}`)).body).toEqual(change)
+    await resolved(service, checker, older, 'reject', { rejectionReason: 'No.' })
+    const { body } = await read('?status=REJECTED&pageSize=100')
+    const listed = body.changes as Change[]
+    expect(listed.map(({ changeId }) => changeId)).toContain(older.changeId)
+    expect(new Set(listed.map(({ kind }) => kind)).size).toBe(1)
+    expect((await read(`?status=REJECTED&page=${listed.length + 1}&pageSize=1`)).body).toEqual({
+      changes: [],
+    })
+  })
+
+  test('are none of another kind, and no other id is one', async () => {
+    const [otherPath, other] = kinds.find(([of]) => of !== path)!
+    const { changeId } = await proposed(service, maker, otherPath, other())
+    for (const id of [changeId, randomUUID(), 'x', '%00', "'--"])
+      expect((await service.get(`${path}/${id}`, { key: maker.key })).status).toBe(404)
+  })
+
   test.each([
     ['page=0', 'page must be a whole number, 1 or more.'],
     ['pageSize=101', 'pageSize must be a whole number from 1 to 100.'],
