@@ -12,15 +12,17 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compi
 const SEEN = 'test/openapi/seen.test.ts'
 
 /**
- * A third of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, 5,000 random changes of
- * evidence for two verifiers, measurements. They run under CI=true, and where somebody names files.
+ * A third of the whole run: services, agents and databases that are killed or cut off, the handbook's drills, installed images, 5,000 random
+ * changes of evidence for two verifiers, measurements. They run under CI=true, and where somebody names files.
  */
 const REHEARSALS = [
   'test/bench.test.ts',
   'test/{bench,citus,crash,deploy,drills,faults}/**',
-  'test/abuse/open-routes.test.ts',
+  'test/abuse/{neighbours,open-routes}.test.ts',
+  'test/clients/resume.test.ts',
   'test/log/{backfill,backlog,crash,service}.test.ts',
   'test/run/interrupted.test.ts',
+  'test/signals.test.ts',
   'test/verifier/differential.test.ts',
 ]
 const namesFiles = process.argv.slice(2).some((argument) => !/^(-|(run|watch|list)$)/.test(argument))

@@ -32,7 +32,7 @@ export function openSuite(options: SuiteOptions): Interruptible {
 }
 
 /** Work that can be asked, while it goes on, for what is finished. */
-export interface Interruptible {
+interface Interruptible {
   readonly work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>
   /** Undefined before anything could be. */
   readonly soFar: () => Report | undefined

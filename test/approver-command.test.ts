@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, ver
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { approverKeygen, signApproval, signStepUp, type ApprovalToSign } from '../src/cli/approver.ts'
 import { impactReport } from '../src/formats/impact-report.ts'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
@@ -14,10 +14,10 @@ import { sha256Hex } from '../src/store/sha256.ts'
 import { aHuman, anApprover, anEnrolment, enrolled, proposed, putInEffect, type Change } from './authority.ts'
 import { answer, openFlakyNetwork } from './clients/flaky-network.ts'
 import { runCommand } from './command.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
-import { startService, type TestService } from './service.ts'
+import type { TestService } from './service.ts'
 import { bundledEnvironment } from './run/environment.ts'
 import { aTransaction } from './transactions.ts'
+import { withService } from './with-service.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 const maker = aHuman('maker')
@@ -25,17 +25,9 @@ const maker = aHuman('maker')
 const checker = aHuman('checker', { approverId: 'dana' })
 
 let folder: string
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
-})
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ service } = made), { callers: [maker.entry, checker.entry] })
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-approver-'))
 })

@@ -1,29 +1,22 @@
 // countersign intents: what an operator sees of an execution, from its release to its end.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { inTransaction } from '../src/store/postgres/transaction.ts'
 import { insertConfirmations } from '../src/store/tables/provider-confirmations.ts'
 import { unlogged } from '../src/store/tables/log-queue.ts'
 import { runCommand } from './command.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
+import type { TestDatabase } from './database.ts'
 import { notedInDoubt, putInDoubt } from './intents.ts'
-import { aCaller, startService, until, type TestService } from './service.ts'
+import { aCaller, until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
+import { withService } from './with-service.ts'
 
 const human = aCaller('olive', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [human.entry] })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { callers: [human.entry] })
 
 const intents = (...args: string[]) => runCommand(['intents', ...args], { DATABASE_URL: database.url })
 

@@ -1,13 +1,21 @@
 // A POLICY_DIR of a test's own, for what no shipped policy does.
-import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cleanUpAfterEachFile } from './run/cleanup.ts'
 
 const SHIPPED = join(import.meta.dirname, '..', 'policies')
 
-/** A folder with shipped policies, by default sandbox-echo alone, for `addPolicy` to add to and the test to remove. */
+const folders = new Set<string>()
+cleanUpAfterEachFile(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  folders.clear()
+})
+
+/** A folder with shipped policies, by default sandbox-echo alone, for `addPolicy` to add to; it goes with the test file. */
 export function aPolicyFolder(shipped: readonly string[] = ['sandbox-echo']): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-policies-'))
+  folders.add(folder)
   for (const name of shipped) cpSync(join(SHIPPED, name), join(folder, name), { recursive: true })
   return folder
 }

@@ -5,27 +5,20 @@ import { randomUUID } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openJobQueue } from '../src/store/queues/job-queue.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
-import { startService, until, type TestService } from './service.ts'
+import { until, type TestService } from './service.ts'
 import { aDelivery, auditedDetails, deliver, env, poisoned, storedEvents } from './webhooks.ts'
 import { bundledEnvironment } from './run/environment.ts'
+import { withService } from './with-service.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { env })
 
 async function webhooks(args: string[], databaseUrl: string | undefined = database.url) {
   const child = spawn(process.execPath, [CLI, 'webhooks', ...args], {

@@ -3,12 +3,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { attackWith, executions } from './attack.ts'
 import type { Attack } from './attacker.ts'
+import { withService } from '../with-service.ts'
 
 const PROVIDER = 'acme'
 const SECRET = 'a-secret-of-many-characters'
@@ -51,18 +52,12 @@ writeFileSync(join(webhookDir, `${PROVIDER}.yaml`), JSON.stringify({ provider: P
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [...victims, attacker, capable, withholding, human].map(({ entry }) => entry),
-    env: { ...DEFAULTS, WEBHOOK_DIR: webhookDir, [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: SECRET },
-  })
+withService((made) => ({ database, service } = made), {
+  callers: [...victims, attacker, capable, withholding, human].map(({ entry }) => entry),
+  env: { ...DEFAULTS, WEBHOOK_DIR: webhookDir, [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: SECRET },
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(webhookDir, { recursive: true })
 })
 

@@ -3,20 +3,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { ConsoleManifest } from '../../src/server/console/documents.ts'
 import { consoleRoutes } from '../../src/server/console/routes.ts'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/route.ts'
 import { readPage } from '../../tools/pages.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { servers } from '../front-end/listen-front-end.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { attackWith, executions } from './attack.ts'
 import type { Attack } from './attacker.ts'
+import { withDatabase } from '../with-service.ts'
 
 const CONSOLE = 'console.example'
 const PROVIDER = 'razorpay'
@@ -64,16 +64,13 @@ function pathOf({ path, params = {} }: Route): string {
 }
 
 describe.each(servers)('over %s', (server) => {
-  let database: TestDatabase
   let service: TestService
   const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-open-routes-'))
   let addresses = 0
 
-  beforeAll(async () => {
-    database = await createDatabase()
+  withDatabase(async ({ start }) => {
     makeKeys(signingKeyDir)
-    service = await startService({
-      databaseUrl: database.url,
+    service = await start({
       signingKeyDir,
       callers: [{ ...victim.entry, allowedPrincipalIds: ['victim'] }],
       // The defaults, which test/service.ts raises for other tests; but for the neighbour's own.
@@ -92,9 +89,7 @@ describe.each(servers)('over %s', (server) => {
     await executions(service, victim, 3 * SAMPLES)
   })
 
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
+  afterAll(() => {
     rmSync(signingKeyDir, { recursive: true })
   })
 

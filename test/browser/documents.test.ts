@@ -4,12 +4,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { afterAll, expect, test } from 'vitest'
+import { until, type TestService } from '../service.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from './chromium.ts'
+import { withDatabase } from '../with-service.ts'
 
-let database: TestDatabase
 let service: TestService
 let browser: Browser
 /** Swagger UI takes seconds to render, so the tests of a path share one page, and none of them leaves it. */
@@ -21,16 +20,13 @@ interface Operation {
 type OpenApi = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
 
 describeInBrowser('in a browser', () => {
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({ databaseUrl: database.url })
+  withDatabase(async ({ start }) => {
+    service = await start()
     browser = await launchChromium()
   })
 
   afterAll(async () => {
     await browser.close()
-    expect(await service.stop()).toBe(0)
-    await database.drop()
   })
 
   test.each(['/signer', '/verifier'])('%s is no wider than a narrow screen', async (path) => {

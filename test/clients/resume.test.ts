@@ -1,10 +1,9 @@
 // Agents that are killed, as processes, before and after each of their requests, and started again: both clients go on where they stopped.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   createCountersign,
   deterministicId,
@@ -12,10 +11,10 @@ import {
 } from '../../clients/typescript/src/index.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprovalOf, anApprover, enrolled } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
 import { arrive, openFlakyNetwork } from './flaky-network.ts'
+import { withDatabase } from '../with-service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const agents = {
@@ -37,23 +36,14 @@ const seen = {
   verify: { approved: { by: 'approval', quorum: 1 } },
 }
 addPolicy(policyDir, seen)
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ start }) => {
+  service = await start({
     callers: [maker.entry, checker.entry],
     env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: '1000' },
   })
   await enrolled(service, { maker, checker }, alice)
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 type Language = keyof typeof agents

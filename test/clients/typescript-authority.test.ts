@@ -1,5 +1,5 @@
 // The TypeScript client in the hands of humans, and of the machines that ask them (decisions §7 to §9), against the real service.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   ConnectionLostError,
   createCountersign,
@@ -21,11 +21,12 @@ import {
   aStepUp,
   type Human,
 } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
 import { loseReply, openFlakyNetwork } from './flaky-network.ts'
+import { withDatabase } from '../with-service.ts'
 
 const maker = aHuman('maker')
 /** This human is the approver too. */
@@ -38,17 +39,12 @@ let machine: Countersign
 let making: Countersign
 let checking: Countersign
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({ callers: [maker.entry, checker.entry] })
   machine = createCountersign({ baseUrl: service.url, apiKey: service.key })
   making = createCountersign({ baseUrl: service.url, apiKey: maker.key })
   checking = createCountersign({ baseUrl: service.url, apiKey: checker.key })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 type Change = Schemas['Change']

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   createCountersign,
   LogContradictionError,
@@ -10,10 +10,11 @@ import {
 } from '../../clients/typescript/src/index.ts'
 import { openLogWitness, type LogWitnessOptions } from '../../clients/typescript/src/log-witness.ts'
 import { parseNote, formatNote } from '../../src/formats/log/note.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { anOtherLog, type OtherLog } from '../witness.ts'
+import { withService } from '../with-service.ts'
 
 const ORIGIN = 'a.example/log/1'
 const log = anOtherLog(ORIGIN)
@@ -343,14 +344,7 @@ describe('the next log', () => {
 describe('against a service', () => {
   let database: TestDatabase
   let service: TestService
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({ databaseUrl: database.url })
-  })
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
-  })
+  withService((made) => ({ database, service } = made))
 
   test('each execution is preceded by a check, and none is sent to a log that went back', async () => {
     const notes: string[] = []

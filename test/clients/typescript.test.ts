@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   ConnectionLostError,
   CountersignError,
@@ -19,8 +19,8 @@ import {
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
 import {
   answer,
@@ -30,6 +30,7 @@ import {
   type Fate,
   type FlakyNetwork,
 } from './flaky-network.ts'
+import { withService } from '../with-service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })
@@ -41,15 +42,7 @@ let service: TestService
 let network: FlakyNetwork
 let client: Countersign
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [auditor.entry] })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { callers: [auditor.entry] })
 
 const connect = (more: Partial<Options> = {}) =>
   createCountersign({ baseUrl: service.url, apiKey: service.key, ...more })

@@ -1,13 +1,14 @@
 // How many connections an instance takes, as docs/handbook/scaling.md says it: from the pools in the code, and as PostgreSQL counts them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connectionsOf } from '../../workers/connections.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { chapters } from '../handbook.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { ROOT } from './dockerfile.ts'
+import { withService } from '../with-service.ts'
 
 const THREADS = 2
 const page = chapters.get('scaling.md') ?? ''
@@ -23,16 +24,8 @@ const said = (of: string) =>
 
 let database: TestDatabase
 let service: TestService
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    env: { WORKER_THREADS: String(THREADS), ACME_WEBHOOK_SECRET: 'a-secret-of-many-characters' },
-  })
-})
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  env: { WORKER_THREADS: String(THREADS), ACME_WEBHOOK_SECRET: 'a-secret-of-many-characters' },
 })
 
 /** The sum of a file's pools: each is opened with a number or a constant of the same file. */

@@ -1,12 +1,12 @@
 // APPROVAL_REQUESTS_PER_HOUR: how many approval requests a caller may open, on all instances together and whatever became of them.
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprover, enrolled } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const PER_HOUR = 4
 const maker = aHuman('maker', { approverId: 'alice' })
@@ -27,21 +27,15 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let instances: readonly [TestService, TestService]
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: [maker, checker, ...bots].map(({ entry }) => entry),
     env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: String(PER_HOUR) },
   }
-  const first = await startService(options)
-  instances = [first, await startService({ ...options, signingKeyDir: first.signingKeyDir, key: first.key })]
+  const first = await start(options)
+  instances = [first, await start({ ...options, signingKeyDir: first.signingKeyDir, key: first.key })]
   await enrolled(first, { maker, checker }, alice)
-})
-afterAll(async () => {
-  for (const instance of instances) expect(await instance.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 let asked = 0

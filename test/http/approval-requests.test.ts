@@ -1,7 +1,6 @@
 // Approval requests: an agent asks, approvers look and sign, the agent goes on. One request, one execution.
 import { createHash } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import {
@@ -14,10 +13,11 @@ import {
   type Approver,
 } from '../authority.ts'
 import { verifyEvidence, verifyFile } from '../../src/formats/verifier/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const maker = aHuman('maker', { approverId: 'alice' })
 const checker = aHuman('checker', { approverId: 'bob' })
@@ -107,27 +107,19 @@ let other: TestService
 let target: string
 let targets = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: [maker.entry, checker.entry, guest.entry, auditor.entry, bot.entry, limited.entry],
     env: { POLICY_DIR: policyDir },
   }
-  service = await startService(options)
-  other = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
+  service = await start(options)
+  other = await start({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
   for (const approver of [alice, bob]) await enrolled(service, { maker, checker }, approver)
 })
 
 beforeEach(() => {
   target = `target-${targets++}`
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 const anAction = (more: object = {}) =>

@@ -1,12 +1,12 @@
 // Signed approvals when the database goes before the claim (decisions §7): nothing was executed, so nothing is used up.
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { aHuman, anApprover, aSignedApproval, enrolled } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const humans = { maker: aHuman('maker'), checker: aHuman('checker') }
 const alice = anApprover('alice')
@@ -22,10 +22,10 @@ let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   proxy = await openDatabaseProxy(database.url)
-  service = await startService({
+  service = await start({
     databaseUrl: proxy.url,
     callers: [humans.maker.entry, humans.checker.entry],
     env: { POLICY_DIR: policyDir },
@@ -34,10 +34,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  expect(await service.stop()).toBe(0)
   await proxy.cut()
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 // proves abuse: Burning an approval without an execution

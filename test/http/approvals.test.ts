@@ -1,13 +1,13 @@
 // Signed approvals (decisions §7): delivered once, and used up by the one execution that they cover.
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, anApprover, aSignedApproval, enrolled, putInEffect, type Approver } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const maker = aHuman('maker')
 const checker = aHuman('checker')
@@ -36,27 +36,19 @@ let other: TestService
 let target: string
 let targets = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: [maker.entry, checker.entry, bot.entry],
     env: { POLICY_DIR: policyDir },
   }
-  service = await startService(options)
-  other = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
+  service = await start(options)
+  other = await start({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
   for (const approver of [alice, bob, robert]) await enrolled(service, { maker, checker }, approver)
 })
 
 beforeEach(() => {
   target = `target-${targets++}`
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 const deliver = (approval: object) => service.post('/approvals', approval)

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Json } from '../../src/formats/json/canonical.ts'
 import { keyIds } from '../../src/core/signing/keys.ts'
 import { readKeySet } from '../../src/formats/verifier/keys.ts'
@@ -18,10 +18,10 @@ import {
   putInEffect,
   resolved,
   type Approver,
-  type Change,
 } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { aCaller, reply, until, type TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
 
 const CHANGES = '/approvers/changes'
 const maker = aHuman('maker')
@@ -34,17 +34,11 @@ let database: TestDatabase
 let service: TestService
 let other: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  const options = { databaseUrl: database.url, callers: [maker.entry, checker.entry, robot.entry] }
-  service = await startService(options)
-  other = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  const options = { callers: [maker.entry, checker.entry, robot.entry] }
+  service = await start(options)
+  other = await start({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
 })
 
 const propose = (body: unknown, human = maker) => service.post(CHANGES, body, { key: human.key })

@@ -1,7 +1,6 @@
 // Every type of audit event (decisions §9) is written by what it tells of; a type without a row here does not compile.
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { auditTypes, type AuditType } from '../../src/formats/schemas/audit-event.ts'
 import {
@@ -17,15 +16,16 @@ import {
 } from '../authority.ts'
 import { http, serve } from '../connectors/loopback.ts'
 import { atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
-import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { intentState, type TestDatabase } from '../database.ts'
 import { passDeadline, putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aBankDelivery, bankEnv, deliverFromBank } from '../bank.ts'
 import { passkeys } from '../vectors/passkeys.ts'
 import { aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
+import { withService } from '../with-service.ts'
 
 const PER_MINUTE = 20
 const maker = aHuman('maker', { approverId: 'alice' })
@@ -44,26 +44,16 @@ for (const version of ['1.0.0', '1.0.1'])
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [maker.entry, checker.entry, limited.entry],
-    env: {
-      ...env,
-      ...bankEnv,
-      POLICY_DIR: policyDir,
-      RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE),
-      CONSOLE_ORIGIN,
-      INTENT_CLOSE_QUORUM: '2',
-    },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [maker.entry, checker.entry, limited.entry],
+  env: {
+    ...env,
+    ...bankEnv,
+    POLICY_DIR: policyDir,
+    RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE),
+    CONSOLE_ORIGIN,
+    INTENT_CLOSE_QUORUM: '2',
+  },
 })
 
 const alice = anApprover('alice')

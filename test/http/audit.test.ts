@@ -1,7 +1,7 @@
 // The audit (decisions §9): what is refused becomes a signed event that stands before the refusal is answered, GET /audit/events
 // shows it, POST /audit/verify and the offline verifier confirm it; and no flood and no absent database keeps a caller waiting.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
@@ -9,6 +9,7 @@ import { forEach } from '../load.ts'
 import { openDatabaseProxy } from '../proxy.ts'
 import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const limited = aCaller('limited', { allowedPrincipalIds: ['alice'], allowedCapabilities: ['vendor:pay'] })
 const human = aCaller('human', { credentialHolderType: 'USER' })
@@ -27,23 +28,14 @@ interface Signed {
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [limited, human, auditor].map(({ entry }) => entry),
-    env: { TRUST_PROXY_HOPS: '1' },
-  })
+withService((made) => ({ database, service } = made), {
+  callers: [limited, human, auditor].map(({ entry }) => entry),
+  env: { TRUST_PROXY_HOPS: '1' },
 })
 
 let addresses = 0
 /** Each request comes from an address of its own: what one is refused within a minute is gathered. */
 const fromNewAddress = () => ({ 'X-Forwarded-For': `2001:db8:${(++addresses).toString(16)}::1` })
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
 
 async function events(query = '', { key }: { key: string } = human, at = service): Promise<Signed[]> {
   const { status, body } = await at.get(`/audit/events${query}`, { key })

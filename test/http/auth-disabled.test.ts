@@ -1,23 +1,16 @@
 // SERVICE_AUTH_DISABLED=true (interface §5.6, decisions §2): local development only.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import { describe, expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const disabled = { SERVICE_AUTH_DISABLED: 'true', RATE_LIMIT_EXECUTE_PER_MINUTE: '1' }
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env: disabled })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { env: disabled })
 
 /** With no key, with one that would be known, and with one that would not. */
 const keys = () => [null, service.key, 'csk_unknown']

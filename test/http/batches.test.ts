@@ -1,9 +1,10 @@
 // The log says which executions share a batch: those that wait when a thread is free, bounded in bytes (docs/design-notes.md "Backpressure").
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
+import { until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const BATCH_BYTES_MAX = 256 * 1024
 const QUEUE_REQUESTS_MAX = 160
@@ -13,17 +14,8 @@ const PLACES = QUEUE_REQUESTS_MAX / 4
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    env: { WORKER_THREADS: '1', QUEUE_REQUESTS_MAX: String(QUEUE_REQUESTS_MAX) },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  env: { WORKER_THREADS: '1', QUEUE_REQUESTS_MAX: String(QUEUE_REQUESTS_MAX) },
 })
 
 /** Sends one more than QUEUE_REQUESTS_MAX while the database makes them wait. Returns the batch size of each of the others. */

@@ -6,15 +6,16 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { aHuman, anApprovalOf, anApprover, aSignedApproval, enrolled, putInEffect } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { baseEnvironment } from '../run/environment.ts'
 import { aCaller, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const [maker, checker] = [aHuman('maker'), aHuman('checker')]
 const stranger = aCaller('stranger')
@@ -41,10 +42,9 @@ let service: TestService
 let keySet: string
 let log: string
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({
     callers: [maker.entry, checker.entry, stranger.entry, auditor.entry],
   })
   keySet = (await service.get('/.well-known/jwks.json', { key: null })).text
@@ -56,10 +56,6 @@ beforeAll(async () => {
     proposedContent: byTwo,
     reason: 'test',
   })
-})
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 async function executed(transaction: object = aTransaction()): Promise<string> {

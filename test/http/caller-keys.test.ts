@@ -3,19 +3,20 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, aKeyPair, proposed, putInEffect, resolved, type Change, type Human } from '../authority.ts'
 import { CLI, runCommand } from '../command.ts'
 import { atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { startLoad } from '../load.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { aCaller, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const CHANGES = '/caller-keys/changes'
 const alice = aHuman('alice')
@@ -33,17 +34,11 @@ let database: TestDatabase
 let service: TestService
 let other: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ ...options, databaseUrl: database.url })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({ ...options, databaseUrl: database.url })
   const { signingKeyDir } = service
-  other = await startService({ ...options, databaseUrl: database.url, signingKeyDir, key: service.key })
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+  other = await start({ ...options, databaseUrl: database.url, signingKeyDir, key: service.key })
 })
 
 /** A key that was made somewhere, and what is proposed of it. */

@@ -1,22 +1,14 @@
 // Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
 import { createHmac, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/route.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { answers, open } from '../front-end/listen-client.ts'
 import { servers } from '../front-end/listen-front-end.ts'
 import { examplePath } from '../openapi/example-path.ts'
-import {
-  aCaller,
-  reply,
-  startService,
-  until,
-  type Called,
-  type CallOptions,
-  type TestService,
-} from '../service.ts'
+import { aCaller, reply, until, type Called, type CallOptions, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const COMPUTE_MS = 50
 const SECRET = 'a-secret-of-many-characters'
@@ -30,25 +22,15 @@ const loopers = [1, 2, 3].map((i) => aCaller(`looper-${i}`))
 const auditing = aCaller('auditing', { readAll: true })
 const human = aCaller('human', { credentialHolderType: 'USER' })
 
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [busy, other, reader, lister, asking, ...loopers, auditing, human].map(({ entry }) => entry),
-    env: {
-      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS),
-      TRUST_PROXY_HOPS: '1',
-      ACME_WEBHOOK_SECRET: SECRET,
-    },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ service } = made), {
+  callers: [busy, other, reader, lister, asking, ...loopers, auditing, human].map(({ entry }) => entry),
+  env: {
+    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS),
+    TRUST_PROXY_HOPS: '1',
+    ACME_WEBHOOK_SECRET: SECRET,
+  },
 })
 
 const refused = {

@@ -1,17 +1,17 @@
 // State verified in the CRM (decisions §6 `crm-deal`): the deal is read through the connector, under an authorization of its own,
 // before anything is claimed.
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { checkTrustRecord } from '../../src/formats/artifacts/trust-record.ts'
 import { closedPort } from '../connectors/loopback.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 /** A CRM with one deal, 7512. */
 let deal: { amount: string | null; hs_is_closed: string }
@@ -51,16 +51,17 @@ let away: TestService
 /** Without the credential of the CRM. */
 let without: TestService
 
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
+  database = made
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve))
-  database = await createDatabase()
-  const start = (env: Record<string, string>) =>
-    startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir, ...env } })
-  const withCrm = (port: number) =>
-    start({ HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test', HUBSPOT_BASE_URL: `http://127.0.0.1:${port}` })
+  const env = { POLICY_DIR: policyDir }
+  const withCrm = (port: number) => {
+    const base = `http://127.0.0.1:${port}`
+    return start({ env: { ...env, HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test', HUBSPOT_BASE_URL: base } })
+  }
   service = await withCrm((crm.address() as AddressInfo).port)
   away = await withCrm(await closedPort())
-  without = await start({})
+  without = await start({ env })
 })
 
 beforeEach(() => {
@@ -69,12 +70,7 @@ beforeEach(() => {
   updates = []
 })
 
-afterAll(async () => {
-  for (const one of [without, away, service]) expect(await one.stop()).toBe(0)
-  await database.drop()
-  await new Promise((resolve) => crm.close(resolve))
-  rmSync(policyDir, { recursive: true })
-})
+afterAll(() => void crm.close())
 
 const anUpdate = (signals: object = {}) =>
   aTransaction({

@@ -7,29 +7,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { routes } from '../../src/server/routes/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { examplePath } from '../openapi/example-path.ts'
-import { reply, startService, type TestService } from '../service.ts'
+import { reply, type TestService } from '../service.ts'
+import { withService } from '../with-service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    env: { BUILD_VERSION: '2026.11.21+abc123' },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ service } = made), {
+  env: { BUILD_VERSION: '2026.11.21+abc123' },
 })
 
 const open = { key: null }

@@ -3,11 +3,11 @@ import { createPublicKey, verify } from 'node:crypto'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startReceiver } from '../../examples/event-receiver/receiver.ts'
 import { aHuman, anEndpointStepUp, aStepUp, proposed, putInEffect, resolved } from '../authority.ts'
 import { http, serve } from '../connectors/loopback.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import {
   aMinuteLater,
   aRegistration,
@@ -20,6 +20,7 @@ import {
   type Event,
 } from '../event-endpoints.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { withService } from '../with-service.ts'
 
 const maker = aHuman('maker')
 const checker = aHuman('checker')
@@ -32,15 +33,7 @@ const callers = [maker.entry, checker.entry, guest.entry, other.entry]
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { callers })
 
 const { listed, anEndpoint, execute } = eventEndpoints(() => service, humans)
 const propose = (body: unknown) => service.post(CHANGES, body, { key: maker.key })

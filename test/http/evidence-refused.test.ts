@@ -1,9 +1,10 @@
 // A database that is there and refuses evidence: after the first execution that it happens to, none is admitted until a store succeeds
 // (docs/design-notes.md "A database that refuses evidence").
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, intentState, type TestDatabase } from '../database.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { intentState, type TestDatabase } from '../database.ts'
+import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const REFUSED = {
   status: 503,
@@ -12,14 +13,7 @@ const REFUSED = {
 
 let database: TestDatabase
 let service: TestService
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '2', METRICS_PORT: '0' } })
-})
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { env: { WORKER_THREADS: '2', METRICS_PORT: '0' } })
 afterEach(async () => {
   await database.pool.query('ALTER TABLE IF EXISTS receipts_away RENAME TO receipts')
 })

@@ -1,8 +1,9 @@
 // One id, many requests at once: exactly one executes, on one instance and on two (interface §7 "Idempotency").
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { startService, type TestService } from '../service.ts'
+import { describe, expect, test } from 'vitest'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import type { TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const REQUESTS = 200
 
@@ -10,21 +11,14 @@ let database: TestDatabase
 let one: TestService
 let other: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  one = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '2' } })
-  other = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  one = await start({ env: { WORKER_THREADS: '2' } })
+  other = await start({
     signingKeyDir: one.signingKeyDir,
     key: one.key,
     env: { WORKER_THREADS: '2' },
   })
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await one.stop()).toBe(0)
-  await database.drop()
 })
 
 /** Statuses by how often they were answered. */

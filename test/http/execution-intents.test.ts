@@ -1,13 +1,12 @@
 // The routes of execution intents: what is in doubt, and closing it by hand (decisions §8 "Execution intents").
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../src/formats/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { checkAuditEvent } from '../../src/formats/artifacts/audit-event.ts'
 import { checkIntentTransition } from '../../src/formats/artifacts/intent-transition.ts'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { checked } from '../fsck/mix.ts'
 import { notedInDoubt, passDeadline, putInDoubt } from '../intents.ts'
@@ -15,6 +14,7 @@ import { aSlowTransaction } from '../load.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 /** How long a connector works while a test does something on the side. */
 const UNDER_WAY_MS = 2_500
@@ -37,19 +37,9 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [human.entry, second.entry, other.entry, auditor.entry],
-    env: { POLICY_DIR: policyDir },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [human.entry, second.entry, other.entry, auditor.entry],
+  env: { POLICY_DIR: policyDir },
 })
 
 /** Executes, with any outcome, and returns the id. */

@@ -1,11 +1,12 @@
 // GET /trust-records, the bulk export (decisions §5): pages that the Link header chains, each at the cost of one page.
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Position } from '../../src/store/tables/position.ts'
 import { listTrustRecords } from '../../src/store/tables/trust-records.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const alice = aCaller('alice', { allowedPrincipalIds: ['tester'] })
 const bob = aCaller('bob', { allowedPrincipalIds: ['tester'] })
@@ -23,18 +24,12 @@ let service: TestService
 /** Newest first: four of alice's and three of bob's by turns. */
 const records: Recorded[] = []
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({
     callers: [alice, bob, nobody, human, auditor].map(({ entry }) => entry),
   })
   for (let i = 0; i < 7; i++) records.unshift(await execute(i % 2 ? bob : alice))
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 async function execute({ key }: { key: string }): Promise<Recorded> {

@@ -1,8 +1,8 @@
 // External connectors, and the changes of them that two humans make (decisions §7, §8).
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { aHuman, proposed, putInEffect, resolved } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, type TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
 
 const CHANGES = '/external-connectors/changes'
 const maker = aHuman('maker')
@@ -10,22 +10,14 @@ const checker = aHuman('checker')
 const robot = aCaller('robot')
 const humans = { maker, checker }
 
-let database: TestDatabase
 let service: TestService
 let production: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  const options = { databaseUrl: database.url, callers: [maker.entry, checker.entry, robot.entry] }
-  service = await startService(options)
+withDatabase(async ({ start }) => {
+  const options = { callers: [maker.entry, checker.entry, robot.entry] }
+  service = await start(options)
   const { signingKeyDir, key } = service
-  production = await startService({ ...options, signingKeyDir, key, env: { NODE_ENV: 'production' } })
-})
-
-afterAll(async () => {
-  expect(await production.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+  production = await start({ ...options, signingKeyDir, key, env: { NODE_ENV: 'production' } })
 })
 
 /** To an address that is public and looked up nowhere: nothing is called until something is executed. */

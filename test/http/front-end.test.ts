@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { env } from '../webhooks.ts'
+import { withService } from '../with-service.ts'
 
 const BODY_BYTES_MAX = 102_400
 const human = aHuman('human')
@@ -16,15 +17,7 @@ const human = aHuman('human')
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env, callers: [human.entry] })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { env, callers: [human.entry] })
 
 /** Only a witness of other logs has these. */
 const mountedHere = routes.filter(({ path }) => !path.startsWith('/log/witness/'))

@@ -1,6 +1,6 @@
 // Maker/checker changes (decisions §7), on changes of policies: what resolves one, and everything that must not.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
@@ -15,9 +15,10 @@ import {
   type Change,
   type Human,
 } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
-import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
+import { aCaller, reply, until, type Called, type TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
 
 const maker = aHuman('maker')
 /** Another key of the same human, with a step-up key of its own. */
@@ -34,20 +35,13 @@ let service: TestService
 /** A second instance on the same database. */
 let second: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: [maker, makerAgain, checker, other, watched, keyless, auditor].map(({ entry }) => entry),
   }
-  service = await startService(options)
-  second = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
-})
-
-afterAll(async () => {
-  expect(await second.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+  service = await start(options)
+  second = await start({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
 })
 
 let versions = 0

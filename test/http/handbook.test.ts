@@ -3,14 +3,15 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { openMatching } from '../../src/server/http/match.ts'
 import { routes } from '../../src/server/routes/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { blocks, chapters, forHere } from '../handbook.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { baseEnvironment } from '../run/environment.ts'
+import { withDatabase } from '../with-service.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CLI = join(ROOT, 'src', 'cli', 'index.ts')
@@ -24,15 +25,13 @@ let database: TestDatabase
 let service: TestService
 let folder: string
 
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-test-handbook-'))
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [local.entry, auditor.entry] })
+  database = made
+  service = await start({ callers: [local.entry, auditor.entry] })
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

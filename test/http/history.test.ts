@@ -1,11 +1,11 @@
 // Velocity limits (decisions §6 `history`): counts and sums over the caller's own executions, correct under concurrency.
-import { rmSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import { expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const policyDir = aPolicyFolder()
 const limited = (name: string, verify: object, when: string, version = '1.0.0') =>
@@ -40,22 +40,14 @@ const callers = Array.from({ length: 14 }, (_, i) =>
 let used = 0
 const aFreshCaller = () => callers[used++] as (typeof callers)[number]
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: callers.map(({ entry }) => entry),
     env: { POLICY_DIR: policyDir },
   }
-  service = await startService(options)
-  other = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
-})
-
-afterAll(async () => {
-  expect(await other.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+  service = await start(options)
+  other = await start({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
 })
 
 const counted = (before: number) => aTransaction({ policy: { name: 'three-an-hour' }, signals: { before } })

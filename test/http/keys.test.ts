@@ -3,32 +3,28 @@ import { createPublicKey } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { generateKeys } from '../../src/core/signing/keys.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { makeKeys } from '../signing-keys.ts'
+import { withDatabase } from '../with-service.ts'
 
 /** Retired: only its public half is still there. */
 const HISTORICAL = '20200101T000000Z-ed25519'
 
-let database: TestDatabase
 let service: TestService
 let signingKeyDir: string
 
-beforeAll(async () => {
+withDatabase(async ({ start }) => {
   signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
   generateKeys({ dir: signingKeyDir, now: new Date('2020-01-01T00:00:00Z'), algorithms: ['ed25519'] })
   rmSync(join(signingKeyDir, `${HISTORICAL}.private.pem`))
   makeKeys(signingKeyDir)
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, signingKeyDir })
+  service = await start({ signingKeyDir })
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(signingKeyDir, { recursive: true })
 })
 

@@ -1,10 +1,11 @@
 // Rate limits over HTTP (interface §8, decisions §1): who shares which budget, and what a refused request leaves behind.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { open } from '../front-end/listen-client.ts'
 import { aCaller, reply, startService, until, type CallOptions, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const EXECUTE = 3
 const HEALTH = 4
@@ -19,10 +20,9 @@ let database: TestDatabase
 let behindProxy: TestService
 let direct: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   const options = {
-    databaseUrl: database.url,
     callers: [acme.entry, acmeRotated.entry, clumsy.entry],
     env: {
       RATE_LIMIT_EXECUTE_PER_MINUTE: String(EXECUTE),
@@ -30,14 +30,8 @@ beforeAll(async () => {
       RATE_LIMIT_PUBLIC_PER_MINUTE: String(PUBLIC),
     },
   }
-  behindProxy = await startService({ ...options, env: { ...options.env, TRUST_PROXY_HOPS: '1' } })
-  direct = await startService(options)
-})
-
-afterAll(async () => {
-  expect(await direct.stop()).toBe(0)
-  expect(await behindProxy.stop()).toBe(0)
-  await database.drop()
+  behindProxy = await start({ ...options, env: { ...options.env, TRUST_PROXY_HOPS: '1' } })
+  direct = await start(options)
 })
 
 const refused = {

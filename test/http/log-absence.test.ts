@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { verifyAbsence } from '../../src/formats/log/absence.ts'
 import type { IdKind } from '../../src/formats/log/ids.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
 import { readLogTrust } from '../../src/formats/verifier/log-trust.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { runCommand } from '../command.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const auditor = aCaller('auditor', { readAll: true })
 const stranger = aCaller('stranger')
@@ -24,10 +25,9 @@ let executed: string
 let refused: string
 /** The command says this while no entry is in a run. */
 let early: Awaited<ReturnType<typeof absent>>
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({
     callers: [auditor.entry, stranger.entry],
   })
   expect((await service.get('/log/absence/authorization/x', { key: auditor.key })).status).toBe(400)
@@ -42,9 +42,7 @@ beforeAll(async () => {
   await allInRuns()
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

@@ -12,10 +12,11 @@ import { verifyCompleteness } from '../../src/formats/log/completeness.ts'
 import { parseVkey } from '../../src/formats/log/note.ts'
 import { policyOfKeys, type LogPolicy } from '../../src/formats/log/policy.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { runCommand } from '../command.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const [other, auditor, busy] = [
   aCaller('other'),
@@ -28,10 +29,9 @@ let service: TestService
 let policy: LogPolicy
 const folder = mkdtempSync(join(tmpdir(), 'countersign-complete-'))
 const description = join(folder, 'log.json')
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({
     callers: [other.entry, auditor.entry, busy.entry],
   })
   const { text: saved } = await service.get('/.well-known/countersign-log', { key: null })
@@ -40,9 +40,7 @@ beforeAll(async () => {
   const vkeys = logs.flatMap((log) => log.vkeys)
   policy = policyOfKeys(vkeys.map((vkey) => parseVkey(vkey, noteCrypto.sha256)))
 })
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openCheckpoint, readCheckpoint, type Checkpoint } from '../../src/formats/log/checkpoint.ts'
 import { parseEntry } from '../../src/formats/log/entry.ts'
 import { splitHashes } from '../../src/formats/log/frontier.ts'
@@ -20,14 +20,15 @@ import { assertConsistent } from '../../src/formats/merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../../src/formats/merkle/tree.ts'
 import { noteCrypto, readLogKeys } from '../../src/core/signing/log-keys.ts'
 import { sha256 } from '../../src/store/sha256.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { forHere, sectionBlocks } from '../handbook.ts'
 import { anEntry, hex, queue } from '../log/log.ts'
 import { verifyBySigstore } from '../log/sigstore.ts'
 import { baseEnvironment } from '../run/environment.ts'
-import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
+import { aCaller, reply, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { verifyProof } from '../log/verify-proof.ts'
+import { withDatabase } from '../with-service.ts'
 
 const stranger = aCaller('stranger')
 const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
@@ -50,30 +51,25 @@ let unlogged: string
 /** A log without a checkpoint answers these. */
 let empty: Called[]
 
-beforeAll(async () => {
-  database = await createDatabase()
-  off = await startService({ databaseUrl: database.url, callers, env: { LOG: 'off' } })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  off = await start({ callers, env: { LOG: 'off' } })
   const { signingKeyDir, key } = off
-  const same = { databaseUrl: database.url, callers, signingKeyDir, key }
+  const same = { callers, signingKeyDir, key }
   unlogged = await executed(off)
   for (const path of [...EMPTY, '/.well-known/countersign-log', `/log/proofs/receipt/${unlogged}`])
     expect(reply(await off.get(path)), path).toEqual({ status: 404, body: { error: 'Not Found' } })
   const list = await off.post('/log/completeness', { stream: { caller: 'tester' } })
   expect(reply(list)).toEqual({ status: 404, body: { error: 'Not Found' } })
-  service = await startService(same)
+  service = await start(same)
   empty = await Promise.all(EMPTY.map((path) => service.get(path, auditor)))
-  open = await startService({ ...same, env: { LOG_ACCESS: 'open' } })
+  open = await start({ ...same, env: { LOG_ACCESS: 'open' } })
   // Full tiles, and one that is not.
   await queue(
     database.pool,
     Array.from({ length: 600 }, () => anEntry()),
   )
   await proofOf(await executed(service))
-})
-
-afterAll(async () => {
-  expect([await open.stop(), await service.stop(), await off.stop()]).toEqual([0, 0, 0])
-  await database.drop()
 })
 
 async function executed(on: TestService): Promise<string> {

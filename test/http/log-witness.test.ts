@@ -2,17 +2,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { formatAddCheckpoint } from '../../src/formats/log/add-checkpoint.ts'
 import { openCheckpoint, signersOf } from '../../src/formats/log/checkpoint.ts'
 import { formatNote, formatVkey, parseNote, parseVkey, type VerifierKey } from '../../src/formats/log/note.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../src/store/sha256.ts'
 import { readWitnessKeys, witnessVkeys } from '../../src/core/signing/witness-keys.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { startService, type TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { anOtherLog, witnessEnvironment, type OtherLog } from '../witness.ts'
+import { withDatabase } from '../with-service.ts'
 
 const POST = '/log/witness/add-checkpoint'
 const NAME = 'witness.example'
@@ -27,24 +28,22 @@ let service: TestService
 let env: Record<string, string>
 let witnessKeys: VerifierKey[]
 
-beforeAll(async () => {
+withDatabase(async ({ database: own, start }) => {
   makeKeys(signingKeyDir)
   env = witnessEnvironment(
     signingKeyDir,
     logs.flatMap(({ vkeys }) => vkeys),
     NAME,
   )
-  database = await createDatabase()
+  database = own
   // It needs no log of its own.
-  service = await startService({ databaseUrl: database.url, signingKeyDir, env: { ...env, LOG: 'off' } })
+  service = await start({ signingKeyDir, env: { ...env, LOG: 'off' } })
   witnessKeys = witnessVkeys(`${NAME}/witness`, readWitnessKeys(signingKeyDir)).map((vkey) =>
     parseVkey(vkey, sha256),
   )
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(signingKeyDir, { recursive: true })
 })
 

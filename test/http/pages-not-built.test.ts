@@ -1,28 +1,21 @@
 // A service whose packages were installed without `prepare`, as by `npm ci --ignore-scripts`: it runs, and says what its pages lack.
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readPage } from '../../tools/pages.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCheckoutWithoutPages } from '../pages.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
 
 const WAY = 'Run "npm run pages" in the folder of the service, after "npm ci".'
 
 let checkout: string
-let database: TestDatabase
 let service: TestService
-beforeAll(async () => {
+withDatabase(async ({ start }) => {
   checkout = aCheckoutWithoutPages('bin', 'workers', 'migrations', 'policies', 'webhooks', 'tools')
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+  service = await start({
     checkout,
     env: { CONSOLE_ORIGIN: 'http://localhost:0' },
   })
-})
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 describe('404 pageNotBuilt', () => {

@@ -1,14 +1,13 @@
 // Passkeys of approvers and of those who resolve changes (decisions §12): enrolled with a proof, and used as raw keys are.
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { aHuman, aKeyPair, anApprover, aStepUp, proposed, putInEffect } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import type { Members } from '../vectors/edit.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type Otherwise,
   type PasskeyOwner,
 } from '../vectors/passkeys.ts'
+import { withService } from '../with-service.ts'
 
 const CHANGES = '/approvers/changes'
 const frank = passkeyJson(passkeys.frank)
@@ -41,19 +41,9 @@ addPolicy(policyDir, {
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [maker.entry, checker.entry, byPasskey.entry, bot.entry],
-    env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: ORIGIN },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [maker.entry, checker.entry, byPasskey.entry, bot.entry],
+  env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: ORIGIN },
 })
 
 /** As if its page stood elsewhere. */

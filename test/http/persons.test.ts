@@ -1,7 +1,6 @@
 // Persons (decisions §13): whatever names a human acts by, no approval of their own counts for what they do, and nobody is two people.
-import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { readYaml } from '../../src/core/cel/yaml.ts'
@@ -24,10 +23,11 @@ import {
   type Approver,
   type Human,
 } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const CALLER_KEYS = '/caller-keys/changes'
 const APPROVERS = '/approvers/changes'
@@ -84,10 +84,9 @@ let lane: { readonly key: string }
 let target: string
 let targets = 0
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({
     callers: [alice.entry, bob.entry, carol.entry, carolAgain.entry, agent.entry],
     env: { POLICY_DIR: policyDir },
   })
@@ -97,12 +96,6 @@ beforeAll(async () => {
 
 beforeEach(() => {
   target = `target-${targets++}`
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
 })
 
 /** Makes a proposal for a key that was made somewhere, and the key. */

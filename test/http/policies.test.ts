@@ -1,13 +1,13 @@
 // Policies, their changes and how they take effect (decisions §6, §7); how a change is resolved at all: governance.test.ts.
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, aStepUp, proposed, putInEffect, resolved, type Change } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const maker = aHuman('maker')
 const checker = aHuman('checker')
@@ -25,23 +25,15 @@ let database: TestDatabase
 let service: TestService
 let upgraded: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers })
-  upgraded = await startService({
-    databaseUrl: database.url,
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({ callers })
+  upgraded = await start({
     callers,
     signingKeyDir: service.signingKeyDir,
     key: service.key,
     env: { POLICY_DIR: shipped, WORKER_THREADS: '2' },
   })
-})
-
-afterAll(async () => {
-  expect(await upgraded.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(shipped, { recursive: true })
 })
 
 function aDocument(members: object = {}) {

@@ -1,9 +1,10 @@
 // POST /refusal/verify (decisions §9): anyone who holds a Refusal Record may have it checked, with the keys that are published.
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { reply, startService, type TestService } from '../service.ts'
+import { describe, expect, test } from 'vitest'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { reply, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 type Members = Record<string, unknown>
 
@@ -12,16 +13,11 @@ let service: TestService
 let rejected: Members
 let denied: Members
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start()
   rejected = await aRefusal(aRejectedTransaction())
   denied = await aRefusal(aMismatchedTransaction())
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 async function aRefusal(transaction: ReturnType<typeof aTransaction>): Promise<Members> {

@@ -1,10 +1,11 @@
 // Large replies that their client does not read: they take room, and are not made for it when there is none (src/server/http/gates/book.ts).
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { lineOf, reply, startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { lineOf, reply, until, type TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
 
 const { transaction } = trustRecord
 const PAGE = '/transactions?pageSize=100'
@@ -13,9 +14,9 @@ let database: TestDatabase
 let service: TestService
 let silent: Socket[] = []
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start()
   // A page of 10 MB: pages end at 4 MiB, but a larger item stands on one alone.
   const body = { ...transaction, intent: { ...transaction.intent, target: 'x'.repeat(10_000_000) } }
   for (const text of [transaction, body].map((value) => JSON.stringify(value)))
@@ -26,10 +27,8 @@ beforeAll(async () => {
     )
 })
 
-afterAll(async () => {
+afterAll(() => {
   for (const socket of silent) socket.destroy()
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 /** Asks for the page, and reads its first bytes and no more. */

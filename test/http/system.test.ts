@@ -1,10 +1,11 @@
 // The system routes of interface §4.1, keys aside.
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const scoped = aCaller('acme', {
   allowedPrincipalIds: ['alice', 'bob'],
@@ -17,18 +18,9 @@ const bare = aCaller('bare', { allowedCapabilities: undefined })
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [scoped.entry, bare.entry],
-    env: { BUILD_VERSION: '2026.11.21+abc123' },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [scoped.entry, bare.entry],
+  env: { BUILD_VERSION: '2026.11.21+abc123' },
 })
 
 describe('GET / 200', () => {

@@ -1,10 +1,11 @@
 // When the service cannot take a request: the queue is full, or the database is away (decisions §3 "Outcomes").
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { lineOf, reply, startService, until, type Called, type TestService } from '../service.ts'
+import { lineOf, reply, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const QUEUE_REQUESTS_MAX = 16
 /** One caller has so many places. */
@@ -14,19 +15,17 @@ let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database: made, start }) => {
+  database = made
   proxy = await openDatabaseProxy(database.url)
-  service = await startService({
+  service = await start({
     databaseUrl: proxy.url,
     env: { QUEUE_REQUESTS_MAX: String(QUEUE_REQUESTS_MAX) },
   })
 })
 
 afterAll(async () => {
-  expect(await service.stop()).toBe(0)
   await proxy.cut()
-  await database.drop()
 })
 
 /** One whose connector takes a while, and its answer. */

@@ -1,23 +1,15 @@
 // Audit events that wait for the database take no place from executions (docs/design-notes.md "The threads' other work").
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
+import { until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    env: { WORKER_THREADS: '1', TRUST_PROXY_HOPS: '1' },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  env: { WORKER_THREADS: '1', TRUST_PROXY_HOPS: '1' },
 })
 
 /** When the statements that wait for audit_events began. */

@@ -1,10 +1,11 @@
 // Humans and auditors see the deliveries of providers, and have one processed again (decisions §10, §12).
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { aHuman } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { aDelivery, aPayment, auditedDetails, deliver, env, poisoned, type Delivery } from '../webhooks.ts'
+import { withService } from '../with-service.ts'
 
 const human = aHuman('human')
 const auditor = aCaller('auditor', { readAll: true })
@@ -13,18 +14,9 @@ const caller = aCaller('caller')
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [human.entry, auditor.entry, caller.entry],
-    env,
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [human.entry, auditor.entry, caller.entry],
+  env,
 })
 
 interface Shown extends Record<string, unknown> {

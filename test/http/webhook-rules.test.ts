@@ -1,13 +1,14 @@
 // The rules for the deliveries of providers, and the changes of them that two humans make.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { loadDocument } from '../../src/store/tables/authority.ts'
 import { aHuman, proposed, putInEffect, resolved, type Change } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aRule } from '../webhook-rules/builders.ts'
 import { env } from '../webhooks.ts'
+import { withService } from '../with-service.ts'
 
 const CHANGES = '/webhook-rules/changes'
 const maker = aHuman('maker')
@@ -18,18 +19,9 @@ const humans = { maker, checker }
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [maker.entry, checker.entry, robot.entry],
-    env,
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [maker.entry, checker.entry, robot.entry],
+  env,
 })
 
 interface Listed {

@@ -1,10 +1,11 @@
 // Deliveries signed as GitHub, Stripe and Standard Webhooks sign them (decisions §12): stored once with their headers, or refused with the reason
 // in the log.
 import { createHmac, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type Called, type TestService } from '../service.ts'
+import { expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
+import { until, type Called, type TestService } from '../service.ts'
 import { auditedDetails } from '../webhooks.ts'
+import { withService } from '../with-service.ts'
 
 const GITHUB_SECRET = "It's a Secret to Everybody"
 const STRIPE_SECRET = 'whsec_0123456789abcdef0123'
@@ -22,15 +23,7 @@ const env = {
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, env })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made), { env })
 
 const now = () => Math.floor(Date.now() / 1000)
 const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text)

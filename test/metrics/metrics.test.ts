@@ -5,14 +5,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { parseAddCheckpoint } from '../../src/formats/log/add-checkpoint.ts'
 import { parseCheckpoint } from '../../src/formats/log/checkpoint.ts'
 import { formatVkey, parseNote } from '../../src/formats/log/note.ts'
 import { gateNames } from '../../src/core/errors/gates.ts'
 import { stageNames } from '../../src/core/threads/thread-messages.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { freezeLog } from '../../src/store/tables/log-state.ts'
 import { chapters } from '../handbook.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
@@ -22,6 +22,7 @@ import { aSigner } from '../log/signers.ts'
 import { aFakeWitness, type FakeWitness } from '../witness.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 import { metricsUrl, scrape, total, type Sample } from './scrape.ts'
+import { withDatabase } from '../with-service.ts'
 
 const DASHBOARD = join(import.meta.dirname, '..', '..', 'docs', 'grafana-dashboard.json')
 const ALERTS = join(import.meta.dirname, '..', '..', 'docs', 'prometheus-alerts.yaml')
@@ -42,16 +43,16 @@ let samples: Sample[]
 const duplicate = aTransaction()
 const slow = aTransaction({ intent: { parameters: { amount: 42, delayMs: 200 } } })
 
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
   witness = await aFakeWitness((body) => {
     const { text } = parseNote(parseAddCheckpoint(body).checkpoint)
     return { status: 200, body: cosigner.line(parseCheckpoint(text)) }
   })
   const policy = join(folder, 'policy')
   writeFileSync(policy, `witness w ${formatVkey(cosigner.key)} ${witness.url}\nquorum none\n`)
-  database = await createDatabase()
+  database = made
   proxy = await openDatabaseProxy(database.url)
-  service = await startService({
+  service = await start({
     databaseUrl: proxy.url,
     env: {
       ...env,
@@ -98,9 +99,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  expect(await service.stop()).toBe(0)
   await proxy.cut()
-  await database.drop()
   await witness.close()
   rmSync(folder, { recursive: true })
 })

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { stageNames } from '../../src/core/threads/thread-messages.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import { until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import type { WrittenSpan } from './sdk.ts'
+import { withDatabase } from '../with-service.ts'
 
 const SDK = pathToFileURL(join(import.meta.dirname, 'sdk.ts')).href
 const SERVER = 1
@@ -16,22 +16,17 @@ const ERROR = 2
 /** Clocks of two threads are compared. */
 const CLOCKS_MS = 50
 
-let database: TestDatabase
 let service: TestService
 let folder: string
 
-beforeAll(async () => {
+withDatabase(async ({ start }) => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-test-spans-'))
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
+  service = await start({
     env: { NODE_OPTIONS: `--import ${SDK}`, SPANS_FILE: join(folder, 'spans') },
   })
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

@@ -1,26 +1,17 @@
 // The other kinds are looked into as test/http/governance.test.ts does for changes of policies: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
+import { withService } from '../with-service.ts'
 
 const maker = aHuman('maker')
 const checker = aHuman('checker')
 
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ service } = made), { callers: [maker.entry, checker.entry] })
 
 let n = 0
 const kinds: [path: string, proposal: () => object][] = [

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { approvalRequest } from '../../src/server/openapi/examples/approval-requests.ts'
 import {
   approverChange,
@@ -30,16 +30,17 @@ import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { insertApprovalRequest } from '../../src/store/tables/approval-requests.ts'
 import { openDeliveries } from '../../src/store/tables/event-deliveries.ts'
 import { unlogged } from '../../src/store/tables/log-queue.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { storeInEffect } from '../in-effect.ts'
 import { expectEvidence } from '../evidence.ts'
 import { examplePath } from './example-path.ts'
-import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aCaller, until, type TestService } from '../service.ts'
 import { putInDoubt } from '../intents.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aDelivery, env } from '../webhooks.ts'
 import { makeKeys } from '../signing-keys.ts'
+import { withDatabase } from '../with-service.ts'
 
 /** The key of the human who resolves the example changes; the private half is gone. */
 const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
@@ -106,15 +107,14 @@ const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
   makeKeys(signingKeyDir)
   // The key of the example evidence, as one that signs no more.
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
-  database = await createDatabase()
+  database = made
   const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
   await registerExampleConnector()
-  service = await startService({
-    databaseUrl: database.url,
+  service = await start({
     signingKeyDir,
     callers: [local, approver, localForRules, localForEndpoints, localForCallerKeys, auditor].map(
       ({ entry }) => entry,
@@ -150,9 +150,7 @@ beforeAll(async () => {
   )
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(signingKeyDir, { recursive: true })
 })
 

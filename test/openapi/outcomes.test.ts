@@ -2,18 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
-import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { intentState, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { aCaller, startService, until, type CallOptions, type TestService } from '../service.ts'
+import { aCaller, until, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
+import { withDatabase } from '../with-service.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
 const human = aHuman('human')
@@ -26,21 +27,20 @@ let service: TestService
 let full: TestService
 let policyDir: string
 
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
   makeKeys(signingKeyDir)
   const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
   policyDir = aPolicyFolder()
   addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
-  database = await createDatabase()
+  database = made
   proxy = await openDatabaseProxy(database.url)
-  service = await startService({
+  service = await start({
     databaseUrl: proxy.url,
     signingKeyDir,
     callers: [narrow.entry],
     env: { POLICY_DIR: policyDir, ...witnessing },
   })
-  full = await startService({
-    databaseUrl: database.url,
+  full = await start({
     signingKeyDir,
     callers: [human.entry],
     env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1', ...webhookEnv, ...witnessing },
@@ -48,10 +48,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  expect(await full.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
   await proxy.cut()
-  await database.drop()
   for (const dir of [policyDir, signingKeyDir]) rmSync(dir, { recursive: true })
 })
 
