@@ -24,7 +24,7 @@ export function checkAuditEvent(evidence: Json, given: Crypto): Check[] {
 }
 
 /** The events of the feed that audit events are, by their type. */
-const FOLLOWED: { readonly [type: string]: EventType | undefined } = {
+const FOLLOWED: { readonly [type: string]: EventType } = {
   'intent.in_doubt': 'execution.in_doubt',
   'confirmation.contradicts': 'confirmation.contradicts',
   'approval_request.approved': 'approval_request.approved',
@@ -38,7 +38,7 @@ export const auditEvent = {
   logged: {
     kind: 'audit-event',
     mark({ type, detail }) {
-      const event = FOLLOWED[type as string]
+      const event = typeof type === 'string' ? FOLLOWED[type] : undefined
       if (event === undefined) return {}
       const owner = isMembers(detail) ? detail['submittedBy'] : undefined
       return { event, ...(typeof owner === 'string' ? { owner } : {}) }
@@ -60,13 +60,7 @@ export const auditEvent = {
     ],
   },
   feed: {
-    types: [
-      'execution.in_doubt',
-      'confirmation.contradicts',
-      'approval_request.approved',
-      'approval_request.expired',
-      'approval_request.ended',
-    ],
+    types: Object.values(FOLLOWED),
     details({ occurredAt, detail = {} }, { id: auditEventId }) {
       const { businessTransactionId, submittedBy, confirmationId, provider, by, says, requestId } = detail
       return {

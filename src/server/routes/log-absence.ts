@@ -74,26 +74,13 @@ async function absence({ params, caller }: RouteRequest, service: Logs): Promise
   const { kind = '', id: given = '' } = params
   if (!isIdKind(kind)) return failures.pathNotFound()
   const id = idOf(kind, given)
-  if (id === undefined) return failures.invalidQuery(`The id of ${ARTICLES[kind]} ${kind} is a UUID.`)
+  if (id === undefined)
+    return failures.invalidQuery(`The id of ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind} is a UUID.`)
   const refused = await whyRefused(pool, { kind, id, owner: readableOwner(caller) })
   if (refused !== undefined) return refused
   const checkpoint = await newestCheckpoint(params, service)
   if (checkpoint === undefined) return failures.noCheckpoint()
   return json(await inSnapshot(pool, (sql) => readAbsence(sql, { kind, id, checkpoint })))
-}
-
-const ARTICLES: Readonly<Record<IdKind, 'a' | 'an'>> = {
-  authorization: 'an',
-  receipt: 'a',
-  refusal: 'a',
-  change: 'a',
-  event: 'an',
-  approval: 'an',
-  transition: 'a',
-  confirmation: 'a',
-  webhook: 'a',
-  'approval-request': 'an',
-  'approval-request-close': 'an',
 }
 
 /** As writers put it into the log. */
