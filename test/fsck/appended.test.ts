@@ -1,17 +1,18 @@
 // countersign fsck on a record that gathered far more than others: all of its lists are checked, not what its reply holds.
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, type TestService } from '../service.ts'
+import { expect, test } from 'vitest'
+import type { TestDatabase } from '../database.ts'
+import type { TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { checked } from './mix.ts'
+import { withDatabase } from '../with-service.ts'
 
 let database: TestDatabase
 let service: TestService
 let id: string
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start()
   const { status, body } = await service.post('/execute', aTransaction())
   expect(status).toBe(200)
   id = body.businessTransactionId
@@ -22,11 +23,6 @@ beforeAll(async () => {
      SELECT business_transaction_id, n, replace(body, body::jsonb ->> 'verificationId', gen_random_uuid()::text)
      FROM verifications, generate_series(2, 54000) AS n WHERE ordinal = 1`,
   )
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 test('54,000 verifications of one record hold', async () => {

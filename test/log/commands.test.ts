@@ -4,14 +4,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { answer, openFlakyNetwork } from '../clients/flaky-network.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { runCommand } from '../command.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { bundledEnvironment } from '../run/environment.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
 const folder = mkdtempSync(join(tmpdir(), 'countersign-log-commands-'))
@@ -22,10 +23,10 @@ const shell = promisify(execFile)
 let database: TestDatabase
 let service: TestService
 let executed: { id: string; hash: string }
-beforeAll(async () => {
+withDatabase(async ({ database: made, start }) => {
   mkdirSync(mine)
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers: [auditor.entry] })
+  database = made
+  service = await start({ callers: [auditor.entry] })
   for (let i = 0; i < 5; i++) {
     const { body } = await service.post('/execute', aTransaction())
     executed = { id: body.businessTransactionId, hash: body.receipts[0].receiptHash }
@@ -35,9 +36,7 @@ beforeAll(async () => {
     (await service.get(`/log/proofs/receipt/${executed.id}`, { headers: { prefer: 'wait=10' } })).status,
   ).toBe(200)
 })
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

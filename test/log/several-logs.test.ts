@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { freezeLog } from '../../src/store/tables/log-state.ts'
 import { runCommand } from '../command.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, until, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-logs-'))
 const trust = join(folder, 'log.json')
@@ -17,9 +18,9 @@ let database: TestDatabase
 let service: TestService
 /** The first is in the first log alone. */
 let executed: string
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start()
   executed = await execute()
   await allInRuns()
   await freezeLog(database.pool, { log: 1, why: 'For a test.' })
@@ -31,9 +32,7 @@ beforeAll(async () => {
   await allInRuns()
   writeFileSync(trust, (await service.get('/.well-known/countersign-log', { key: null })).text)
 })
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 

@@ -2,51 +2,45 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { isCached } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/route.ts'
 import { aHuman } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { examplePath } from './example-path.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { startService, type CallOptions, type TestService } from '../service.ts'
+import type { CallOptions, TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { aTransaction } from '../transactions.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
+import { withDatabase } from '../with-service.ts'
 
 const BODY_BYTES_MAX = 102_400
 const human = aHuman('human', { allowedPrincipalIds: ['local-dev'] })
 
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-routes-'))
-let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
 let limited: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
+withDatabase(async ({ database, start }) => {
   proxy = await openDatabaseProxy(database.url)
+  makeKeys(signingKeyDir)
+  const env = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
+  const same = { signingKeyDir, callers: [human.entry] }
+  service = await start({ ...same, databaseUrl: proxy.url, env: { ...env, ...webhookEnv } })
   const one = {
     RATE_LIMIT_EXECUTE_PER_MINUTE: '1',
     RATE_LIMIT_HEALTH_PER_MINUTE: '1',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1',
   }
-  makeKeys(signingKeyDir)
-  const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
-  const start = (databaseUrl: string, env: Record<string, string>) =>
-    startService({ databaseUrl, signingKeyDir, callers: [human.entry], env: { ...env, ...witnessing } })
-  service = await start(proxy.url, webhookEnv)
-  limited = await start(database.url, one)
+  limited = await start({ ...same, env: { ...env, ...one } })
 })
 
 afterAll(async () => {
-  expect(await limited.stop()).toBe(0)
-  expect(await service.stop()).toBe(0)
   await proxy.cut()
-  await database.drop()
   rmSync(signingKeyDir, { recursive: true })
 })
 
