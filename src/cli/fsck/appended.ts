@@ -3,7 +3,7 @@ import { checkReceipt } from '../../formats/artifacts/receipt.ts'
 import { mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
-import { lazyMembers, checkOf, type RowOf } from './check.ts'
+import { lazyMembers, checkOf, type SelectedRow } from './check.ts'
 
 /** What was appended, and what stands of its record. */
 const appended = {
@@ -17,7 +17,7 @@ const appended = {
 } as const
 const JOIN_RECORD = 'LEFT JOIN trust_records AS r USING (business_transaction_id)'
 
-interface Item extends RowOf<typeof appended> {
+interface Item extends SelectedRow<typeof appended> {
   readonly members: () => Members
 }
 

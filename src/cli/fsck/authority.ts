@@ -4,29 +4,30 @@ import type { ChangeKindName } from '../../formats/schemas/governance.ts'
 import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { authorityKinds, statedText } from '../../store/tables/authority.ts'
-import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
+import { checkOf, lazyMembers, sameTime, type SelectedRow, type Rule } from './check.ts'
 
-interface AuthorityRow {
-  /** The kind and the key. */
-  readonly key: string
+const columns = {
+  // The kind and the key.
+  key: ['text', `c.kind || ' ' || c.key`],
+  kind: 'text',
+  target: 'text',
+  text: ['text', 'c.stated'],
+  hash: ['text', 'c.stated_hash'],
+  uniqueKey: 'text?',
+  loadedAt: 'timestamptz',
+  beganBy: 'text?',
+  beganAt: 'timestamptz?',
+  beganByChange: 'text?',
+  // As resolved; null where there is no such change.
+  beginning: ['text?', 'b.resolved_body'],
+  endedBy: 'text?',
+  endedAt: 'timestamptz?',
+  endedByChange: 'text?',
+  ending: ['text?', 'e.resolved_body'],
+} as const
+
+interface Item extends SelectedRow<typeof columns> {
   readonly kind: ChangeKindName
-  readonly target: string
-  readonly text: string
-  readonly hash: string
-  readonly uniqueKey: string | null
-  readonly loadedAt: Date
-  readonly beganBy: string | null
-  readonly beganAt: Date | null
-  readonly beganByChange: string | null
-  /** As resolved; null where there is no such change. */
-  readonly beginning: string | null
-  readonly endedBy: string | null
-  readonly endedAt: Date | null
-  readonly endedByChange: string | null
-  readonly ending: string | null
-}
-
-interface Item extends AuthorityRow {
   readonly stated: () => Members
 }
 
@@ -40,7 +41,7 @@ function approvedChange(text: string | null, kind: string): Members {
 }
 
 /** Whether a change of its kind says that it ends. */
-function ends({ kind, target }: AuthorityRow, change: Members): boolean {
+function ends({ kind, target }: Item, change: Members): boolean {
   const { action, retires = [] } = members(change['proposed'])
   // The next rules of a provider take the place of these.
   if (change['target'] === target)
@@ -98,15 +99,16 @@ const RULES: readonly Rule<Item>[] = [
   ],
 ]
 
-export const authority = tableCheck<AuthorityRow, Item>({
+function read(row: SelectedRow<typeof columns>): Item {
+  return { ...row, kind: row.kind as ChangeKindName, stated: lazyMembers(row.text, 'authority', 'stated') }
+}
+
+export const authority = checkOf({
   table: 'authority',
-  text: `
-    SELECT a.kind || ' ' || a.key AS key, a.kind, a.target, a.stated AS text, a.stated_hash AS hash, a.unique_key AS "uniqueKey",
-      a.loaded_at AS "loadedAt", a.began_by AS "beganBy", a.began_at AS "beganAt", a.began_by_change AS "beganByChange",
-      b.resolved_body AS beginning, a.ended_by AS "endedBy", a.ended_at AS "endedAt", a.ended_by_change AS "endedByChange",
-      e.resolved_body AS ending
-    FROM $table AS a LEFT JOIN pending_changes AS b ON b.change_id = a.began_by_change
-    LEFT JOIN pending_changes AS e ON e.change_id = a.ended_by_change`,
-  read: (row) => ({ ...row, stated: lazyMembers(row.text, 'authority', 'stated') }),
+  columns,
+  joins: `
+    LEFT JOIN pending_changes AS b ON b.change_id = c.began_by_change
+    LEFT JOIN pending_changes AS e ON e.change_id = c.ended_by_change`,
+  read,
   rules: RULES,
 })

@@ -4,33 +4,42 @@ import { sealedText } from '../../store/tables/sealed.ts'
 import { list, members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { checkGovernanceChange } from '../../formats/artifacts/governance-change.ts'
-import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
+import { checkOf, lazyMembers, sameTime, type SelectedRow, type Rule } from './check.ts'
 import type { Tools } from './tools.ts'
 
-interface ChangeRow {
-  readonly key: string
-  readonly kind: string
-  readonly target: string
-  readonly proposedAt: Date
-  readonly status: string
-  readonly body: string
-  readonly seal: string
-  readonly resolvedBody: string | null
-  readonly resolvedSeal: string | null
-  /** Nonces of the step-ups that it consumed. */
-  readonly nonces: string[]
-  /** How many rows name it as what put them in effect, or out of it. */
-  readonly effects: number
-  readonly proposalAudited: boolean
-  readonly resolutionAudited: boolean
-}
+const audited = (types: string) => `EXISTS (
+  SELECT FROM audit_events AS a
+  WHERE a.type IN (${types}) AND a.occurred_at >= c.proposed_at AND strpos(a.body, c.change_id::text) > 0)`
 
-interface Change extends ChangeRow {
+const columns = {
+  key: ['text', 'c.change_id'],
+  kind: 'text',
+  target: 'text',
+  proposedAt: 'timestamptz',
+  status: 'text',
+  body: 'text',
+  seal: 'text',
+  resolvedBody: 'text?',
+  resolvedSeal: 'text?',
+  // Nonces of the step-ups that it consumed.
+  nonces: ['text[]', 'ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id)'],
+  // How many rows name it as what put them in effect, or out of it.
+  effects: [
+    'integer',
+    `(SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
+        -- Rules end where the next ones come into effect.
+        OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'))::integer`,
+  ],
+  proposalAudited: ['boolean', audited(`'governance.proposed'`)],
+  resolutionAudited: ['boolean', audited(`'governance.approved', 'governance.rejected'`)],
+} as const
+
+interface Change extends SelectedRow<typeof columns> {
   readonly proposed: () => Members
   readonly resolved: () => Members
 }
 
-const isResolved = ({ resolvedBody }: ChangeRow) => resolvedBody !== null
+const isResolved = ({ resolvedBody }: Change) => resolvedBody !== null
 
 /** The rule, of resolved changes alone. */
 function resolved(problem: string, holds: Rule<Change>[1]): Rule<Change> {
@@ -87,26 +96,12 @@ function verifies(body: string, seal: string, { crypto }: Tools): true {
   return mustHold(checkGovernanceChange(evidence, { ...crypto, humanKey: () => undefined }))
 }
 
-const audited = (types: string) => `EXISTS (
-  SELECT FROM audit_events AS a
-  WHERE a.type IN (${types}) AND a.occurred_at >= c.proposed_at AND strpos(a.body, c.change_id::text) > 0)`
-
-export const pendingChanges = tableCheck<ChangeRow, Change>({
-  table: 'pending_changes',
-  text: `
-    SELECT c.change_id AS key, c.kind, c.target, c.proposed_at AS "proposedAt", c.status, c.body, c.seal,
-      c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
-      ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id) AS nonces,
-      (SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
-        -- Rules end where the next ones come into effect.
-        OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'))::integer AS effects,
-      ${audited(`'governance.proposed'`)} AS "proposalAudited",
-      ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
-    FROM $table AS c`,
-  read: (row) => ({
+function read(row: SelectedRow<typeof columns>): Change {
+  return {
     ...row,
     proposed: lazyMembers(row.body, 'pending_changes'),
     resolved: lazyMembers(row.resolvedBody, 'pending_changes', 'resolved_body'),
-  }),
-  rules: CHANGES,
-})
+  }
+}
+
+export const pendingChanges = checkOf({ table: 'pending_changes', columns, read, rules: CHANGES })

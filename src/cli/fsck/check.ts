@@ -61,7 +61,7 @@ export interface Selected {
 }
 
 /** A row that has these columns. */
-export type RowOf<Columns extends Selected> = {
+export type SelectedRow<Columns extends Selected> = {
   readonly [Member in keyof Columns]: ValueOf<
     Columns[Member] extends readonly [infer Type, string] ? Type : Columns[Member]
   >
@@ -82,6 +82,8 @@ function selection(columns: Selected): string {
 }
 
 /**
+ * A check of a table: one statement over its rows, and the rules that each of them must hold.
+ *
  * @param table whose rows `c` the statement walks through
  * @param columns of them, and of what `joins` adds; on Citus a distributed table cannot be joined with one of the coordinator
  * @param complete adds to the rows of a page what stands in tables that the statement cannot join
@@ -92,7 +94,7 @@ function selection(columns: Selected): string {
  */
 export function checkOf<
   const Columns extends Selected,
-  Row = RowOf<Columns>,
+  Row = SelectedRow<Columns>,
   Item extends { readonly key: string } = Row & { readonly key: string },
 >({
   table,
@@ -107,7 +109,7 @@ export function checkOf<
   readonly table: string
   readonly columns: Columns
   readonly joins?: string
-  readonly complete?: (rows: readonly RowOf<Columns>[], tools: Tools) => Promise<readonly Row[]>
+  readonly complete?: (rows: readonly SelectedRow<Columns>[], tools: Tools) => Promise<readonly Row[]>
   readonly read?: (row: Row, tools: Tools) => Item
   readonly rules: readonly Rule<NoInfer<Item>>[]
   readonly beside?: readonly Joined<NoInfer<Item>>[]
@@ -118,7 +120,9 @@ export function checkOf<
     table,
     text: `SELECT ${selection(columns)} FROM $table AS c ${joins}`,
     async examine(rows, tools) {
-      const items = (await complete(rows as readonly RowOf<Columns>[], tools)).map((row) => read(row, tools))
+      const items = (await complete(rows as readonly SelectedRow<Columns>[], tools)).map((row) =>
+        read(row, tools),
+      )
       const counted: Record<string, number> = {}
       const findings: Finding[] = []
       for (const item of items) {
@@ -129,19 +133,6 @@ export function checkOf<
       return { counted, findings: [...findings, ...(await page(items, tools))] }
     },
   }
-}
-
-/** As `checkOf`, by the whole statement. */
-export function tableCheck<Row, Item extends { readonly key: string } = Row & { readonly key: string }>({
-  text,
-  ...check
-}: {
-  readonly table: string
-  readonly text: string
-  readonly read?: (row: Row, tools: Tools) => Item
-  readonly rules: readonly Rule<Item>[]
-}): Check {
-  return { ...checkOf<Selected, Row, Item>({ ...check, columns: {} }), text }
 }
 
 /** Each finding once: what cannot be read fails every rule that reads it. */

@@ -6,7 +6,7 @@ import { checkTrustRecord } from '../../formats/artifacts/trust-record.ts'
 import { members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { proofIn } from '../../core/intents/proof.ts'
-import { lazy, lazyMembers, sameTime, checkOf, type RowOf, type Rule } from './check.ts'
+import { lazy, lazyMembers, sameTime, checkOf, type SelectedRow, type Rule } from './check.ts'
 import { usedApprovals } from './used-approvals.ts'
 import type { Tools } from './tools.ts'
 
@@ -52,13 +52,13 @@ const joins = `
   LEFT JOIN history_entries AS h USING (business_transaction_id)
   ${numbers('verifications')} ${numbers('receipts')}`
 
-interface Row extends RowOf<typeof columns> {
+interface Row extends SelectedRow<typeof columns> {
   /** Bodies of the intent's transitions. */
   readonly transitions: readonly string[]
 }
 
 async function withTransitionsAndSignatures(
-  rows: readonly RowOf<typeof columns>[],
+  rows: readonly SelectedRow<typeof columns>[],
   { sql }: Tools,
 ): Promise<readonly Row[]> {
   const found = await sql.query<{ id: string; body: string }>({

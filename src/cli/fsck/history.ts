@@ -1,13 +1,13 @@
 // Limits count each execution that was released, in the groups that it belongs to.
 import { members } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
-import { lazyMembers, sameTime, checkOf, type RowOf, type Rule } from './check.ts'
+import { lazyMembers, sameTime, checkOf, type SelectedRow, type Rule } from './check.ts'
 
 const counted = { releasedAt: 'timestamptz', authorization: ['text?', 't.execution_authorization'] } as const
 const JOIN_TRANSACTION = 'LEFT JOIN business_transactions AS t USING (business_transaction_id)'
 
 /** By its time a velocity limit counts it. */
-const releasedWhenAuthorized: Rule<RowOf<typeof counted>> = [
+const releasedWhenAuthorized: Rule<SelectedRow<typeof counted>> = [
   'time differs from the execution authorization',
   ({ releasedAt, authorization }) =>
     authorization === null || sameTime(releasedAt, authorizedAt(authorization)),

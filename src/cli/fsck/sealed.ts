@@ -11,6 +11,7 @@ interface SealedKind extends ArtifactKind {
   readonly evidence: Evidence
 }
 
+/** The columns of a kind's table as a check selects them, with the key that findings name. */
 export const columnsOf = <Kind extends SealedKind>({ stored }: Kind) => ({
   key: ['text', `c.${columnOf(stored.id)}`] as const,
   ...(stored.columns as Kind['stored']['columns']),
@@ -26,6 +27,7 @@ export const auditedWith = ({ stored: { id, at, audited = [] } }: SealedKind) =>
       AND e.occurred_at = c.${columnOf(at)} AND strpos(e.body, c.${columnOf(id)}::text) > 0)`,
   ] as const
 
+/** Makes a row ready for the rules: its texts are parsed when a rule reads them. */
 export function signedIn<Row extends { readonly body: string; readonly seal: string }>(
   row: Row,
   { stored: { table } }: SealedKind,
