@@ -17,7 +17,7 @@ const program = new Command('countersign')
   .version(packageJson.version)
   // Before the commands are made: they inherit it.
   .exitOverride(exitUsageError)
-  // Options that stand behind `bench` are for the bench.
+  // Options after `bench` belong to the bench.
   .enablePositionalOptions()
 
 define(program, commands.serve, async () => {
@@ -39,7 +39,7 @@ define(keys, commands.keys.rotate, async (given) => (await keysFile()).rotate(gi
 define(keys, commands.keys.revoke, async (given) => (await keysFile()).revoke(given))
 define(keys, commands.keys.list, async (given) => (await keysFile()).list(given))
 
-const callers = program.command('callers').description('keys of calling systems')
+const callers = program.command('callers').description('API keys of calling systems')
 const callersFile = () => import('./callers.ts')
 define(callers, commands.callers.issue, async (given) => (await callersFile()).issueCaller(given))
 define(callers, commands.callers.list, async (given) => (await callersFile()).listCallerKeys(given))
@@ -53,7 +53,9 @@ const intentsFile = () => import('./intents.ts')
 define(intents, commands.intents.list, async (given) => (await intentsFile()).listIntents(env, given))
 define(intents, commands.intents.show, async (given) => (await intentsFile()).showIntent(env, given))
 
-const webhooks = program.command('webhooks').description('deliveries of providers, and rules for them')
+const webhooks = program
+  .command('webhooks')
+  .description('webhook deliveries of providers, and the rules for them')
 const webhooksFile = () => import('./webhooks.ts')
 define(webhooks, commands.webhooks.list, async (given) => (await webhooksFile()).listWebhooks(env, given))
 define(webhooks, commands.webhooks.show, async (given) => (await webhooksFile()).showWebhook(env, given))
@@ -114,11 +116,11 @@ define(policy, commands.policy.explain, async (given) => (await policyFile()).ex
 define(program, commands.simulate, async (given) => (await import('./simulate.ts')).simulateCommand(given))
 
 define(program, commands.bench, async ({ args }) => {
-  // It is installed with the command, and no other command needs its modules.
+  // Imported late: no other command needs the modules of the bench.
   const { main } = await import('../../bench/index.ts')
   process.exit(await main(args, 'countersign bench'))
 })
-  // Its options are its own program's.
+  // The bench parses its own options.
   .helpOption(false)
   .allowUnknownOption()
   .passThroughOptions()

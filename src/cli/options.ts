@@ -1,4 +1,4 @@
-// Options of several commands.
+// Options that several commands share.
 import { InvalidArgumentError } from 'commander'
 import { byDefault, flag, optional, parsed } from './command.ts'
 
@@ -13,7 +13,7 @@ export const apiKey = (about: string) =>
 
 export const problemsAsJson = flag('print each problem and the summary as a line of JSON')
 
-export const limit = byDefault(100, parsed(wholeNumber, '<count>', 'at most so many'))
+export const limit = byDefault(100, parsed(wholeNumber, '<count>', 'print at most this many'))
 
 function wholeNumber(value: string): number {
   if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')

@@ -1,4 +1,4 @@
-// What the commands of the evidence log are called and take; each runs what a file beside this one has.
+// Names, arguments and options of the commands of the evidence log; each runs the file of its name in this folder.
 import { InvalidArgumentError } from 'commander'
 import type { NamedStream } from '../../formats/log/completeness.ts'
 import { streamNames } from '../../formats/log/entry.ts'
@@ -6,13 +6,13 @@ import { idKinds, proofKinds, type IdKind } from '../../formats/log/ids.ts'
 import { argument, argumentOf, command, mandatory, optional, parsed, repeated, required } from '../command.ts'
 import { apiKey, problemsAsJson } from '../options.ts'
 
-const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
+const TRUST = 'trusted log keys: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
 const trust = required('<file>', TRUST)
 const url = required('<address>', 'base address of the service')
-const ownersKey = apiKey("API key: the caller's own, or one that may read everything")
+const ownersKey = apiKey("the caller's own API key, or a key that may read everything")
 const savedCheckpoints = repeated(
   '<file>',
-  'a signed checkpoint that was saved earlier or elsewhere, which the log must still begin with; repeatable',
+  'signed checkpoint, saved earlier or elsewhere, that the log must contain; repeatable',
 )
 const logNumber = (byDefault: 'all' | 'the newest') =>
   parsed(
@@ -21,63 +21,65 @@ const logNumber = (byDefault: 'all' | 'the newest') =>
       return Number(value)
     },
     '<number>',
-    `of the only log to ask, as its origin ends (default: ${byDefault})`,
+    `the number at the end of the origin: use only this log (default: ${byDefault})`,
   )
 
 export const exportLog = command('export', {
   about:
-    'download the newest checkpoint with all its tiles and entries; a later run adds what is new; exits 0 done, 1 the service contradicts the copy, 2 could not export',
+    'download the newest checkpoint with all its tiles and entries, or extend an earlier copy; exits 0 done, 1 the service contradicts the copy, 2 could not export',
   options: {
     url,
-    key: apiKey('API key that may read everything; needed where LOG_ACCESS is not open'),
-    to: required('<folder>', 'made if it is not there'),
+    key: apiKey('API key that may read everything; needed unless LOG_ACCESS is open'),
+    to: required('<folder>', 'folder of the copy; made if it does not exist'),
     number: logNumber('the newest'),
   },
 })
 
 export const fsck = command('fsck', {
-  about:
-    'check a copy of the log from its bytes alone; exits 0 clean, 1 something is wrong, 2 could not check',
-  args: { folder: argument('<folder>', 'as `log export` made it') },
+  about: 'check a copy of the log offline; exits 0 clean, 1 something is wrong, 2 could not check',
+  args: { folder: argument('<folder>', 'folder that `log export` made') },
   options: { log: trust, checkpoint: savedCheckpoints },
 })
 
 export const proof = command('proof', {
   about:
-    'fetch the proof that an artifact is in the log, and check it; exits 0 it holds, 1 it does not, 2 could not check or keep it',
+    'fetch and check the proof that an artifact is in the log; exits 0 proven, 1 not proven, 2 could not check the proof or write its file',
   args: {
-    kind: argumentOf(Object.keys(proofKinds), '<kind>', 'what is proven'),
+    kind: argumentOf(Object.keys(proofKinds), '<kind>', 'kind of the artifact'),
     id: argument(
       '<id>',
-      'a businessTransactionId for an authorization, a receipt (the newest), a record and a refusal',
+      'businessTransactionId of an authorization, a record, a refusal or a receipt (the newest); for other kinds the id of the artifact',
     ),
   },
   options: {
     url,
-    key: apiKey('API key of its owner, or one that may read everything'),
+    key: apiKey('the API key of its owner, or a key that may read everything'),
     log: trust,
     hash: parsed(
       sha256Hex,
       '<sha256>',
-      'what the entry must be of; for a receipt and a record the receiptHash',
+      'expected hash of the artifact; for a receipt and a record the receiptHash',
     ),
-    to: optional('<file>', 'keep the proof (.tlog-proof)'),
+    to: optional('<file>', 'save the proof to this file (.tlog-proof)'),
   },
 })
 
 export const absent = command('absent', {
   about:
-    'prove that an id is not among the covered entries of all logs of the service, or how often it is; those of the last hour may not be covered yet; exits 0 not among them, 1 there or not proven, 2 could not check',
+    'prove that an id is in no covered entry of the logs, or count its entries; entries of the last hour may not be covered yet; exits 0 absent, 1 present or not proven, 2 could not check',
   args: {
-    kind: argumentOf(Object.keys(idKinds) as IdKind[], '<kind>', 'what would have it'),
-    id: argument('<id>', 'a businessTransactionId for an authorization, a receipt and a refusal'),
+    kind: argumentOf(Object.keys(idKinds) as IdKind[], '<kind>', 'kind of artifact that would have the id'),
+    id: argument(
+      '<id>',
+      'businessTransactionId of an authorization, a receipt or a refusal; for other kinds the id of the artifact',
+    ),
   },
   options: { url, key: ownersKey, log: trust, number: logNumber('all') },
 })
 
 export const complete = command('complete', {
   about:
-    'list everything that the log holds of a caller, capability, policy or approver, and verify that nothing is missing; exits 0 complete, 1 not proven, 2 could not check',
+    'list every log entry of a caller, capability, policy or approver and verify that none is missing; exits 0 complete, 1 not proven, 2 could not check',
   options: {
     stream: mandatory(
       parsed(stream, '<name=value>', 'caller=<id>, capability=<action>, policy=<name> or approver=<id>'),
@@ -91,7 +93,7 @@ export const complete = command('complete', {
 
 export const audit = command('audit', {
   about:
-    'check the logs of a database from their bytes, and every stored artifact against its entry; exits as `fsck` does',
+    'recompute the logs in a database and compare every stored artifact with its entry; exits 0 clean, 1 something is wrong, 2 could not check',
   options: {
     log: optional('<file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`),
     checkpoint: savedCheckpoints,
@@ -100,15 +102,16 @@ export const audit = command('audit', {
 })
 
 export const backfill = command('backfill', {
-  about: 'log what is stored from before the log, beside running services; each entry says that it is late',
+  about:
+    'log the artifacts that were stored before the log began, while services run; each entry is marked as late',
 })
 
 export const reopen = command('reopen', {
-  about: 'start the next log where the newest is frozen; what it lost is disclosed in its first entry',
+  about: 'start the next log after the newest was frozen; the first entry of the new log discloses the loss',
   options: {
     checkpoint: repeated(
       '<file>',
-      'a signed checkpoint of the frozen log, from a witness or from the DATA_DIR of another instance; repeatable',
+      'signed checkpoint of the frozen log, from a witness or from the DATA_DIR of another instance; repeatable',
     ),
   },
 })

@@ -47,7 +47,7 @@ const streamMembers = {
 
 const OneStream = Type.Object(streamMembers, {
   additionalProperties: false,
-  description: 'Exactly one of a caller, a capability, a policy and an approver, by its name.',
+  description: 'The name of exactly one caller, capability, policy or approver.',
 })
 
 const EntryNumber = Type.Integer({
@@ -67,9 +67,11 @@ const Path = Type.Array(Base64, { description: 'RFC 9162 §2.1.3.1, from the lea
 
 export const Completeness = Type.Object({
   log: Type.String({ description: 'The origin of the log.' }),
-  checkpoint: Type.String({ description: 'The newest one, a signed note: everything else is proven by it.' }),
+  checkpoint: Type.String({
+    description: 'The newest checkpoint, a signed note that proves everything else.',
+  }),
   stream: OneStream,
-  tag: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'What stands for the stream in entries.' }),
+  tag: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'The tag by which entries name the stream.' }),
   salt: Type.Optional(
     Type.String({
       description: 'Base64, for humans and auditors: the tag is computed from it and the name.',
@@ -97,13 +99,16 @@ export const Completeness = Type.Object({
   }),
 })
 
-const Index = Type.Integer({ minimum: 0, description: 'Of an entry of the log, from 0.' })
+const Index = Type.Integer({
+  minimum: 0,
+  description: 'The index of the first entry that the run covers, from 0.',
+})
 
 const IdRun = Type.Object({
   level: Type.Integer({ minimum: 0 }),
   first: Index,
   end: Type.Integer({ minimum: 1, description: 'The index after the last entry that the run covers.' }),
-  size: Type.Integer({ minimum: 1, description: 'How many ids it has.' }),
+  size: Type.Integer({ minimum: 1, description: 'The number of ids in the run.' }),
   entry: Type.String({ description: 'The entry of kind `ids` that states the run.' }),
   index: Index,
   path: Path,
@@ -111,16 +116,16 @@ const IdRun = Type.Object({
     Type.Object({
       hash: Base64,
       index: Index,
-      position: Type.Integer({ minimum: 0, description: 'In the run.' }),
+      position: Type.Integer({ minimum: 0, description: 'The position in the run.' }),
       path: Path,
     }),
-    { description: 'Neighbours: one below the id, those that have it, one above.' },
+    { description: 'Neighbours in the run: the one below the id, all leaves with the id, the one above.' },
   ),
 })
 
 export const LogAbsence = Type.Object({
   log: Type.String({ description: 'The origin of the log.' }),
-  checkpoint: Type.String({ description: 'The signed note that everything is proven under.' }),
+  checkpoint: Type.String({ description: 'The signed note under which everything is proven.' }),
   kind: Type.Enum(Object.keys(idKinds)),
   id: Type.String(),
   runs: Type.Array(IdRun, { description: 'From the first entry of the log on, without gaps.' }),

@@ -4,12 +4,13 @@ const text = (pattern?: string) => ({ type: 'string', ...(pattern === undefined 
 
 export const headers: Readonly<Record<string, { description: string; schema: object; example: string }>> = {
   'X-Request-Id': {
-    description: "Of the request, where it brought a UUID; else the service's own. The log line has it too.",
+    description:
+      "The request's id if it is a UUID, otherwise an id from the service. The log line has the same id.",
     schema: text('^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'),
     example: 'e3f0d9a2-6f0b-4b57-9c34-90f6a1d9a0c1',
   },
   'X-Content-Type-Options': {
-    description: 'No browser is to guess a type.',
+    description: 'Browsers must not guess the type.',
     schema: { type: 'string', enum: ['nosniff'] },
     example: 'nosniff',
   },
@@ -20,7 +21,7 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: '"execute";q=600;w=60',
   },
   RateLimit: {
-    description: 'What remains of it, `r`, and in how many seconds it is whole again, `t`.',
+    description: 'The remaining budget `r`, and the seconds `t` until it is full again.',
     schema: text('^"[a-z]+";r=\\d+;t=\\d+(, "[a-z]+";r=\\d+;t=\\d+)?$'),
     example: '"execute";r=599;t=1',
   },
@@ -35,7 +36,7 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: '"19a2b2314f3a48909ebfc609d36b0fef23b356319ff838a6c5cbdfdbdce39abd"',
   },
   'Cache-Control': {
-    description: 'Who may keep the reply, and for how long.',
+    description: 'Who may cache the reply, and for how long.',
     schema: text(),
     example: 'private, no-cache',
   },
@@ -48,18 +49,18 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: '</trust-records?pageSize=25&cursor=…>; rel="next"',
   },
   Location: {
-    description: 'Where what exists is read.',
+    description: 'The path of the existing resource.',
     schema: text('^/(trust-records|approval-requests)/'),
     example: '/trust-records/938ec07b-1041-456a-8ca2-c3b3567616ef',
   },
   'Server-Timing': {
     description:
-      'Where the time went, to who asks by `Prefer: server-timing`: milliseconds of each stage that its batch went through.',
+      'For a request with `Prefer: server-timing`: the milliseconds that each stage took for its batch.',
     schema: text('^queue;dur=\\d+\\.\\d+, .*, total;dur=\\d+\\.\\d+$'),
     example: 'queue;dur=0.412, validate;dur=0.301, decide;dur=0.287, admit;dur=1.904, total;dur=6.120',
   },
   Vary: {
-    description: 'What the notation of the body depends on.',
+    description: 'The request headers that the format of the body depends on.',
     schema: { type: 'string', enum: ['Accept', 'Accept-Encoding'] },
     example: 'Accept',
   },
@@ -69,12 +70,12 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: 'gzip',
   },
   'WWW-Authenticate': {
-    description: 'The scheme that is asked for (RFC 6750).',
+    description: 'The required scheme (RFC 6750).',
     schema: text('^Bearer '),
     example: 'Bearer realm="countersign"',
   },
   'Content-Security-Policy': {
-    description: 'Nothing from elsewhere, no inline script.',
+    description: 'No content from other origins, no inline scripts.',
     schema: text("^default-src 'none'"),
     example: "default-src 'none'; script-src 'self'",
   },

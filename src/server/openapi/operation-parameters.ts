@@ -27,6 +27,6 @@ export function parametersOf({ params = {}, query = {}, answers }: Route) {
 const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'An ETag of this resource: where it is still that one, the answer is 304 without a body.',
+  description: 'An ETag of this resource: if it has not changed, the answer is 304 without a body.',
   schema: { type: 'string' },
 }

@@ -15,7 +15,7 @@ export const paging = {
 
 /** The query parameter that a `Link` header sets. */
 export const cursor = {
-  cursor: { schema: Type.String(), description: 'Of a `Link`; where the page before ended.' },
+  cursor: { schema: Type.String(), description: 'The cursor in a `Link`: the end of the previous page.' },
 }
 
 /** A page that ends before `pageSize` because its bytes reach 4 MiB has a `Link` too. */
@@ -25,13 +25,13 @@ export const linkedPaging = { ...paging, ...cursor }
 export const listFailures = ['invalidPage', 'invalidPageSize', 'overloaded'] as const
 
 export const timeRange = {
-  since: { schema: Timestamp, description: 'Nothing older than this time.' },
-  until: { schema: Timestamp, description: 'Only what is older than this time.' },
+  since: { schema: Timestamp, description: 'Only entries from this time on.' },
+  until: { schema: Timestamp, description: 'Only entries before this time.' },
 }
 
 /** For those who read everybody's; a caller of its own alone gets its own, or an empty page. */
 export const ofCaller = {
-  callerId: { schema: NonEmptyText, description: 'Only what this caller submitted.' },
+  callerId: { schema: NonEmptyText, description: 'Only entries of this caller.' },
 }
 
 /** Takes any text: one that is not a UUID is answered 404 like an unknown id. */

@@ -49,17 +49,17 @@ export const approvalRequests = [
     tag: 'Approvals',
     summary: 'Ask humans to approve an execution',
     description:
-      'The transaction is judged as `POST /sandbox/evaluate` does, with its approvals taken as given; its id is not used. Who asks for the same while it is open gets the same request again, 200. Then execute the very same content under a new id.',
+      'The transaction is evaluated as by `POST /sandbox/evaluate`, on the assumption that its approvals are given; its id is not used up. Asking again for the same content while the request is open answers 200 with the same request. After the approvals, execute exactly the same content under a new id.',
     body: { schema: ApprovalRequestBody, example: posted },
     answers: {
       200: {
-        description: 'The caller has asked for this before, and it is open.',
+        description: 'The open request that the caller made earlier for the same content.',
         schema: ApprovalRequest,
         example: example.pending,
         headers: ['Location'],
       },
       201: {
-        description: 'Approvers are asked.',
+        description: 'The new request; its approvers are notified.',
         schema: ApprovalRequest,
         example: example.pending,
         headers: ['Location'],
@@ -89,12 +89,12 @@ export const approvalRequests = [
     filters: {
       status: {
         schema: Type.Enum([...approvalRequestStatuses]),
-        description: 'Only requests that stand so now.',
+        description: 'Only requests with this status now.',
       },
       waitingFor: {
         schema: Type.Enum(['me']),
         description:
-          'Only requests that are pending, and that the approver named by the `approverId` of this caller could sign and has not.',
+          'Only pending requests that the approver of this caller (its `approverId`) could sign and has not signed.',
       },
     },
     schema: ApprovalRequestPage,
@@ -121,8 +121,8 @@ export const approvalRequests = [
     path: '/approval-requests/{id}',
     operationId: 'getApprovalRequest',
     tag: 'Approvals',
-    summary: 'One approval request as it stands',
-    description: `For who asked, humans and auditors. With \`Prefer: wait=N\` the reply waits for a change while the request is pending, ${WAIT_SECONDS_MAX} seconds at most.`,
+    summary: 'One approval request',
+    description: `For the requester, humans and auditors. With \`Prefer: wait=N\` the reply waits for a change while the request is pending, at most ${WAIT_SECONDS_MAX} seconds.`,
     params: idOf(example.pending),
     answers: {
       200: { description: 'As it stands now.', schema: ApprovalRequest, example: example.pending },
@@ -137,13 +137,17 @@ export const approvalRequests = [
     session: true,
     operationId: 'declineApprovalRequest',
     tag: 'Approvals',
-    summary: 'Say no to an approval request',
+    summary: 'Decline an approval request',
     description:
-      'For humans whose `approverId` could sign it. Final: approvals that were given for it count no more.',
+      'For humans whose `approverId` could sign it. Final: approvals already given for it no longer count.',
     params: idOf(example.declined),
     body: { schema: ApprovalRequestDecline, example: { reason: example.declined.closed.reason } },
     answers: {
-      200: { description: 'Declined, and signed so.', schema: ApprovalRequest, example: example.declined },
+      200: {
+        description: 'The declined request, with the signed decline.',
+        schema: ApprovalRequest,
+        example: example.declined,
+      },
     },
     failures: [
       'malformedJson',
@@ -164,12 +168,16 @@ export const approvalRequests = [
     cost: 'administration',
     operationId: 'withdrawApprovalRequest',
     tag: 'Approvals',
-    summary: 'Take an approval request back',
-    description: 'For who asked. Final: approvals that were given for it count no more.',
+    summary: 'Withdraw an approval request',
+    description: 'For the requester. Final: approvals already given for it no longer count.',
     params: idOf(example.withdrawn),
     body: { schema: NoMembers, example: {} },
     answers: {
-      200: { description: 'Withdrawn, and signed so.', schema: ApprovalRequest, example: example.withdrawn },
+      200: {
+        description: 'The withdrawn request, with the signed withdrawal.',
+        schema: ApprovalRequest,
+        example: example.withdrawn,
+      },
     },
     failures: ['malformedJson', 'invalidField', 'approvalRequestNotFound', 'conflict', 'overloaded'],
     readsDatabase: true,

@@ -22,7 +22,7 @@ export const approvals = [
     tag: 'Approvals',
     summary: 'Deliver an approval that a human has signed',
     description:
-      'Any caller may deliver it: the approver’s signature is its authority. It is used up by the first execution that it covers and whose policy asks for it. Made by `countersign approver sign-approval`.',
+      'Any caller may deliver it, because the approver’s signature authorizes it. The first execution that it covers and whose policy asks for it uses it up. `countersign approver sign-approval` makes it.',
     body: { schema: SignedApproval, example: example.approval },
     answers: {
       201: { description: 'Stored, to be used once.', schema: Approval, example },
@@ -37,11 +37,14 @@ export const approvals = [
     readers: true,
     operationId: 'listApprovals',
     tag: 'Approvals',
-    summary: 'Approvals that were delivered',
+    summary: 'Delivered approvals',
     description: 'For humans and auditors.',
     query: {
       ...paging,
-      status: { schema: Type.Enum([...approvalStatuses]), description: 'Only approvals that stand so now.' },
+      status: {
+        schema: Type.Enum([...approvalStatuses]),
+        description: 'Only approvals with this status now.',
+      },
     },
     answers: {
       200: {
@@ -67,7 +70,7 @@ export const approvals = [
     readers: true,
     operationId: 'getApproval',
     tag: 'Approvals',
-    summary: 'One approval, and what became of it',
+    summary: 'One approval and its status',
     description: 'For humans and auditors.',
     params: {
       id: { schema: NonEmptyText, description: 'its approvalId', example: example.approvalId },

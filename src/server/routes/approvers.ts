@@ -15,8 +15,8 @@ export const approvers = [
     readers: true,
     operationId: 'listApprovers',
     tag: 'Approvals',
-    summary: 'Whose signed approvals count',
-    description: 'Every key ever enrolled, the revoked ones too. For humans and auditors.',
+    summary: 'Approvers and their keys',
+    description: 'All keys that were ever enrolled, including revoked ones. For humans and auditors.',
     order: 'approverId and keyId',
     schema: ApproverList,
     member: 'approvers',
@@ -35,7 +35,7 @@ export const approvers = [
     example: change,
     proposal: {
       description:
-        'A key and its id are enrolled once and for good: a revoked one does not come back. A key pair is made by `countersign approver keygen`.',
+        'A key or its id can be enrolled only once: a revoked key cannot be enrolled again. `countersign approver keygen` makes a key pair.',
       schema: ApproverProposal,
     },
   }),

@@ -20,7 +20,7 @@ export const audit = [
     path: '/audit/events',
     operationId: 'listAuditEvents',
     tag: 'Audit',
-    summary: 'What was refused and changed',
+    summary: 'Audit events of refusals and changes',
     description: 'For humans and auditors.',
     everybodys: true,
     filters: {
@@ -42,13 +42,14 @@ export const audit = [
     cost: 'compute',
     operationId: 'verifyAuditEvent',
     tag: 'Audit',
-    summary: 'Check an audit event that somebody shows you',
+    summary: 'Verify an audit event that you received',
     description:
       'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
     body: { schema: AuditEventWithSignature, example },
     answers: {
       200: {
-        description: '`valid` where this service signed it; a key that is not published is not valid.',
+        description:
+          '`valid` is true if this service signed the event; a signature by an unpublished key is not valid.',
         schema: AuditVerification,
         example: { valid: true, checks: [{ name: 'event signature', valid: true }] },
       },

@@ -17,9 +17,9 @@ export const callerKeys = [
     readers: true,
     operationId: 'listCallerKeys',
     tag: 'Governance',
-    summary: 'Whose keys open what',
+    summary: 'Keys of callers and their permissions',
     description:
-      'Every key that governance has issued or revoked, and the entries of SERVICE_API_KEYS. For humans and auditors.',
+      'All keys that governance has issued or revoked, and the entries of SERVICE_API_KEYS. For humans and auditors.',
     order: 'callerId',
     schema: CallerKeyList,
     member: 'callerKeys',
@@ -48,7 +48,7 @@ export const callerKeys = [
     example: change,
     proposal: {
       description:
-        'A key is issued once and for good: a revoked one does not come back. `countersign callers issue` makes one where its holder is; only its SHA-256 is sent. A revocation also ends an entry of SERVICE_API_KEYS.',
+        'A key can be issued only once: a revoked key cannot be issued again. Its holder makes it with `countersign callers issue` and sends only its SHA-256. A revocation can also name an entry of SERVICE_API_KEYS.',
       schema: CallerKeyProposal,
     },
   }),

@@ -9,10 +9,10 @@ export const callers = [
     path: '/callers/me',
     operationId: 'getCaller',
     tag: 'System',
-    summary: 'Who the key makes you, and what you may do',
+    summary: 'The caller of this key and its permissions',
     answers: {
       200: {
-        description: 'The effective scope; never key material.',
+        description: 'The effective permissions, without key material.',
         schema: CallerIdentity,
         example: {
           callerId: 'local-dev',

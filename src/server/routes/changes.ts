@@ -63,7 +63,11 @@ export function changeRoutes({
       tag: 'Governance',
       summary: `Propose a change of ${noun}`,
       answers: {
-        201: { description: 'What another human has to resolve.', schema: Change, example: example.pending },
+        201: {
+          description: 'The proposed change, which another human approves or rejects.',
+          schema: Change,
+          example: example.pending,
+        },
       },
       failures: ['fieldRequired', 'invalidField', 'conflict'],
       readsDatabase: true,
@@ -91,7 +95,7 @@ export function changeRoutes({
       description: 'For humans and auditors.',
       params,
       answers: {
-        200: { description: 'As it stands, and signed so.', schema: Change, example: example.approved },
+        200: { description: 'The change, with its signature.', schema: Change, example: example.approved },
       },
       failures: ['changeNotFound', 'overloaded'],
       readsDatabase: true,
@@ -108,7 +112,8 @@ export function changeRoutes({
       operationId: `approve${name}Change`,
       tag: 'Governance',
       summary: `Approve a change of ${noun}`,
-      description: 'For humans. In effect on every instance within a second. Not for who proposed it.',
+      description:
+        'For humans. Not for the human who proposed the change. It takes effect on every instance within a second.',
       params,
       body: { schema: ChangeApproval, example: example.approve },
       answers: { 200: { description: 'Approved.', schema: Change, example: example.approved } },
@@ -124,7 +129,7 @@ export function changeRoutes({
       operationId: `reject${name}Change`,
       tag: 'Governance',
       summary: `Reject a change of ${noun}`,
-      description: 'For humans. Not for who proposed it.',
+      description: 'For humans. Not for the human who proposed the change.',
       params,
       body: { schema: ChangeRejection, example: example.reject },
       answers: { 200: { description: 'Rejected.', schema: Change, example: example.rejected } },
@@ -137,7 +142,7 @@ export function changeRoutes({
 
 const status = {
   schema: Type.Enum([...changeStatuses]),
-  description: 'Only changes that stand so.',
+  description: 'Only changes with this status.',
 } as const
 
 /** Makes the parts that the lists have in common. */
@@ -159,8 +164,7 @@ export const changes = [
     path: '/changes',
     operationId: 'listChanges',
     summary: 'Changes of every kind',
-    description:
-      'For humans and auditors. Each change is read, approved and rejected by the routes of its kind.',
+    description: 'For humans and auditors. Use the routes of its kind to read, approve or reject a change.',
     filters: {
       status,
       kind: { schema: Type.Enum([...changeKinds]), description: 'Only changes of this kind.' },

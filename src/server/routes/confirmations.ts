@@ -17,9 +17,9 @@ export const confirmations = [
     path: '/confirmations/{id}',
     operationId: 'listConfirmations',
     tag: 'Webhooks',
-    summary: 'What providers say of a transaction',
+    summary: 'Confirmations of a transaction by providers',
     description:
-      'Each is signed, is in the evidence log, and verifies offline. Whether it agrees with this service is not in it: a contradiction is the audit event `confirmation.contradicts`.',
+      'Each confirmation is signed, is in the evidence log, and can be verified offline. It does not say whether it agrees with this service: a contradiction is recorded as the audit event `confirmation.contradicts`.',
     params: { id: transactionId(example.confirmation.businessTransactionId) },
     schema: ProviderConfirmationPage,
     member: 'confirmations',

@@ -57,7 +57,7 @@ export const documentation = [
     path: '/documentation',
     operationId: 'getDocumentation',
     tag: 'Pages',
-    summary: 'Interactive documentation, to try requests',
+    summary: 'Interactive documentation for trying requests',
     answers: { 200: pageAnswer('The page.') },
     failures: [],
     handle: (request) => answerKept(documentationPage, request),

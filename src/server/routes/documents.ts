@@ -81,10 +81,10 @@ export const documents = [
     path: '/api-manifest.json',
     operationId: 'getApiManifest',
     tag: 'System',
-    summary: 'What a machine reads first',
+    summary: 'Machine-readable index of the API',
     answers: {
       200: {
-        description: 'Where everything else is.',
+        description: 'Links to the documents, the keys and the routes.',
         schema: ApiManifest,
         example: { name: 'countersign', apiVersion: 'v1', buildVersion: '0.2.0', ...manifest },
         kept: true,

@@ -31,7 +31,7 @@ export const eventEndpoints = [
     readers: true,
     operationId: 'listEventEndpoints',
     tag: 'Events',
-    summary: 'Where events are pushed to, and how far each endpoint has been served',
+    summary: 'Event endpoints and the progress of their deliveries',
     description: 'For humans and auditors.',
     order: 'URL',
     schema: EventEndpointList,
@@ -62,7 +62,7 @@ export const eventEndpoints = [
     example: change,
     proposal: {
       description:
-        'To register takes url and types, to revoke the url. The endpoint is looked at now, again when it is approved, and at each delivery; it resolves to public addresses only.',
+        'To register an endpoint, send url and types; to revoke it, send its url. The url must resolve to public addresses only, which is checked now, again at the approval, and at each delivery.',
       schema: EventEndpointProposal,
       example: {
         ...change.pending.proposed,
@@ -77,9 +77,9 @@ export const eventEndpoints = [
     path: '/event-endpoints/{id}/secret',
     operationId: 'makeEventEndpointSecret',
     tag: 'Events',
-    summary: 'Have a secret made for `v1` signatures',
+    summary: 'Make a secret for `v1` signatures',
     description:
-      'For humans. The secret is shown in this answer and never again. It replaces the one before, which signs beside it until `previousUntil`, a day later. While an earlier one still signs, another takes a `stepUpAuthorization` of this human for the action `secret`.',
+      'For humans. Only this answer shows the secret. The previous secret keeps signing as well until `previousUntil`, a day later. During that day another secret needs a `stepUpAuthorization` of this human for the action `secret`.',
     params,
     body: { schema: EventSecretRequest, example: {} },
     answers: {
@@ -98,9 +98,9 @@ export const eventEndpoints = [
     path: '/event-endpoints/{id}/redeliver',
     operationId: 'redeliverEvents',
     tag: 'Events',
-    summary: 'Deliver events again, from a place in the feed on',
+    summary: 'Deliver events again from a cursor of the feed',
     description:
-      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped. A place later than that skips events, which takes a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`. A request without one, or for an earlier place, is 429 within a minute of the last redelivery to the endpoint, and while an endpoint that takes events has not had all that were there when it was asked for.',
+      'For humans. Enables a disabled endpoint. Without `after`, delivery continues where it stopped. A later cursor skips events and needs a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`. Without a step-up, or with an earlier cursor, the answer is 429 within a minute of the last redelivery to the endpoint, and until a working endpoint has received all events that existed at that redelivery.',
     params,
     body: { schema: EventRedelivery, example: {} },
     answers: {

@@ -25,7 +25,7 @@ const OcsfEvent = Type.Object(
 
 const EventPage = Type.Object({
   events: Type.Array(Type.Union([Event, OcsfEvent]), { description: 'Oldest first.' }),
-  next: Type.String({ description: 'The cursor behind them: `after` of the next request.' }),
+  next: Type.String({ description: 'The cursor after these events: `after` of the next request.' }),
 })
 
 const [receipt] = trustRecord.receipts
@@ -47,12 +47,12 @@ export const events = [
     path: '/events',
     operationId: 'listEvents',
     tag: 'Events',
-    summary: 'What happened',
-    description: `A caller's own events; everybody's for humans and auditors. In the order of the evidence log, without gaps: ask again with \`after\` set to the \`next\` of the reply before. With \`Prefer: wait=N\` an empty page waits for an event, ${WAIT_SECONDS_MAX} seconds at most. With \`Accept: ${NDJSON}\` each event is a line, and the cursor is in the \`Link\`.`,
+    summary: 'Events',
+    description: `A caller sees its own events; humans and auditors see all events. Events come in the order of the evidence log, without gaps: continue with \`after\` set to the \`next\` of the previous reply. With \`Prefer: wait=N\` an empty page waits for an event, ${WAIT_SECONDS_MAX} seconds at most. With \`Accept: ${NDJSON}\` each event is a line, and the cursor is in the \`Link\`.`,
     query: {
       after: {
         schema: Type.String(),
-        description: `The \`next\` of another page, or \`${FROM_NOW}\`. Left out: from the first event.`,
+        description: `The \`next\` of another page, or \`${FROM_NOW}\`. Default: from the first event.`,
       },
       types: {
         schema: Type.String(),
@@ -66,7 +66,7 @@ export const events = [
     },
     answers: {
       200: {
-        description: 'What is there, perhaps nothing.',
+        description: 'One page of events, possibly empty.',
         schema: EventPage,
         example: { events: [example], next: 'A1b2wwAAAAEAAAAAACs' },
         alternatives: { [NDJSON]: { schema: Type.String(), example: `${JSON.stringify(example)}\n` } },

@@ -26,13 +26,13 @@ export const evidence = [
     cost: 'compute',
     operationId: 'verify',
     tag: 'Evidence',
-    summary: 'Verify a record anew',
+    summary: 'Verify a record again',
     description:
-      'A fresh Verification is appended; earlier ones are kept. A record takes 10,000 of them, one more is a 409.',
+      'Appends a new Verification; earlier ones are kept. A record has at most 10,000; the next request answers 409.',
     body: { schema: RecordReference, example: { businessTransactionId } },
     answers: {
       200: {
-        description: '`status` tells whether the record holds.',
+        description: '`status` says whether the record is valid.',
         schema: Verification,
         example: verifications[0],
       },
@@ -47,7 +47,7 @@ export const evidence = [
     operationId: 'getLatestVerification',
     tag: 'Evidence',
     summary: 'The latest verification',
-    description: 'Runs none.',
+    description: 'Does not run a verification.',
     params,
     answers: {
       200: { description: 'The latest.', schema: Verification, example: verifications[0] },
@@ -76,7 +76,7 @@ export const evidence = [
     tag: 'Evidence',
     summary: 'Generate a receipt',
     description:
-      'The latest verification must be VERIFIED. A record takes 1,000 receipts, one more is a 409 `CONFLICT`.',
+      'The latest verification must be VERIFIED. A record has at most 1,000 receipts; the next request answers 409 `CONFLICT`.',
     body: { schema: RecordReference, example: { businessTransactionId } },
     answers: { 200: { description: 'The new receipt.', schema: Receipt, example: receipts[0] } },
     failures: [
@@ -95,7 +95,7 @@ export const evidence = [
     operationId: 'getLatestReceipt',
     tag: 'Evidence',
     summary: 'The latest receipt',
-    description: 'Generates none.',
+    description: 'Does not generate a receipt.',
     params,
     answers: {
       200: { description: 'The latest.', schema: Receipt, example: receipts[0], cached: true },
@@ -124,11 +124,11 @@ export const evidence = [
     operationId: 'replay',
     tag: 'Evidence',
     summary: "Check a record's signature again",
-    description: 'Executes and evaluates nothing, and stores nothing.',
+    description: 'Neither executes the transaction nor evaluates its policy, and stores nothing.',
     body: { schema: ReplayRequest, example: { businessTransactionId } },
     answers: {
       200: {
-        description: 'Whether the signature holds.',
+        description: '`verified` says whether the signature is valid.',
         schema: ReplayResult,
         example: { businessTransactionId, trustRecordHash, verified: true },
       },

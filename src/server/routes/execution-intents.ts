@@ -48,9 +48,9 @@ export const executionIntents = [
     readers: true,
     operationId: 'listUnfinalizedIntents',
     tag: 'Execution Intents',
-    summary: 'What is in doubt',
+    summary: 'Executions in doubt',
     description:
-      'Released to a connector, and past its deadline without evidence of how it ended. For humans and auditors.',
+      'Executions that were released to a connector and have no evidence of their outcome after their deadline. For humans and auditors.',
     query: linkedPaging,
     answers: {
       200: {
@@ -69,9 +69,9 @@ export const executionIntents = [
     path: '/execution-intents/{id}',
     operationId: 'getExecutionIntent',
     tag: 'Execution Intents',
-    summary: 'Whether an execution was released, and how it ended',
+    summary: 'The release of an execution and its outcome',
     description:
-      'After a 502 of POST /execute this tells how it stands. What ended by hand shows the signed transition.',
+      'Read it after a 502 of POST /execute. An intent that was closed later shows the signed transition.',
     params: { id: transactionId(trustRecord.businessTransactionId) },
     answers: {
       200: {
@@ -95,12 +95,12 @@ export const executionIntents = [
     path: '/execution-intents/{id}/finalize',
     operationId: 'finalizeIntent',
     tag: 'Execution Intents',
-    summary: 'Close what is in doubt from the stored record that proves it',
+    summary: 'Close an execution in doubt by its stored record',
     params: { id: transactionId(inDoubtExamples.toFinalize) },
     body: { schema: NoMembers, example: {} },
     answers: {
       200: {
-        description: 'FINALIZED, or ERRORED where the record is of a failed execution.',
+        description: 'The intent is FINALIZED, or ERRORED if the record is of a failed execution.',
         schema: ExecutionIntent,
         example: {
           ...closed,
@@ -119,9 +119,9 @@ export const executionIntents = [
     path: '/execution-intents/{id}/resolve',
     operationId: 'resolveIntent',
     tag: 'Execution Intents',
-    summary: 'Say how an execution ended that nothing else tells of',
+    summary: 'Record how an execution in doubt ended',
     description:
-      'Final. It runs nothing again: what was not executed is submitted anew, under another id. With `INTENT_CLOSE_QUORUM=2`, or `closeQuorum: 2` in its policy, it is closed when a second human says the same; until then whoever spoke first may say otherwise.',
+      'Final. It does not execute anything: submit a transaction that was not executed again, under a new id. With `INTENT_CLOSE_QUORUM=2`, or `closeQuorum: 2` in its policy, the intent is closed when a second human states the same outcome; until then the first human may change theirs.',
     params: { id: transactionId(inDoubtExamples.toResolve) },
     body: {
       schema: IntentResolution,
@@ -140,7 +140,7 @@ export const executionIntents = [
         },
       },
       202: {
-        description: 'Still in doubt: a second human must say the same.',
+        description: 'Still in doubt: a second human must state the same outcome.',
         schema: ExecutionIntent,
         example: {
           ...released,

@@ -16,7 +16,7 @@ export const externalConnectors = [
     operationId: 'listExternalConnectors',
     tag: 'External Connectors',
     summary: 'The external connectors in effect',
-    description: 'One for a capability. For humans and auditors.',
+    description: 'Each capability has at most one. For humans and auditors.',
     order: 'capability',
     schema: ExternalConnectorList,
     member: 'externalConnectors',
@@ -42,7 +42,7 @@ export const externalConnectors = [
     example: change,
     proposal: {
       description:
-        'To register takes all members but timeoutMs, to revoke the capability. The endpoint is looked at now and again when it is approved; it resolves to public addresses only.',
+        'To register a connector, send all members except the optional timeoutMs; to revoke it, send its capability. The endpoint must resolve to public addresses only, which is checked now and again at the approval.',
       schema: ExternalConnectorProposal,
       example: {
         ...change.pending.proposed,

@@ -20,11 +20,15 @@ export const keys = [
     path: '/keys/{keyId}',
     operationId: 'getKey',
     tag: 'System',
-    summary: 'A public key, of the service or of an approver',
+    summary: 'A public key of the service or of an approver',
     description:
-      'Keys that no longer sign stay readable, so that what they signed can be checked. An id with a colon, `{approverId}:{keyId}`, is an approver’s: it counts for approvals and for nothing else. A revoked key says since when, in `revokedAt`: what it signed from then on counts nowhere.',
+      'Keys that no longer sign stay readable, so that their signatures can be checked. An id with a colon, `{approverId}:{keyId}`, names an approver’s key, which is valid for approvals only. A revoked key has `revokedAt`: its signatures from that time on do not count.',
     params: {
-      keyId: { schema: NonEmptyText, description: 'As signatures name it.', example: signingKey.keyId },
+      keyId: {
+        schema: NonEmptyText,
+        description: 'The keyId, as signatures name it.',
+        example: signingKey.keyId,
+      },
     },
     answers: {
       200: { description: 'The key.', schema: PublicSigningKey, example: signingKey, cached: true },
@@ -39,7 +43,7 @@ export const keys = [
     tag: 'System',
     summary: 'All public signing keys',
     description:
-      'A superset of a standard key set (RFC 7517): the members of `jwk` stand beside the others too, so that libraries for JWKS read it. Entries may lack `jwk`.',
+      'A superset of a standard key set (RFC 7517): each entry repeats the members of its `jwk` at the top level, so that JWKS libraries can read it. Entries may lack `jwk`.',
     answers: {
       200: {
         description:
@@ -60,7 +64,7 @@ export const keys = [
     tag: 'System',
     summary: 'All public keys of approvers',
     description:
-      'As GET /keys/{keyId} answers each, the revoked ones with `revokedAt`. Offline verifiers take it beside the key set of the service.',
+      'Each entry is the answer of GET /keys/{keyId}; revoked keys have `revokedAt`. Offline verifiers need this list and the key set of the service.',
     answers: {
       200: {
         description: 'In ascending order of keyId.',

@@ -23,19 +23,21 @@ export const logAbsence = [
     path: '/log/absence/{kind}/{id}',
     alsoAt: '/log/{log}/absence/{kind}/{id}',
     operationId: 'getLogAbsence',
-    summary: 'That an id stands nowhere in the log, or how often',
+    summary: 'Proof that an id is not in the log, or how often it is',
     description:
-      'Of the entries up to `coveredTo`: newer ones, at most those of an hour, are not covered yet. `countersign log absent` asks and checks the proof. For humans and auditors; another caller may ask for an authorization, a receipt or a refusal of an id that is its own or that nobody has used.',
+      'The proof covers the entries up to `coveredTo`; newer entries, at most those of an hour, are not covered yet. `countersign log absent` fetches and checks the proof. For humans and auditors; any other caller may ask for an authorization, a receipt or a refusal of its own id or of an unused id.',
     mounted: (params, config) => logRoute.mounted(params, config) && isIdKind(params['kind'] ?? ''),
     params: {
       kind: {
         schema: Type.Enum(Object.keys(idKinds)),
-        description: 'What would have the id. Without an authorization nothing was executed.',
+        description:
+          'The kind of artifact that would have the id. Without an authorization nothing was executed.',
         example: 'authorization',
       },
       id: {
         schema: NonEmptyText,
-        description: 'A businessTransactionId for an authorization, a receipt and a refusal.',
+        description:
+          'The businessTransactionId for an authorization, a receipt and a refusal; for other kinds the id of the artifact.',
         example: '0b8f2c1e-6f0a-4d8e-9a55-2f7a3c1d9e40',
       },
     },

@@ -16,9 +16,9 @@ export const logCompleteness = [
     alsoAt: '/log/{log}/completeness',
     cost: 'compute',
     operationId: 'proveCompleteness',
-    summary: 'That a list of entries is complete',
+    summary: 'Proof that a list of entries is complete',
     description:
-      'The entries of a stream with the numbers from `from` to `to`, and the proof of how many the stream has under the newest checkpoint. An answer holds at most 256; `to` may be beyond the last. `countersign log complete` asks until it has all of them and checks the proofs. For humans and auditors; another caller may ask for its own stream only.',
+      'The entries of a stream with the numbers from `from` to `to`, and the proof of the stream’s length under the newest checkpoint. An answer holds at most 256 entries; `to` may exceed the length. `countersign log complete` fetches all entries and checks the proofs. For humans and auditors; any other caller may ask for its own stream only.',
     body: {
       schema: CompletenessRequest,
       example: { stream: { caller: 'local-dev' }, from: 1, to: 256 },

@@ -28,7 +28,7 @@ export const logWitness = [
     summary: 'Have a checkpoint of another log cosigned',
     description: `For logs of the file \`WITNESS_LOGS\`; without that variable the path is 404 \`Not Found\`. [C2SP tlog-witness](https://c2sp.org/tlog-witness): the
 body is \`old <size>\`, the consistency proof, an empty line and the checkpoint. The signature of the log is the authentication. A checkpoint is
-cosigned where it continues the newest one that was cosigned of its log, and it is stored before the answer.`,
+cosigned if it extends the newest cosigned checkpoint of its log, and it is stored before the answer.`,
     body: { schema: SignedNote, example: example.request, anyBytes: true },
     answers: {
       200: {
@@ -62,8 +62,8 @@ cosigned where it continues the newest one that was cosigned of its log, and it 
     path: '/log/witness/{originHash}/checkpoint',
     operationId: 'getWitnessedCheckpoint',
     tag: 'Log',
-    summary: 'The newest checkpoint of another log that was cosigned',
-    description: 'With the signatures of its log that were verified, and the cosignatures of this service.',
+    summary: 'The newest cosigned checkpoint of another log',
+    description: 'It carries the verified signatures of its log and the cosignatures of this service.',
     params: {
       originHash: {
         schema: Type.String({ pattern: '^[0-9a-f]{64}$' }),

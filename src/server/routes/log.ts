@@ -63,9 +63,9 @@ export const evidenceLog = [
     mounted: (params, config) => logRoute.mounted(params, config) || config.witness !== undefined,
     path: '/.well-known/countersign-log',
     operationId: 'getLogDescription',
-    summary: 'The logs of this service and their keys',
+    summary: 'The evidence logs of this service and their keys',
     description:
-      'Saved as a file it is what `--log` of every verifier takes. Keep it: a proof is only as good as the keys that a reader had before.',
+      'Save the answer as a file for the option `--log` of every verifier, and keep it: a proof is only as trustworthy as the keys that you had before.',
     answers: {
       200: {
         description:
@@ -118,7 +118,7 @@ export const evidenceLog = [
     operationId: 'getEntries',
     summary: 'Entries of the log, 256 in a bundle',
     description:
-      'C2SP `tlog-tiles`: `<N>`, or `<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. Each entry stands after its length in two bytes. For humans and auditors, or with `LOG_ACCESS=open` for everybody.',
+      'C2SP `tlog-tiles`: `<N>`, or `<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. Each entry follows its length in two bytes. For humans and auditors; with `LOG_ACCESS=open` for everybody.',
     params: {
       bundle: { schema: NonEmptyText, description: '`<N>[.p/<W>]`, slashes and all.', example: '000.p/1' },
     },
@@ -143,7 +143,7 @@ export const evidenceLog = [
     operationId: 'getTile',
     summary: 'Hashes of the tree, 256 in a tile',
     description:
-      'C2SP `tlog-tiles`: `<L>/<N>`, or `<L>/<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. For humans and auditors, or with `LOG_ACCESS=open` for everybody.',
+      'C2SP `tlog-tiles`: `<L>/<N>`, or `<L>/<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. For humans and auditors; with `LOG_ACCESS=open` for everybody.',
     params: {
       tile: {
         schema: NonEmptyText,
@@ -169,8 +169,8 @@ export const evidenceLog = [
     path: '/log/consistency',
     alsoAt: '/log/{log}/consistency',
     operationId: 'getConsistency',
-    summary: 'That a later tree begins with an earlier one',
-    description: 'RFC 9162 §2.1.4: nothing that was under the earlier checkpoint was changed or removed.',
+    summary: 'Proof that a later tree extends an earlier one',
+    description: 'RFC 9162 §2.1.4: no entry of the earlier tree was changed or removed.',
     query: {
       from: {
         schema: Type.Integer({ minimum: 1 }),
@@ -180,7 +180,7 @@ export const evidenceLog = [
       },
       to: {
         schema: Type.Integer({ minimum: 1 }),
-        description: 'The size of the later one; that of the newest checkpoint where it is left out.',
+        description: 'The size of the later tree (default: that of the newest checkpoint).',
       },
     },
     answers: {
@@ -198,20 +198,20 @@ export const evidenceLog = [
     ...get,
     path: '/log/proofs/{kind}/{id}',
     operationId: 'getLogProof',
-    summary: 'That an artifact is in the log',
+    summary: 'Proof that an artifact is in the log',
     description:
-      'A C2SP `.tlog-proof` under the newest checkpoint, whose `extra` is the entry. An artifact is under a checkpoint within a second, and `Prefer: wait=N` waits for it, 10 seconds at most. With `Accept: application/cose` it is a COSE receipt (RFC 9942), whose signature does not cover size and index.',
+      'A C2SP `.tlog-proof` under the newest checkpoint, whose `extra` is the entry. A checkpoint covers an artifact within a second; `Prefer: wait=N` waits for it, at most 10 seconds. With `Accept: application/cose` it is a COSE receipt (RFC 9942), whose signature does not cover size and index.',
     mounted: (params, config) => logRoute.mounted(params, config) && isProofKind(params['kind'] ?? ''),
     params: {
       kind: {
         schema: Type.Enum(Object.keys(proofKinds)),
-        description: 'What it is. A record is proven by the receipt that states its hash.',
+        description: 'The kind of the artifact. A record is proven by the receipt that states its hash.',
         example: 'receipt',
       },
       id: {
         schema: NonEmptyText,
         description:
-          'As it is read elsewhere: a businessTransactionId for an authorization, a receipt (the newest is meant), a record and a refusal.',
+          'The id of the artifact; for an authorization, a record, a refusal and a receipt (the newest) the businessTransactionId.',
         example: trustRecord.businessTransactionId,
       },
     },

@@ -42,9 +42,9 @@ const [proposal, ...changes] = changeRoutes({
   proposal: {
     path: '/policies/{name}/{version}/pending-changes',
     description:
-      'Without `proposedContent`, a version that is loaded and not yet approved is proposed as it stands. An approved version never changes. ' +
-      'It ends by `{"action": "retire", "reason": …}`, or by the change that approves its successor and names it in `retires`: then both ' +
-      'take effect at once. A retired version rejects every execution, stays readable, and is never approved again.',
+      'Without `proposedContent`, the loaded document of a version that is not yet approved is proposed. An approved version never changes. ' +
+      'To retire it, propose `{"action": "retire", "reason": …}`, or propose its successor and name it in `retires`: then both take ' +
+      'effect together. A retired version rejects every execution, stays readable, and can never be approved again.',
     params: versionParams('1.1.0'),
     schema: PolicyProposal,
     example: { reason: change.pending.reason, proposedContent: change.pending.proposed },
@@ -65,12 +65,16 @@ export const policies = [
     bodyBytesMax: 16 * 1024,
     operationId: 'validatePolicy',
     tag: 'Policies',
-    summary: 'Whether a policy version can be loaded',
+    summary: 'Check that a policy version can be loaded',
     description:
-      'Validates no document, and says nothing of approval: one that nobody has approved, or that was retired, can be loaded. Every answer but the 401 is `{valid, errors}`.',
+      'Does not validate a document or check approval: unapproved and retired versions can be loaded too. Every answer except the 401 is `{valid, errors}`.',
     body: { schema: PolicyVersion, example: { policyId: 'sandbox-echo', policyVersion: '1.0.0' } },
     answers: {
-      200: { description: 'It can.', schema: PolicyValidity, example: { valid: true, errors: [] } },
+      200: {
+        description: 'The version can be loaded.',
+        schema: PolicyValidity,
+        example: { valid: true, errors: [] },
+      },
     },
     failures: ['fieldRequired', 'policyNotFound', 'internal'],
     failureBody: ({ message }) => JSON.stringify({ valid: false, errors: [message] }),
@@ -105,7 +109,7 @@ export const policies = [
     tag: 'Policies',
     summary: 'Approved policy versions',
     description:
-      'Without retired ones: what is in effect in the place of some names them in `replaces`, and each of them names it in `replacedBy`.',
+      'Retired versions are left out. A version that replaces retired ones lists them in `replaces`; each of them names it in `replacedBy`.',
     query: {
       ...paging,
       capability: { schema: NonEmptyText, description: 'Only versions that govern this action.' },
@@ -141,7 +145,7 @@ export const policies = [
     tag: 'Policies',
     summary: 'One policy version',
     description:
-      'Its document, who approved it and who retired it, and what a caller has to send. A retired version stays readable.',
+      'The policy document, who approved and who retired the version, and the signals that a caller must send. A retired version stays readable.',
     params: versionParams('1.0.0'),
     answers: {
       200: { description: 'As it stands.', schema: PolicyDetail, example: policyDetail },

@@ -18,7 +18,7 @@ export const refusals = [
     path: '/refusals',
     operationId: 'listRefusals',
     tag: 'Refusals',
-    summary: 'Transactions that were not executed',
+    summary: 'Refused transactions',
     description:
       "A caller's own; everybody's for humans and auditors. With `Accept: application/x-ndjson` the whole range in one reply that streams, one refusal a line; without its last line, `exportEnd`, it is cut short.",
     filters: timeRange,
@@ -35,7 +35,7 @@ export const refusals = [
     path: '/refusal/{businessTransactionId}',
     operationId: 'getRefusal',
     tag: 'Refusals',
-    summary: 'Why a transaction was not executed',
+    summary: 'The Refusal Record of a transaction',
     params: { businessTransactionId: transactionId(example.businessTransactionId) },
     answers: {
       200: {
@@ -69,13 +69,13 @@ export const refusals = [
     cost: 'compute',
     operationId: 'verifyRefusal',
     tag: 'Refusals',
-    summary: 'Check a Refusal Record that somebody shows you',
+    summary: 'Verify a Refusal Record that you received',
     description:
       'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
     body: { schema: RefusalRecord, example },
     answers: {
       200: {
-        description: '`valid` where every check holds; a key that is not published is not valid.',
+        description: '`valid` is true if every check passes; a signature by an unpublished key is not valid.',
         schema: RefusalVerification,
         example: {
           valid: true,

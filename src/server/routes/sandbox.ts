@@ -15,15 +15,16 @@ export const sandbox = [
     cost: 'compute',
     operationId: 'evaluateInSandbox',
     tag: 'Sandbox',
-    summary: 'The decision a transaction would get, and everything that is wrong with it',
+    summary: 'Evaluate a transaction without executing it',
     description:
-      'Any JSON is answered 200. Nothing is stored, consumed, called or signed: whether the id is taken, whether declared signals are ' +
-      'what would be verified and how the connector would answer is not looked at. `presentState` tells what the verified signals are ' +
-      'now that the service itself holds; one that is left out of `signals` is decided on so.',
+      'Returns the decision and every problem of the transaction; any JSON answers 200. Nothing is stored, consumed, called or signed: ' +
+      'a duplicate id, state outside the service and the answer of the connector are not checked. `presentState` holds the current ' +
+      'values of the verified signals that the service itself knows; a signal left out of `signals` takes its value from there.',
     body: { schema: SubmittedTransaction, example: transaction },
     answers: {
       200: {
-        description: '`wouldAnswer` is what POST /execute answers, as far as that is known without state.',
+        description:
+          '`wouldAnswer` is the answer of POST /execute, as far as it is known without external state.',
         schema: SandboxEvaluation,
         example: evaluation,
       },
@@ -39,13 +40,13 @@ export const sandbox = [
     cost: 'compute',
     operationId: 'simulatePolicy',
     tag: 'Sandbox',
-    summary: 'Which past decisions a policy document would flip, or the end of versions would have refused',
+    summary: 'Compare past decisions with a policy document or a retirement of versions',
     description:
-      'Looks at one chunk of the past, newest first: transactions that you may read and that were decided under any version of ' +
-      'the `policyId` of the document, or of the one that is given in its place. With `retires`, it says too which executions were ' +
-      'approved under a version that would end: they would have been refused as they were sent, whatever the document says. Send the ' +
-      'same body with `cursor` set to `next` until `complete`. State is not verified again: signals are taken as declared, but for ' +
-      'those that were found to differ from it then.',
+      'Examines one chunk of the past, newest first: transactions that you may read and that were decided under any version of ' +
+      'the document’s `policyId`, or of the `policyId` given instead of a document. With `retires` it also lists executions that were ' +
+      'approved under a version to retire: they would have been refused as they were sent, whatever the document says. Send the ' +
+      'same body with `cursor` set to `next` until `complete`. State is not verified again: signals count as declared, except those ' +
+      'that differed from the verified state at the time.',
     body: { schema: SimulationRequest, example: { policy, since: '2026-11-21T00:00:00Z' } },
     answers: {
       200: {

@@ -22,7 +22,7 @@ export const savedPages = [
     tag: 'Pages',
     summary: 'A program that checks evidence offline',
     description:
-      'One file for Node 20 or newer, which installs nothing: `node countersign-verify.mjs record.json --jwks keys.json`.',
+      'One file for Node 20 or newer, without dependencies: `node countersign-verify.mjs record.json --jwks keys.json`.',
     answers: { 200: fileAnswer('text/javascript') },
     failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFileProgram('countersign-verify.mjs'),

@@ -17,9 +17,9 @@ export const system = [
     path: '/',
     operationId: 'getService',
     tag: 'System',
-    summary: 'Whether a key is good and the service answers',
+    summary: 'Check that a key is valid and the service answers',
     description:
-      'A client whose `Accept` names `text/html` and prefers it to JSON, as browsers do, gets a page with links to the others in place of the JSON, under the same status.',
+      'A client whose `Accept` prefers `text/html` to JSON, such as a browser, gets a page with links to the other pages instead of the JSON, with the same status.',
     answers: {
       200: { description: 'Up.', schema: ServiceStatus, example: { name: 'countersign', status: 'UP' } },
     },
@@ -34,8 +34,8 @@ export const system = [
     limit: 'health',
     operationId: 'getHealth',
     tag: 'System',
-    summary: 'Whether the process runs',
-    description: 'Checks nothing else.',
+    summary: 'Check that the process runs',
+    description: 'Does not check the database.',
     answers: { 200: { description: 'It runs.', schema: Health, example: { status: 'UP' } } },
     failures: [],
     handle: async () => json({ status: 'UP' }),
@@ -47,7 +47,7 @@ export const system = [
     limit: 'health',
     operationId: 'getReadiness',
     tag: 'System',
-    summary: 'Whether executions can be stored',
+    summary: 'Check that executions can be stored',
     answers: {
       200: {
         description: 'The database and its execution-intents table are usable.',
@@ -55,7 +55,7 @@ export const system = [
         example: { status: 'READY', authDisabled: false },
       },
       503: {
-        description: 'They are not, or the service is stopping.',
+        description: 'The database or the table is not usable, or the service is stopping.',
         schema: NotReady,
         example: {
           status: 'NOT_READY',
@@ -73,7 +73,7 @@ export const system = [
     path: '/version',
     operationId: 'getVersion',
     tag: 'System',
-    summary: 'The version of the API and of the build',
+    summary: 'Versions of the API and of the build',
     answers: {
       200: {
         description: '`version` identifies a build of a deployment; it is no release number.',

@@ -42,12 +42,12 @@ export const transactions = [
     tag: 'Execution',
     summary: 'Execute a business transaction',
     description:
-      'Decides, executes, verifies and receipts within the request. A rejection by the policy is the 500 `Execution rejected: …`. ' +
-      'After a 502 do not retry: whether the effect happened is not known.',
+      'The reply follows the decision, the execution, its verification and its receipt. A rejection by the policy answers 500 ' +
+      '`Execution rejected: …`. Do not retry after a 502: the outcome of the execution is unknown.',
     body: { schema: SubmittedTransaction, example: transaction },
     answers: {
       200: {
-        description: 'What happened, sealed. `executions[].status` tells how the connector ended.',
+        description: 'The sealed record. `executions[].status` is the outcome of the connector.',
         schema: ExecutionTrustRecord,
         example: trustRecord,
         optionalHeaders: ['Server-Timing'],
@@ -63,12 +63,12 @@ export const transactions = [
     limit: 'execute',
     operationId: 'createTransaction',
     tag: 'Execution',
-    summary: 'Execute a business transaction, answered as a creation',
-    description: 'The same execution as POST /execute, on the same budget.',
+    summary: 'Execute a business transaction and answer 201',
+    description: 'Executes as POST /execute does and counts against the same rate limit.',
     body: { schema: SubmittedTransaction, example: secondTransaction },
     answers: {
       201: {
-        description: 'What happened, sealed.',
+        description: 'The sealed record.',
         schema: ExecutionTrustRecord,
         example: trustRecord,
         optionalHeaders: ['Server-Timing'],
@@ -84,7 +84,8 @@ export const transactions = [
     operationId: 'listTransactions',
     tag: 'Execution',
     summary: 'The transactions you submitted',
-    description: 'A page ends early where it reaches 4 MiB; follow `Link` to the end.',
+    description:
+      'A page has at most 4 MiB and may hold fewer entries than asked for; follow `Link` to the end.',
     filters: ofCaller,
     schema: Type.Array(BusinessTransaction),
     example: [trustRecord.transaction],
@@ -96,7 +97,7 @@ export const transactions = [
     path: '/transactions/{id}',
     operationId: 'getTransaction',
     tag: 'Execution',
-    summary: 'One of them',
+    summary: 'One transaction that you submitted',
     params: { id: transactionId(transaction.businessTransactionId) },
     answers: {
       200: { description: 'As stored.', schema: BusinessTransaction, example: trustRecord.transaction },

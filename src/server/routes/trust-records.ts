@@ -38,7 +38,7 @@ export const trustRecords = [
     tag: 'Evidence',
     summary: 'Export records in bulk',
     description:
-      'Follow `Link` to the end: a page costs the same however deep it is, and ends early where it reaches 4 MiB. With `Accept: application/x-ndjson` the whole range in one reply that streams, one record a line; without its last line, `exportEnd`, it is cut short.',
+      'Follow `Link` to the end: a late page costs as little as the first one. A page has at most 4 MiB. With `Accept: application/x-ndjson` the whole range in one reply that streams, one record a line; without its last line, `exportEnd`, it is cut short.',
     filters: { ...timeRange, ...ofCaller },
     schema: Type.Array(ExecutionTrustRecord),
     example: [example],
@@ -53,7 +53,7 @@ export const trustRecords = [
     tag: 'Evidence',
     summary: 'One record',
     description:
-      'With `?bundle` everything that its execution rests on, and proofs of inclusion in the evidence log, all under one checkpoint. It is under one within a second, and `Prefer: wait=N` waits for it, 10 seconds at most.',
+      'With `?bundle` the reply holds all evidence of the execution with proofs of inclusion in the evidence log, all for one checkpoint. A checkpoint covers the record within a second; `Prefer: wait=N` waits for it, at most 10 seconds.',
     params: { id: transactionId(example.businessTransactionId) },
     query: {
       bundle: {

@@ -47,7 +47,7 @@ export const webhookEvents = [
     path: '/webhook-events',
     operationId: 'listWebhookEvents',
     tag: 'Webhooks',
-    summary: 'What providers delivered, and what became of it',
+    summary: 'Webhook deliveries and their outcomes',
     description: `For humans and auditors. With \`provider\` or \`outcome\` a page looks at 10,000 deliveries: it may hold fewer than \`pageSize\`, or none,
 and still have a \`Link\`. Only a missing \`Link\` says that a page is the last one.`,
     everybodys: true,
@@ -57,7 +57,10 @@ and still have a \`Link\`. Only a missing \`Link\` says that a page is the last 
         description: 'Only deliveries of this provider.',
         mustBe: 'a provider’s name in lower case',
       },
-      outcome: { schema: Type.Enum([...deliveryOutcomes]), description: 'Only deliveries that ended so.' },
+      outcome: {
+        schema: Type.Enum([...deliveryOutcomes]),
+        description: 'Only deliveries with this outcome.',
+      },
       ...timeRange,
     },
     schema: WebhookEventPage,
@@ -72,7 +75,7 @@ and still have a \`Link\`. Only a missing \`Link\` says that a page is the last 
     operationId: 'getWebhookEvent',
     tag: 'Webhooks',
     summary: 'A delivery with its headers and its body',
-    description: 'For humans and auditors. The body is what was signed, byte for byte.',
+    description: 'For humans and auditors. The body is returned byte for byte, as the provider signed it.',
     params: id(deliveryExamples.shown),
     answers: {
       200: {
@@ -100,13 +103,13 @@ and still have a \`Link\`. Only a missing \`Link\` says that a page is the last 
     path: '/webhook-events/{id}/process',
     operationId: 'processWebhookEvent',
     tag: 'Webhooks',
-    summary: 'Process a delivery again, by the rules that are in effect now',
+    summary: 'Process a delivery again with the rules in effect now',
     description: `After a rule has changed, or when processing has failed for good. What it said before stays: confirmations are never taken back, and
 an intent that is closed stays closed.`,
     params: id(deliveryExamples.toProcess),
     body: { schema: NoMembers, example: {} },
     answers: {
-      200: { description: 'It waits for its job.', schema: WebhookEvent, example: waiting },
+      200: { description: 'The delivery waits for its job.', schema: WebhookEvent, example: waiting },
     },
     failures: ['invalidField', 'webhookEventNotFound', 'conflict'],
     readsDatabase: true,

@@ -22,7 +22,7 @@ export const webhookRules = [
     tag: 'Webhooks',
     summary: 'The rules for the deliveries of providers',
     description:
-      'Every list of rules that was ever approved, and those of files that nobody has approved. Of a provider the first is in effect. For any caller.',
+      'All lists of rules that were ever approved, and unapproved lists from files. The first entry of each provider is in effect. For any caller.',
     order: 'provider, the newest approval first',
     schema: WebhookRulesPage,
     member: 'webhookRules',
@@ -53,7 +53,7 @@ export const webhookRules = [
     example: change,
     proposal: {
       description:
-        'The list replaces the one in effect. An empty one ends every rule of the provider. Without `rules`, those of the file in `WEBHOOK_DIR` are proposed.',
+        'The list replaces the list in effect. An empty list removes all rules of the provider. Without `rules`, the list in the provider’s file in `WEBHOOK_DIR` is proposed.',
       schema: WebhookRulesProposal,
     },
   }),

@@ -32,7 +32,7 @@ export const webhooks = [
     bodyBytesMax: 1_000_000,
     operationId: 'receiveWebhook',
     tag: 'Webhooks',
-    summary: 'Take a delivery of a provider',
+    summary: 'Receive a webhook delivery from a provider',
     description: `For providers, not for clients of this service. There for each provider that has a \`<PROVIDER>_WEBHOOK_SECRET\`; the
 others are 404 \`Not Found\`. How a delivery is signed and where its event id stands is the scheme of the provider,
 \`<PROVIDER>_WEBHOOK_SCHEME\`. By default two headers are named after the provider, with \`-\` for \`_\`: \`X-<Provider>-Signature\`, the
@@ -49,7 +49,7 @@ or whose very bytes were received before is acknowledged and not stored again. A
     body: { schema: WebhookDelivery, example: captured, anyBytes: true },
     answers: {
       200: {
-        description: 'The delivery is stored, or was before.',
+        description: 'The delivery is stored, now or earlier.',
         schema: WebhookReceipt,
         example: { status: 'accepted' },
       },
