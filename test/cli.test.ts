@@ -156,7 +156,7 @@ describe('keys rotate and list', () => {
     const now = new Date().toISOString()
     const first = countersign(['keys', 'revoke', old, '--dir', 'k'])
     const [, time = ''] =
-      /^Revoked \S+: what it signed from (\S+) on counts nowhere\.$/m.exec(first.stdout) ?? []
+      /^Revoked \S+: signatures that it made from (\S+) on do not count\.$/m.exec(first.stdout) ?? []
     expect(first.status).toBe(0)
     expect(time >= now && time <= new Date().toISOString()).toBe(true)
     expect(readFileSync(join(folder, 'k', `${old}.revoked`), 'utf8')).toBe(`${time}\n`)

@@ -105,7 +105,7 @@ test('show tells the story of one: what the provider said, and who closed it', a
   expect(first).toMatch(/ {2}RESOLVED$/)
   expect(story.map((line) => line.replace(new RegExp(`^${TIME}  `), ''))).toEqual([
     'RELEASED',
-    'acme says executed (delivery evt_1\ufffd[31m, rule paid), and this does not hold: payload.amount == transaction.intent.parameters.amount',
+    'acme says executed (delivery evt_1\ufffd[31m, rule paid), but these comparisons fail: payload.amount == transaction.intent.parameters.amount',
     'RESOLVED EXECUTED by olive: The provider says so.',
   ])
 })

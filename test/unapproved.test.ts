@@ -17,7 +17,7 @@ test('a policy version that came with a release is named until it is approved, w
   addPolicy(policyDir, { name: 'later', version: '1.1.0', capability: 'test:later' })
   const service = await start()
   const sentence =
-    'Nobody has approved these policies, and executions under them are rejected: later 1.0.0, later 1.1.0.'
+    'These policies are not approved, and executions under them are rejected: later 1.0.0, later 1.1.0.'
   expect((await service.get('/ready')).body).toMatchObject({ status: 'READY', warnings: [sentence] })
   expect(service.lines().filter(({ msg, level }) => msg === sentence && level === 40)).toHaveLength(1)
 

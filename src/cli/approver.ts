@@ -31,7 +31,7 @@ export function approverKeygen({ dir, name }: Given<typeof approver.keygen>): vo
   if (!/^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,63}$/.test(name))
     throw new Error('--name must be 1 to 64 letters, digits or . _ @ -, without a dot in front.')
   const { file, publicPem } = makeKeyPair(resolve(dir), name)
-  console.error(`The private key is ${file.private}. Nobody else needs it: give it to no one, and to no service.
+  console.error(`The private key is ${file.private}. Keep it secret: no person and no service ever needs it.
 
 What to do next with the public key below:
   to approve actions: have a human propose it by POST /approvers/changes
@@ -228,7 +228,7 @@ function showChange(change: Members, action: StepUpRequest['action']): void {
   show(`You ${action}, by this signature, this change:`, shownOf(change))
   const { warnings, diff } = change
   if (Array.isArray(warnings) && warnings.length > 0) show('The service warns:', warnings)
-  if (diff !== undefined) show('What differs from what stands:', diff)
+  if (diff !== undefined) show('Differences from the document in effect:', diff)
 }
 
 /** The body of `POST …/approve`, but for a reason. */

@@ -64,7 +64,7 @@ const CONFIRMATIONS_SHOWN = 100
 
 function confirmed({ receivedAt, provider, eventId, ruleId, says, comparisons }: ProviderConfirmation): Line {
   const failed = comparisons.filter(({ holds }) => !holds).map(({ expression }) => expression)
-  const but = failed.length === 0 ? '' : `, and this does not hold: ${failed.join('; ')}`
+  const but = failed.length === 0 ? '' : `, but these comparisons fail: ${failed.join('; ')}`
   return [receivedAt, `${provider} says ${says} (delivery ${eventId}, rule ${ruleId})${but}`]
 }
 

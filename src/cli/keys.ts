@@ -60,7 +60,7 @@ export function revoke({ keyId, dir: given, at }: Given<typeof keys.revoke>): vo
     )
   const now = new Date()
   const revokedAt = revokeKey(dir, key, { at: at ?? now.toISOString(), now })
-  console.log(`Revoked ${keyId}: what it signed from ${revokedAt} on counts nowhere.`)
+  console.log(`Revoked ${keyId}: signatures that it made from ${revokedAt} on do not count.`)
   console.log(
     `Running services publish that within a second. Where instances have folders of their own, copy ${revocationFile(dir, keyId)} to each.`,
   )

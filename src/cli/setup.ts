@@ -88,7 +88,7 @@ function refuseWhere(config: Config, { ownDatabase }: { ownDatabase: boolean }):
     throw new Error(
       'NODE_ENV is production: this is for a trial, where one person has the keys of all humans.',
     )
-  if (config.authDisabled) throw new Error('SERVICE_AUTH_DISABLED is set: then nobody is a human.')
+  if (config.authDisabled) throw new Error('SERVICE_AUTH_DISABLED is set: then no caller is a human.')
   if (config.databaseUrl !== undefined && !ownDatabase)
     throw new Error(
       'DATABASE_URL is set. This is for a trial: it enrols an approver whose key it makes itself. Unset it, or say --own-database.',
@@ -162,7 +162,7 @@ function nextSteps(made: {
   const start = made.isEmbedded
     ? `  ${made.start}`
     : `  export SERVICE_API_KEYS="$(cat ${folder}/service-api-keys.json)"\n  ${made.start}`
-  return `For a trial only: ${folder} holds the keys of everybody. Whoever has all of them decides alone. Outside of a trial each human makes
+  return `For a trial only: ${folder} holds the keys of all humans. A person who has all of them decides alone. Outside of a trial each human makes
 their own keys on their own machine (handbook, "Governing").
 
   ${folder}/alice.json, bob.json   two humans who decide on changes: one proposes, the other approves

@@ -91,7 +91,7 @@ const NAMES_SHOWN_MAX = 10
 function nameWarnings({ inEffect, unclear }: ReturnType<typeof callerKeys>): string[] {
   const all = [
     ...unclear.map(
-      (sentence) => `${sentence} Nobody may speak for it: issue the key again with another name.`,
+      (sentence) => `${sentence} No caller may act under this name: issue the key again with another name.`,
     ),
     ...lookalikeWarnings(inEffect.flatMap(({ caller }) => [caller.callerId, ...caller.allowedPrincipalIds])),
   ]

@@ -109,7 +109,7 @@ describe('start and stop', () => {
     rmSync(file)
     const { said } = await drive(dataDir)
     expect(said).toEqual({
-      refusal: `${file} is missing, and without it the database beside it cannot be opened: restore it.`,
+      refusal: `${file} is missing, and the database in the same folder cannot be opened without it: restore it.`,
     })
     expect(existsSync(file)).toBe(false)
   })

@@ -341,7 +341,9 @@ describe('POST /execution-intents/{id}/resolve 202, where it takes two humans', 
     expect((await read(id)).body).toEqual(first.body)
     expect((await say(id, human, 'EXECUTED')).status).toBe(202)
     expect(reply(await say(id, second, 'NOT_EXECUTED'))).toEqual(
-      conflict('olive says EXECUTED: two humans must say the same. Whoever is wrong says otherwise.'),
+      conflict(
+        'olive says EXECUTED: two humans must state the same outcome. The one who is wrong must correct it.',
+      ),
     )
     expect(idsOf(await unfinalized())).toContain(id)
 

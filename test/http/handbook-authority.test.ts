@@ -243,7 +243,7 @@ describe('Changing policies', () => {
     })
     const approving = await run(next('policies.md'))
     expect(approving.stderr).toContain('The service warns:')
-    expect(approving.stderr).toContain('What differs from what stands:')
+    expect(approving.stderr).toContain('Differences from the document in effect:')
     expect(approving.stderr).toContain('You sign, too, that you saw this report of its impact:')
     expect(approving.stdout).toContain('1 of 1 past decisions under sandbox-echo would flip')
     expect(approving.stdout).toEqual(

@@ -330,7 +330,7 @@ describe('an approval by a person behind an execution counts for nothing', () =>
     const said = (await upgraded.get('/ready')).body.warnings as string[]
     const keyId = keyIdOf(bot.issue.keyHash)
     for (const sentence of [
-      `evans-bot:${keyId} allowedPrincipalIds[1] "evan2 " begins or ends with white space. Nobody may speak for it: issue the key again with another name.`,
+      `evans-bot:${keyId} allowedPrincipalIds[1] "evan2 " begins or ends with white space. No caller may act under this name: issue the key again with another name.`,
       'The name "ev\\u0430n2" is easily taken for another one: use letters, digits and . _ - : @, and no dot at the end.',
     ]) {
       expect(said).toContain(sentence)

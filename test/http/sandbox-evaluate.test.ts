@@ -363,5 +363,5 @@ test('of thousands of problems the first fifty are told, and that there are more
   const signals = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`s${i}`, 'x']))
   const { problems } = await evaluate(aTransaction({ signals }))
   expect(problems).toHaveLength(51)
-  expect(problems.at(-1)).toEqual({ path: '', message: 'There is more; it is told once these are gone.' })
+  expect(problems.at(-1)).toEqual({ path: '', message: 'More problems exist; fix these to see them.' })
 })

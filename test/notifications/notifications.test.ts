@@ -224,7 +224,7 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
   await until(
     async () =>
       (await service.get('/ready')).text.includes(
-        "Approvers are not told by 'slack': the notification was answered with status 503.",
+        "'slack' did not notify approvers: the notification was answered with status 503.",
       ),
     '/ready to say so',
     60_000,

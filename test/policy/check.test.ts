@@ -181,12 +181,12 @@ describe('an expression is refused, by rule and column', () => {
     [
       'intent.parameters.a.exists(x, x.exists(y, y > 1.0))',
       31,
-      'exists() stands inside another loop: nested loops multiply.',
+      'exists() is inside another loop: nested loops multiply.',
     ],
     [
       'intent.parameters.a.filter(x, x > 1.0).all(y, y > 2.0)',
       1,
-      'filter() stands inside another loop: nested loops multiply.',
+      'filter() is inside another loop: nested loops multiply.',
     ],
     [
       'intent.parameters.a.exists(x, x in intent.parameters.b)',

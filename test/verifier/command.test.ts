@@ -69,13 +69,17 @@ test('a valid record exits 0, with a line for each check and what a pass does no
 // proves abuse: A folder of evidence in which a name leads to a pipe
 describe('a folder that somebody sent', () => {
   test.each<[string, (path: string) => unknown, string]>([
-    ['a pipe', (path) => spawnSync('mkfifo', [join(path, 'pipe.json')]), 'pipe.json is no plain file'],
+    ['a pipe', (path) => spawnSync('mkfifo', [join(path, 'pipe.json')]), 'pipe.json is not a plain file'],
     [
       'a pipe below',
       (path) => spawnSync('mkfifo', [join(path, 'below', 'p.JSONL')]),
-      'p.JSONL is no plain file',
+      'p.JSONL is not a plain file',
     ],
-    ['a device', (path) => symlinkSync('/dev/zero', join(path, 'zero.json')), 'zero.json is no plain file'],
+    [
+      'a device',
+      (path) => symlinkSync('/dev/zero', join(path, 'zero.json')),
+      'zero.json is not a plain file',
+    ],
     ['a link to itself', (path) => symlinkSync('.', join(path, 'a')), 'a is a link to a folder'],
     [
       'a link to another folder',

@@ -99,7 +99,7 @@ describe('a document is refused', () => {
     [
       'a loop within a loop',
       aDocument(aRule({ when: 'payload.a.exists(x, x.b.exists(y, y == 1.0))' })),
-      'acme.yaml, rule paid, when, column 21: exists() stands inside another loop: nested loops multiply.',
+      'acme.yaml, rule paid, when, column 21: exists() is inside another loop: nested loops multiply.',
     ],
     [
       'a loop that reads the payload again',

@@ -31,7 +31,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
       if (first.resolution === resolution.resolution)
         return { state: 'RESOLVED', ...resolution, agreedWith: first.by }
       return failures.conflict(
-        `${first.by} says ${first.resolution}: two humans must say the same. Whoever is wrong says otherwise.`,
+        `${first.by} says ${first.resolution}: two humans must state the same outcome. The one who is wrong must correct it.`,
       )
     },
   })

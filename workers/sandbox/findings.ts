@@ -28,7 +28,7 @@ export function shown(findings: Iterable<Finding>): Finding[] {
   let characters = 0
   for (const { path, message } of findings) {
     if (listed.length === FINDINGS_MAX || characters > CHARACTERS_MAX)
-      return [...listed, { path: '', message: 'There is more; it is told once these are gone.' }]
+      return [...listed, { path: '', message: 'More problems exist; fix these to see them.' }]
     listed.push({ path, message })
     characters += path.length + message.length
   }

@@ -14,7 +14,7 @@ export type CountersignEvent = Extract<Page['events'][number], { eventId: string
 export interface EventPage {
   /** Oldest first. */
   readonly events: readonly CountersignEvent[]
-  /** The cursor behind them: `after` of the next page. Keep it to go on after a restart. */
+  /** The cursor after these events: `after` of the next page. Keep it to go on after a restart. */
   readonly next: string
 }
 

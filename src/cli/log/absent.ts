@@ -92,7 +92,7 @@ function described(
     indexes.length === 0
       ? `No ${kind} ${id} is among the first ${coveredTo} entries of ${origin}.`
       : `The ${kind} ${id} is ${times} among the first ${coveredTo} entries of ${origin}: at index ${indexes.join(', ')}.`,
-    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: ask again one hour after the entry. The last ones of a closed log are never covered.`,
+    `The ${size - coveredTo} newest entries under the checkpoint are not covered: ask again one hour after the entry in question. The last entries of a closed log are never covered.`,
     'That follows from the signed checkpoint, provided that the log sorted its ids rightly: `countersign log audit` checks that for all of them.',
   ]
 }

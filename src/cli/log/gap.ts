@@ -9,7 +9,7 @@ import { parseEvidence } from '../../formats/verifier/parse.ts'
 import { CannotCheck } from '../cannot-check.ts'
 
 /** The sentence stands after such lines where nothing is wrong. */
-export const NOTHING_ELSE = 'No problems, but for what is disclosed above.'
+export const NOTHING_ELSE = 'No problems except those disclosed above.'
 
 /** A line each. */
 export function describedGap({ previous, checkpoint, contradiction, entriesLost }: PreviousLog): string[] {

@@ -182,7 +182,7 @@ async function queueIsShort(pool: Pool): Promise<void> {
     if (queuedAbout <= QUEUED_MAX) return
     if (performance.now() - startedMs > PATIENCE_MS)
       throw new Error(
-        'Nothing was taken out of the queue of the log for a minute: is a service running, and not with LOG=off? What is queued stays queued; run this again.',
+        'The queue of the log did not shrink for a minute: is a service running, without LOG=off? The queue is kept; run this command again.',
       )
     await delay(100)
   }

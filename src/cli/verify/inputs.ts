@@ -56,7 +56,7 @@ async function filesBelow(folder: string): Promise<string[]> {
       throw new Unusable(`${path} is a link to a folder: give the folder itself.`)
     } else if (EVIDENCE_FILE.test(entry.name)) {
       if (!(await stat(path)).isFile())
-        throw new Unusable(`${path} is no plain file: nobody knows where it ends.`)
+        throw new Unusable(`${path} is not a plain file, so it may never end.`)
       found.push(path)
     }
   }

@@ -218,7 +218,7 @@ function inspect<Source extends string>(
 
   function walkLoop(node: ASTNode & { op: 'rcall' }, place: Place): void {
     const [name, list, [variable, ...body]] = node.args
-    if (place.looping) refuse(node, `${name}() stands inside another loop: nested loops multiply.`)
+    if (place.looping) refuse(node, `${name}() is inside another loop: nested loops multiply.`)
     walk(list, { ...place, looping: true })
     if (variable?.op !== 'id') return
     if (isSource(variable.args) || constants.includes(variable.args))

@@ -300,7 +300,7 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   if (console !== undefined && !isConsoleOrigin(console))
     problems.push(`CONSOLE_ORIGIN must be ${describe(Environment, 'CONSOLE_ORIGIN')}.`)
   if (console !== undefined && authDisabled)
-    problems.push('CONSOLE_ORIGIN must not be set with SERVICE_AUTH_DISABLED: nobody could log in.')
+    problems.push('CONSOLE_ORIGIN must not be set with SERVICE_AUTH_DISABLED: no human could log in.')
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
     if (given[name] !== undefined && !isConnectionString(given[name]))
       problems.push(`${name} cannot be read: its host, port or path is malformed.`)

@@ -22,7 +22,7 @@ import {
 export interface AbsenceStatement {
   /** The origin of the log. */
   readonly log: string
-  /** The signed note that everything is proven under. */
+  /** The signed note under which everything is proven. */
   readonly checkpoint: string
   readonly kind: IdKind
   /** UUIDs in lower case. */

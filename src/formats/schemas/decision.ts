@@ -13,7 +13,7 @@ const VerifiedSignal = Type.Object({
   notCounted: Type.Optional(
     Type.Array(Text, {
       description:
-        'by approval: the approverIds of the persons behind the execution (its caller and its principal), sorted; no approval by one of them counts. Left out in evidence of before this member was there',
+        'by approval: the approverIds of the persons behind the execution (its caller and its principal), sorted; approvals by them do not count. Absent in evidence that is older than this member',
     }),
   ),
   request: Type.Optional(

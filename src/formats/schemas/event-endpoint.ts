@@ -16,7 +16,8 @@ const callerIds = Type.Array(NonEmptyText, {
   minItems: 1,
   maxItems: 64,
   uniqueItems: true,
-  description: 'an array of 1 to 64 different callerIds: whose events are sent; without it everybody’s',
+  description:
+    'an array of 1 to 64 different callerIds, whose events are sent; without it the events of all callers',
 })
 
 export const EventEndpoint = Type.Object({
@@ -33,7 +34,7 @@ export const EventEndpoint = Type.Object({
   cursor: Type.Optional(
     Type.String({ description: 'everything in the feed up to here is delivered; absent: nothing is' }),
   ),
-  hasSecret: Type.Boolean({ description: 'whether deliveries carry a `v1` signature beside `v1a`' }),
+  hasSecret: Type.Boolean({ description: 'whether deliveries carry a `v1` signature in addition to `v1a`' }),
   lastSuccessAt: Type.Optional(Instant),
   lastFailureAt: Type.Optional(Instant),
   lastFailure: Type.Optional(NonEmptyText),

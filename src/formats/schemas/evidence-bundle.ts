@@ -29,7 +29,7 @@ export const EvidenceBundle = Type.Object({
     }),
     {
       description:
-        'Of every change, every approval, the authorization, the newest receipt and every confirmation in the record.',
+        'Proofs of every change, every approval, the authorization, the newest receipt and every confirmation in the record.',
     },
   ),
 })

@@ -24,7 +24,10 @@ export const IntentTransition = Type.Object({
   }),
   confirmationId: Type.Optional(Uuid),
   agreedWith: Type.Optional(
-    Type.String({ pattern: '\\S', description: 'the callerId of the human who had said the same before' }),
+    Type.String({
+      pattern: '\\S',
+      description: 'the callerId of the first human, who stated the same outcome',
+    }),
   ),
   at: Instant,
   trustRecordHash: Type.Optional(Sha256),
@@ -51,7 +54,10 @@ export const ExecutionIntent = Type.Object({
   firstWord: Type.Optional(
     Type.Object(
       { resolution: Resolution, note: NonEmptyText, by: NonEmptyText, at: Instant },
-      { description: 'what a human said of how it ended; a second one must say the same to close it' },
+      {
+        description:
+          'the outcome that a human stated; a second human must state the same to close the intent',
+      },
     ),
   ),
   authorization: ExecutionAuthorization,

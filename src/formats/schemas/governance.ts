@@ -64,7 +64,7 @@ export const EndpointStepUp = stepUpOf(
     ...once,
     endpointId: Uuid,
     action: Type.Enum(['redeliver', 'secret'], { description: 'one of redeliver, secret' }),
-    after: Type.Optional(Type.String({ description: 'of a redelivery, as in the body' })),
+    after: Type.Optional(Type.String({ description: 'for a redelivery: the same as in the body' })),
   }),
 )
 export type EndpointStepUp = Type.Static<typeof EndpointStepUp>
@@ -88,7 +88,10 @@ export const Reason = Type.String({
 /** The members of a thing that a change has put into effect. */
 export const approvedMembers = {
   approvedBy: Type.Optional(
-    Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
+    Type.String({
+      minLength: 1,
+      description: 'a callerId, or `genesis` for versions loaded at the very first start',
+    }),
   ),
   approvedAt: Type.Optional(Instant),
   approvedByChange: Type.Optional(Uuid),

@@ -5,19 +5,20 @@ import { idKinds } from '../log/ids.ts'
 import { Base64, closed, NonEmptyText, Timestamp } from './primitives.ts'
 
 const LogOfService = Type.Object({
-  origin: Type.String({ description: 'Its name, the first line of its checkpoints.' }),
+  origin: Type.String({ description: 'The name of the log, the first line of its checkpoints.' }),
   vkeys: Type.Array(Type.String(), {
-    description: 'Its keys, those that no longer sign included, as C2SP `signed-note` writes them.',
+    description:
+      'The keys of the log, including keys that no longer sign, in the form of C2SP `signed-note`.',
   }),
   validFrom: Timestamp,
   validUntil: Type.Optional(Timestamp),
   maximumDelaySeconds: Type.Integer({
-    description: 'What was signed is under a checkpoint after this time.',
+    description: 'After this time a checkpoint covers a signed artifact.',
   }),
   previous: Type.Optional(
     Type.String({
       description:
-        'JSON text: how the log before it ended, and what it lost. The first entry is its SHA-256, of kind `previous`.',
+        'JSON text: how the previous log ended, and what it lost. The first entry, of kind `previous`, is its SHA-256.',
     }),
   ),
 })
@@ -27,7 +28,7 @@ export const LogDescription = Type.Object({
   witness: Type.Optional(
     Type.Object(
       { vkeys: Type.Array(Type.String()) },
-      { description: 'Where this service is a witness of other logs: the keys that it cosigns with.' },
+      { description: 'If this service is a witness of other logs: the keys that it cosigns with.' },
     ),
   ),
 })

@@ -12,7 +12,9 @@ export type PolicyStanding = (typeof policyStandings)[number]
 const summary = {
   name: NonEmptyText,
   version: NonEmptyText,
-  status: Type.Enum([...policyStandings], { description: 'what is only loaded, or retired, rejects' }),
+  status: Type.Enum([...policyStandings], {
+    description: 'versions that are LOADED or RETIRED reject every execution',
+  }),
   contentHash: Sha256,
   ...approvedMembers,
   retiredBy: Type.Optional(NonEmptyText),
@@ -45,7 +47,8 @@ const SignalToSend = Type.Object({
 export const PolicyDetail = Type.Object({
   ...summary,
   toSend: Type.Array(SignalToSend, {
-    description: 'what a caller declares in `signals`; what is `verified` may be left out, and is filled in',
+    description:
+      'the signals that a caller declares; signals marked `verified` may be left out, and the service fills them in',
   }),
   document: PolicyDocument,
 })

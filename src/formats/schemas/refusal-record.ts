@@ -26,7 +26,7 @@ export const RefusalRecord = Type.Object({
   approvable: Type.Optional(
     Type.Literal(true, {
       description:
-        'Approvals that nobody had given would have made the same transaction approved: `POST /approval-requests` asks for them. Absent otherwise, and in refusals before release 0.2.0.',
+        'With approvals that were missing, the same transaction would have been approved: `POST /approval-requests` asks for them. Absent otherwise, and in refusals before release 0.2.0.',
     }),
   ),
   submittedBy: NonEmptyText,

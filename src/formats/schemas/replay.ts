@@ -4,7 +4,7 @@ import { NonEmptyText, Uuid } from './primitives.ts'
 
 export const ReplayResult = Type.Object({
   businessTransactionId: Uuid,
-  trustRecordHash: Type.String({ description: 'as stored, whatever became of it there' }),
+  trustRecordHash: Type.String({ description: 'the hash as it is stored, even if the record has changed' }),
   verified: Type.Boolean(),
 })
 

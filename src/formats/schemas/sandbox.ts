@@ -18,7 +18,7 @@ const TracedRule = Type.Object({
   matched: Type.Union([Type.Boolean(), Type.Null()], { description: 'null where it could not be evaluated' }),
   error: Type.Optional(NonEmptyText),
   column: Type.Optional(
-    Type.Integer({ minimum: 1, description: "of the error, in the rule's `when`, from 1" }),
+    Type.Integer({ minimum: 1, description: "column of the error in the rule's `when`, from 1" }),
   ),
 })
 
@@ -50,21 +50,23 @@ const SandboxDecision = Type.Object({
   policyContentHash: Sha256,
   matchedRuleId: MatchedRule,
   evaluatedRules: Type.Array(NonEmptyText, { description: 'ids in order, the one that decided last' }),
-  rules: Type.Array(TracedRule, { description: 'every rule by itself, in order' }),
+  rules: Type.Array(TracedRule, { description: 'the result of each rule alone, in order' }),
   mismatches: Type.Array(Mismatch),
   pendingVerification: Type.Array(PendingVerification, {
     description: 'state that an execution would verify before the approval holds',
   }),
   presentState: Type.Record(AnyKey, PresentSignal, {
     description:
-      'the signals that the policy verifies by what the service holds (history, approvals), as they are now; those that were left out are decided on so',
+      'current values of the signals that the policy verifies from the service itself (history, approvals); signals that were left out take these values',
   }),
 })
 
 export const SandboxEvaluation = Type.Object({
   valid: Type.Boolean({ description: 'no problems; the decision may still be a rejection' }),
-  problems: Type.Array(Finding, { description: 'what keeps it from being executed' }),
-  warnings: Type.Array(Finding, { description: 'what is allowed but decides nothing' }),
+  problems: Type.Array(Finding, { description: 'problems that prevent the execution' }),
+  warnings: Type.Array(Finding, {
+    description: 'members that are allowed but have no effect on the decision',
+  }),
   decision: Type.Union([SandboxDecision, Type.Null()], {
     description: 'null where the policy is unknown, or action or signals cannot be read',
   }),
@@ -130,7 +132,7 @@ export const PolicySimulation = Type.Object({
   retired: Type.Optional(
     Type.Array(RefusedByRetirement, {
       description:
-        'where versions would end: executions that were approved under one of them, and would have been refused as they were sent; newest first',
+        'with `retires`: executions that were approved under a version to retire and would have been refused as they were sent; newest first',
     }),
   ),
   unchanged: count(
@@ -139,7 +141,9 @@ export const PolicySimulation = Type.Object({
   skipped: count('under this policy, but never decided: an unknown version, or no connector'),
   range: Type.Object(
     { since: Instant, until: Instant },
-    { description: 'of all chunks, `until` excluded: `since` is not before the oldest transaction' },
+    {
+      description: 'the range of all chunks, `until` excluded; `since` is not before the oldest transaction',
+    },
   ),
   next: Type.Optional(Type.String({ description: 'send it as `cursor` for the next chunk' })),
 })

@@ -24,7 +24,7 @@ const Jwk = Type.Object(
 export const PublicSigningKey = Type.Object({
   keyId: NonEmptyText,
   algorithm: Type.Union([Algorithm, Type.Enum(['es256'])], {
-    description: 'one of ed25519, ml-dsa-65, es256; es256 only of a passkey',
+    description: 'one of ed25519, ml-dsa-65, es256; es256 for passkeys only',
   }),
   use,
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
@@ -34,14 +34,14 @@ export const PublicSigningKey = Type.Object({
   passkey: Type.Optional(
     Type.Object(
       { rpId: NonEmptyText, origins: Type.Array(NonEmptyText), backupEligible: Type.Boolean() },
-      { description: 'only of an approver’s key that is a passkey: where it signs' },
+      { description: 'for an approver’s passkey: the site where it signs' },
     ),
   ),
   revokedAt: Type.Optional(
     Type.String({
       ...Instant,
       description:
-        'since when the key counts no more: a key of the service verifies what says that it was signed before, an approver’s what was used before',
+        'the time of the revocation: a key of the service still verifies signatures with an earlier time, an approver’s key approvals that were used earlier',
     }),
   ),
 })

@@ -9,7 +9,9 @@ export const Health = Type.Object({ status: Type.Enum(['UP']) })
 export const Ready = Type.Object({
   status: Type.Enum(['READY']),
   authDisabled: Type.Boolean(),
-  warnings: Type.Optional(Type.Array(NonEmptyText, { description: 'what an operator should look at' })),
+  warnings: Type.Optional(
+    Type.Array(NonEmptyText, { description: 'conditions that an operator should look at' }),
+  ),
 })
 
 /** `error` repeats the reason: every reply that is not 2xx has one (interface §7). */

@@ -72,7 +72,8 @@ export const ExecutionTrustRecord = Type.Object({
   ),
   confirmations: Type.Optional(
     Type.Array(ProviderConfirmationWithSignature, {
-      description: 'what providers say of it, the newest 100, oldest first; in the reply for one record',
+      description:
+        'confirmations by providers, the newest 100, oldest first; only in the reply for one record',
     }),
   ),
   confirmationCount: Type.Optional(

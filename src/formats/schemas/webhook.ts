@@ -7,7 +7,7 @@ import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 /** "The full payload is stored as received and is not validated against a schema": any bytes are taken. */
 export const WebhookDelivery = Type.Unknown({
   description:
-    'The provider’s envelope as sent, of which only `event`, `payload.payment.entity.id` and `payload.refund.entity.id` are read.',
+    'The provider’s envelope as sent; only `event`, `payload.payment.entity.id` and `payload.refund.entity.id` are read.',
 })
 
 export const WebhookReceipt = Type.Object({
@@ -26,13 +26,18 @@ const listed = {
   processedAt: Type.Optional(Instant),
   outcome: Type.Optional(
     Type.Enum([...deliveryOutcomes], {
-      description: 'what became of it; absent while it waits to be processed',
+      description: 'the result of processing; absent until the delivery is processed',
     }),
   ),
   ruleId: Type.Optional(NonEmptyText),
   businessTransactionId: Type.Optional(Uuid),
-  detail: Type.Optional(Type.String({ description: 'a sentence: why it ended so, or what it waits for' })),
-  reruns: Type.Integer({ minimum: 0, description: 'how often somebody had it processed again' }),
+  detail: Type.Optional(
+    Type.String({ description: 'a sentence: the reason of the outcome, or what processing waits for' }),
+  ),
+  reruns: Type.Integer({
+    minimum: 0,
+    description: 'how many times the delivery was processed again on request',
+  }),
 }
 
 export const WebhookEvent = Type.Object(listed)

@@ -78,7 +78,7 @@ export async function openCluster(folder: string) {
   const passwordFile = join(folder, 'password')
   if (existsSync(data) && !existsSync(passwordFile)) {
     throw new Error(
-      `${passwordFile} is missing, and without it the database beside it cannot be opened: restore it.`,
+      `${passwordFile} is missing, and the database in the same folder cannot be opened without it: restore it.`,
     )
   }
   writeWholeFile(passwordFile, randomBytes(32).toString('base64url'), 0o600)

@@ -96,7 +96,7 @@ async function supervise(
       delayMs = RETRY_DELAY_MS.first
       await Promise.race([ended, aborted])
       if (!signal.aborted)
-        log({ level: 'error', msg: `PostgreSQL (pid ${pid}) ended by itself and is restarted.` })
+        log({ level: 'error', msg: `PostgreSQL (pid ${pid}) ended unexpectedly and is restarted.` })
     } catch (error) {
       if (Date.now() > giveUpAt) throw error
       if (!signal.aborted) log({ level: 'error', msg: `${errorText(error)} (next attempt in ${delayMs} ms)` })

@@ -106,7 +106,7 @@ export async function startNotifying({
   return {
     warnings: () =>
       Array.from(failing, ([name, { count, problem }]) =>
-        count < FAILURES_SHOWN ? [] : [`Approvers are not told by '${name}': the notification ${problem}.`],
+        count < FAILURES_SHOWN ? [] : [`'${name}' did not notify approvers: the notification ${problem}.`],
       ).flat(),
     close: () => closing.abort(),
   }

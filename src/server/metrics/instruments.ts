@@ -20,7 +20,11 @@ export function openInstruments() {
   const make = makersOf(registry)
   return {
     registry,
-    build: make.gauge('build_info', 'Always 1; its labels say what runs.', ['version', 'node', 'listener']),
+    build: make.gauge('build_info', 'Always 1; its labels name the version and the build.', [
+      'version',
+      'node',
+      'listener',
+    ]),
     ...requestMetrics(make),
     ...batchMetrics(make),
     ...databaseMetrics(make),
@@ -123,7 +127,10 @@ function batchMetrics({ counter, gauge, histogram }: Makers) {
       ['stage'],
       STAGE_SECONDS,
     ),
-    decisions: counter('policy_decisions_total', 'What policies said of executions.', ['policy', 'outcome']),
+    decisions: counter('policy_decisions_total', 'Decisions of policies about executions.', [
+      'policy',
+      'outcome',
+    ]),
   }
 }
 
@@ -142,7 +149,7 @@ function databaseMetrics({ gauge }: Makers) {
     databaseUp: gauge('database_up', '1 where the database answered a query in time.'),
     logEntries: gauge(
       'log_entries',
-      'Entries of the newest evidence log; absent while not known, as the others of it.',
+      'Entries of the newest evidence log; this and the other metrics of the log are absent while unknown.',
     ),
     logFrozen: gauge(
       'log_frozen',
@@ -161,7 +168,7 @@ function databaseMetrics({ gauge }: Makers) {
       'thread',
       'state',
     ]),
-    poolWaiting: gauge('database_pool_waiting', 'Who waits for a connection.', ['pool', 'thread']),
+    poolWaiting: gauge('database_pool_waiting', 'Requests that wait for a connection.', ['pool', 'thread']),
   }
 }
 
@@ -193,7 +200,7 @@ function threadMetrics({ gauge }: Makers) {
     threads: gauge('worker_threads', 'Worker threads that answered this scrape.'),
     threadsConfigured: gauge(
       'worker_threads_configured',
-      'How many there are to be, those of WORKER_THREADS and those for other work.',
+      'Configured number of threads: WORKER_THREADS and the threads for other work.',
     ),
     loopLag: gauge(
       'event_loop_lag_seconds',

@@ -145,7 +145,7 @@ function nextStepOf({ link, requestId }: Notice): string {
 
 /** The last line of every message. */
 export const CAUTION =
-  'Nobody approves by answering this message. Compare the action code with the one that the requester shows you.'
+  'Answering this message approves nothing. Compare the action code with the one that the requester shows you.'
 
 /**
  * Slack refuses a section above 3,000 characters, and Teams a message above 28 KB: a requester whose texts, links broken, were longer would

@@ -31,7 +31,7 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: '1',
   },
   ETag: {
-    description: 'Strong: of the bytes of the body.',
+    description: 'A strong ETag: the hash of the bytes of the body.',
     schema: text('^"[0-9a-f]{64}"$'),
     example: '"19a2b2314f3a48909ebfc609d36b0fef23b356319ff838a6c5cbdfdbdce39abd"',
   },
@@ -42,7 +42,7 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
   },
   Link: {
     description:
-      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`) and, where approvals could lift it, where to ask for them (`rel="approval-request"`); or the route that says everything that is wrong with a transaction (`rel="help"`).',
+      'Related resources: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`) and, where approvals could lift it, where to ask for them (`rel="approval-request"`); or the route that says everything that is wrong with a transaction (`rel="help"`).',
     schema: text(
       '^<[^>]+>; rel="(next|refusal|approval-request|help)"(, </approval-requests>; rel="approval-request")?$',
     ),

@@ -60,20 +60,20 @@ export interface AnswerShape {
 
 export const tags = {
   System: 'The service itself: its state, its keys, its documents.',
-  Execution: 'Submitting business transactions, and reading them back.',
-  Evidence: 'Verifications, receipts, replays and the Execution Trust Records they stand on.',
-  Policies: 'The named, versioned policies that decide.',
+  Execution: 'Submit business transactions and read them back.',
+  Evidence: 'Execution Trust Records with their verifications, receipts and replays.',
+  Policies: 'The named, versioned policies that decide about executions.',
   Governance:
     'Changes of policies, approvers, external connectors and webhook rules: one human proposes, another approves.',
   Approvals: 'Signed approvals of single actions, and the keys of those who give them.',
   'External Connectors': 'HTTP endpoints that carry out actions, registered by two humans.',
-  'Execution Intents': 'What was released to a connector, and how it ended.',
-  Events: 'What happened, in one order, for callers who follow it.',
-  Sandbox: 'What would be decided, without deciding it.',
-  Refusals: 'Signed records of what was not executed.',
-  Log: 'The evidence log: a public append-only tree over everything that is signed, proofs from it, and this service as a witness of other logs.',
-  Webhooks: 'What providers send by themselves, and the rules that say what of it means what.',
-  Audit: 'The signed account of what was refused and changed.',
+  'Execution Intents': 'Executions released to a connector, and their outcomes.',
+  Events: 'The ordered feed of events, for callers that follow it.',
+  Sandbox: 'Trial decisions, without effect.',
+  Refusals: 'Signed records of transactions that were not executed.',
+  Log: 'The evidence log: a public append-only tree over all signed artifacts, its proofs, and this service as a witness of other logs.',
+  Webhooks: 'Deliveries from payment and other providers, and the rules that interpret them.',
+  Audit: 'Signed audit events of refusals and changes.',
   Pages: 'Pages for people.',
 } as const
 type Tag = keyof typeof tags

@@ -108,7 +108,7 @@ function notModified(route: Route, { kept }: AnswerShape): ShownResponse {
     status: '304',
     name: nameOf(route, 304, kept ? 'notModified-encoded' : 'notModified'),
     response: {
-      description: 'Unchanged: the ETag is that of If-None-Match.',
+      description: 'Unchanged: If-None-Match names the current ETag.',
       headers: headersOf([
         ...always,
         ...limitHeaders(route),

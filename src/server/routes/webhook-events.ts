@@ -48,8 +48,8 @@ export const webhookEvents = [
     operationId: 'listWebhookEvents',
     tag: 'Webhooks',
     summary: 'Webhook deliveries and their outcomes',
-    description: `For humans and auditors. With \`provider\` or \`outcome\` a page looks at 10,000 deliveries: it may hold fewer than \`pageSize\`, or none,
-and still have a \`Link\`. Only a missing \`Link\` says that a page is the last one.`,
+    description: `For humans and auditors. With \`provider\` or \`outcome\` a page searches 10,000 deliveries: it may hold fewer than \`pageSize\`, or none,
+and still have a \`Link\`. Only the last page has no \`Link\`.`,
     everybodys: true,
     filters: {
       provider: {

@@ -24,7 +24,7 @@ export function unapproved(
   return [
     ...(waiting.length === 0
       ? []
-      : [`Nobody has approved these policies, and executions under them are rejected: ${names}.`]),
+      : [`These policies are not approved, and executions under them are rejected: ${names}.`]),
     ...rules.map(
       (provider) => `Webhook rules of '${provider}' are loaded, and not approved: they are not in effect.`,
     ),
