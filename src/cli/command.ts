@@ -22,6 +22,7 @@ export interface CommandSpec<A extends Members<Argument>, O extends Members<Opti
   readonly after: string | undefined
 }
 
+/** Declares a command. */
 export function command<A extends Members<Argument> = {}, O extends Members<Option> = {}>(
   name: string,
   spec: { readonly about: string; readonly args?: A; readonly options?: O; readonly after?: string },
@@ -81,11 +82,12 @@ type Value<Text extends string> = Text extends `${string}...${'>' | ']'}`
     ? string
     : string | undefined
 
-/** @param text its name in brackets: `<id>`, `[id]`, `<file...>` */
+/** An argument. @param text its name in brackets: `<id>`, `[id]`, `<file...>` */
 export const argument = <Text extends string>(text: Text, about?: string): ArgumentOf<Value<Text>> => ({
   make: () => new Argument(text, about),
 })
 
+/** An argument that is one of some words. */
 export const argumentOf = <T extends string>(
   choices: readonly T[],
   text: string,
@@ -95,28 +97,32 @@ export const argumentOf = <T extends string>(
 /** What else commander knows of an option: conflicts, a variable of the environment. */
 type More = (option: Option) => Option
 
+/** An option without a value: it is false where it is not given. */
 export const flag = (about: string, more: More = same): OptionOf<boolean> => ({
   make: (name) => more(new Option(name, about)),
 })
 
-/** @param text the value's name in brackets; `<id...>` takes several */
+/** An option with a value, which may be left out. @param text the value's name in brackets; `<id...>` takes several */
 export const optional = <Text extends `<${string}>`>(
   text: Text,
   about: string,
   more: More = same,
 ): OptionOf<Value<Text> | undefined> => ({ make: (name) => more(new Option(`${name} ${text}`, about)) })
 
+/** The option with a value for where it is left out; `--help` shows it. */
 export const byDefault = <T>(value: T, { make }: OptionOf<T | undefined>): OptionOf<T> => ({
   make: (name) => make(name).default(value),
 })
 
+/** The option, which must be given. */
 export const mandatory = <T>({ make }: OptionOf<T | undefined>): OptionOf<T> => ({
   make: (name) => make(name).makeOptionMandatory(),
 })
 
 export const required = (text: `<${string}>`, about: string): OptionOf<string> =>
-  mandatory<string>(optional(text, about))
+  mandatory(optional(text, about))
 
+/** An option whose value is one of some words. */
 export const oneOf = <const T extends string>(
   choices: readonly T[],
   text: `<${string}>`,
@@ -126,7 +132,10 @@ export const oneOf = <const T extends string>(
   make: (name) => more(new Option(`${name} ${text}`, about).choices(choices)),
 })
 
-/** @param parse throws InvalidArgumentError with a sentence; `earlier` is what it returned for the option before this one */
+/**
+ * An option whose value is read by a function.
+ * @param parse throws InvalidArgumentError with a sentence; `earlier` is what it returned for the option before this one
+ */
 export const parsed = <T>(
   parse: (value: string, earlier?: T) => T,
   text: `<${string}>`,

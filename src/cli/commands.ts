@@ -166,7 +166,7 @@ export const webhooks = {
 }
 
 const stepUpKey = required('<file>', 'your private step-up key, PEM')
-const stepUpKeyId = byDefault<string>('step-up', optional('<id>', 'name of the key, for information only'))
+const stepUpKeyId = byDefault('step-up', optional('<id>', 'name of the key, for information only'))
 const act = <const T extends string>(choices: readonly T[]) =>
   mandatory<T>(oneOf(choices, '<action>', 'the act that you sign'))
 
@@ -188,15 +188,15 @@ export const approver = {
     about: 'make an Ed25519 key pair and print the public key',
     options: {
       dir: required('<folder>', 'folder for the two files; made if it does not exist'),
-      name: byDefault<string>('approver', optional('<name>', 'name of the files')),
+      name: byDefault('approver', optional('<name>', 'name of the files')),
     },
   }),
   signApproval: command('sign-approval', {
     about: 'sign an approval of one action and print it as a body for POST /approvals',
     options: {
-      key: mandatory<string>(privateKey),
-      approver: mandatory<string>(approverId),
-      keyId: mandatory<string>(enrolledKeyId),
+      key: mandatory(privateKey),
+      approver: mandatory(approverId),
+      keyId: mandatory(enrolledKeyId),
       capability: required('<action>', 'intent.action'),
       target: required('<target>', 'intent.target'),
       parameters: optional('<file>', "approve exactly these intent.parameters, a JSON file; '-' reads stdin"),
@@ -204,7 +204,7 @@ export const approver = {
         '<path=max>',
         'approve any parameters whose number at this path is at most max, such as amount=500; repeatable',
       ),
-      expiresIn: byDefault<string>('15m', optional('<time>', 'lifetime, such as 90s, 15m, 2h or 1d')),
+      expiresIn: byDefault('15m', optional('<time>', 'lifetime, such as 90s, 15m, 2h or 1d')),
     },
   }),
   signStepUp: command('sign-step-up', {
@@ -259,15 +259,12 @@ export const setup = {
     about:
       'prepare a trial while no service runs here: enroll two governing humans, an approver and an agent, ready for a first payment',
     options: {
-      dir: byDefault<string>(
+      dir: byDefault(
         'mine/humans',
         optional('<folder>', 'new folder for all their keys; must not exist yet'),
       ),
-      connector: byDefault<string>(
-        'http://127.0.0.1:8080/',
-        optional('<url>', 'endpoint of the payment connector'),
-      ),
-      tools: byDefault<string>(
+      connector: byDefault('http://127.0.0.1:8080/', optional('<url>', 'endpoint of the payment connector')),
+      tools: byDefault(
         'http://127.0.0.1:8081/',
         optional('<url>', "endpoint of the connector for a language model's tool calls"),
       ),
@@ -309,7 +306,7 @@ export const simulate = command('simulate', {
   },
   options: {
     url: serviceUrl,
-    key: mandatory<string>(apiKey('API key; a human or --read-all key sees the decisions of all callers')),
+    key: mandatory(apiKey('API key; a human or --read-all key sees the decisions of all callers')),
     since: optional('<time>', 'RFC 3339; start of the range (default: the oldest decision)'),
     until: optional('<time>', 'RFC 3339; end of the range, excluded (default: now)'),
     policy: optional('<name>', 'instead of the file: the policy whose versions --retires ends'),

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import { byDefault, flag, optional, parsed } from './command.ts'
 
 /** `--url`, else the variable COUNTERSIGN_URL, else a service on this machine. */
-export const serviceUrl = byDefault<string>(
+export const serviceUrl = byDefault(
   'http://127.0.0.1:3000',
   optional('<address>', 'base address of the service', (option) => option.env('COUNTERSIGN_URL')),
 )
