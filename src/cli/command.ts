@@ -11,7 +11,7 @@ type OptionOf<T> = Declared<Option, T>
 type ArgumentOf<T> = Declared<Argument, T>
 type Members<Made> = Readonly<Record<string, Declared<Made, unknown>>>
 
-export interface CommandSpec<A extends Members<Argument>, O extends Members<Option>> {
+interface CommandSpec<A extends Members<Argument>, O extends Members<Option>> {
   readonly name: string
   readonly about: string
   /** In their order; the names are those of the members that the command receives. */

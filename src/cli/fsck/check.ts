@@ -56,7 +56,7 @@ type ColumnType = keyof ColumnValues | `${keyof ColumnValues}?`
  * The columns that a check selects, by the members of its row: `createdAt` is `c.created_at`, unless SQL stands beside the type. A type with a
  * question mark may be null.
  */
-export interface Selected {
+interface Selected {
   readonly [member: string]: ColumnType | readonly [type: ColumnType, sql: string]
 }
 

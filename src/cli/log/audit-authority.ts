@@ -31,7 +31,7 @@ interface AuthorityRow {
   readonly logOrdinal: number | null
 }
 
-/** As in `AuditedLogs.authority` (audit-rows.ts); undefined where nothing in the log has to come after it. */
+/** As in `AuditedLogs.authority` (audit-questions.ts); undefined where nothing in the log has to come after it. */
 function nameOf({ kind, key, target, hash, act, isFirst }: AuthorityRow): string | undefined {
   if (act === 'ended') return kind === 'approver' ? `revoked ${target}` : undefined
   if (kind === 'policy' || kind === 'approver') return `${kind} ${target}`
