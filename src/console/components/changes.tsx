@@ -2,7 +2,7 @@
 import type { ProposedPolicy } from '../../formats/impact-report.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
-import { Table } from './list.tsx'
+import type { Rows } from './list.tsx'
 
 /** Where a change of each kind is read and resolved. */
 export const changePaths: Readonly<Record<string, string>> = {
@@ -19,26 +19,14 @@ export function policyIn({ proposed }: Change): ProposedPolicy {
   return proposed as unknown as ProposedPolicy
 }
 
-export function ChangeTable({
-  caption,
-  changes,
-}: {
-  readonly caption: string
-  readonly changes: readonly Change[]
-}) {
-  return (
-    <Table
-      caption={caption}
-      rows={changes}
-      keyOf={({ changeId }) => changeId}
-      hrefOf={({ kind, changeId }) => `/console/changes/${kind}/${changeId}`}
-      columns={[
-        { title: 'What', cell: ({ kind, target }) => <Said text={`${kind.replace('-', ' ')} ${target}`} /> },
-        { title: 'Proposed by', cell: ({ proposedBy }) => <Said text={proposedBy} /> },
-        { title: 'Reason', minor: true, cell: ({ reason }) => <Said text={reason} /> },
-        { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
-        { title: 'When', cell: ({ proposedAt }) => <Time at={proposedAt} /> },
-      ]}
-    />
-  )
+export const changeRows: Rows<Change> = {
+  keyOf: ({ changeId }) => changeId,
+  hrefOf: ({ kind, changeId }) => `/console/changes/${kind}/${changeId}`,
+  columns: [
+    { title: 'What', cell: ({ kind, target }) => <Said text={`${kind.replace('-', ' ')} ${target}`} /> },
+    { title: 'Proposed by', cell: ({ proposedBy }) => <Said text={proposedBy} /> },
+    { title: 'Reason', minor: true, cell: ({ reason }) => <Said text={reason} /> },
+    { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+    { title: 'When', cell: ({ proposedAt }) => <Time at={proposedAt} /> },
+  ],
 }

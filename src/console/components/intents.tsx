@@ -1,28 +1,16 @@
 // Executions whose outcome nobody knows yet.
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Badge, Said, Time } from './basic.tsx'
-import { Table } from './list.tsx'
+import type { Rows } from './list.tsx'
 
-export function IntentTable({
-  caption,
-  intents,
-}: {
-  readonly caption: string
-  readonly intents: readonly ExecutionIntent[]
-}) {
-  return (
-    <Table
-      caption={caption}
-      rows={intents}
-      keyOf={({ businessTransactionId }) => businessTransactionId}
-      hrefOf={({ businessTransactionId }) => `/console/executions/${businessTransactionId}`}
-      columns={[
-        { title: 'Action', cell: ({ action, target }) => <Said text={`${action} → ${target}`} /> },
-        { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
-        { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
-        { title: 'Released', cell: ({ releasedAt }) => <Time at={releasedAt} /> },
-        { title: 'Answer due', minor: true, cell: ({ deadline }) => <Time at={deadline} /> },
-      ]}
-    />
-  )
+export const intentRows: Rows<ExecutionIntent> = {
+  keyOf: ({ businessTransactionId }) => businessTransactionId,
+  hrefOf: ({ businessTransactionId }) => `/console/executions/${businessTransactionId}`,
+  columns: [
+    { title: 'Action', cell: ({ action, target }) => <Said text={`${action} → ${target}`} /> },
+    { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+    { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
+    { title: 'Released', cell: ({ releasedAt }) => <Time at={releasedAt} /> },
+    { title: 'Answer due', minor: true, cell: ({ deadline }) => <Time at={deadline} /> },
+  ],
 }

@@ -11,23 +11,24 @@ export interface Column<Row> {
   readonly minor?: true
 }
 
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  keyOf,
-  hrefOf,
-  labelled = false,
-}: {
-  readonly caption: string
-  readonly columns: readonly Column<Row>[]
-  readonly rows: readonly Row[]
+/** How the rows of a kind are shown, wherever they are listed. */
+export interface Rows<Row> {
   readonly keyOf: (row: Row) => string
   /** Where a row leads; undefined: nowhere. */
   readonly hrefOf?: (row: Row) => string
+  readonly columns: readonly Column<Row>[]
   /** On a phone, which shows no headings, each cell names its column. */
   readonly labelled?: boolean
-}) {
+}
+
+export function Table<Row>({
+  caption,
+  rows,
+  keyOf,
+  hrefOf,
+  columns,
+  labelled = false,
+}: Rows<Row> & { readonly caption: string; readonly rows: readonly Row[] }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>
@@ -72,15 +73,15 @@ export function Listed<Reply, Row>({
   rowsOf,
   empty,
   restAt,
-  children,
-}: {
+  ...table
+}: Rows<Row> & {
+  readonly caption: string
   readonly loaded: Loaded<Reply>
   readonly rowsOf: (reply: Reply) => readonly Row[]
   /** The next step, where there is nothing. */
   readonly empty: ComponentChildren
   /** The page with the whole list; undefined: this is it. */
   readonly restAt?: string
-  readonly children: (rows: readonly Row[]) => ComponentChildren
 }) {
   const { data, problem, next } = loaded
   if (data === undefined) return <NotLoaded problem={problem} />
@@ -89,7 +90,7 @@ export function Listed<Reply, Row>({
   return (
     <>
       <Problem text={problem} />
-      {rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
+      {rows.length === 0 ? <Empty>{empty}</Empty> : <Table rows={rows} {...table} />}
       <div class="pager">
         {restAt === undefined && new URLSearchParams(location.search).has('cursor') && (
           <a href={withQuery({ cursor: undefined })}>First page</a>

@@ -4,7 +4,7 @@ import type { CallerKey } from '../../formats/schemas/caller-key.ts'
 import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
-import { Listed, Table } from '../components/list.tsx'
+import { Listed } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -21,37 +21,29 @@ export function Approvers({ me }: PageProps) {
           loaded={approvers}
           rowsOf={(reply) => reply.approvers}
           empty="Nobody can approve yet. The handbook's chapter Governing enrols the first approver."
-        >
-          {(rows) => (
-            <Table
-              caption="Keys of approvers"
-              rows={rows}
-              keyOf={({ approverId, keyId }) => `${approverId}:${keyId}`}
-              columns={[
-                { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
-                { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
-                {
-                  title: 'Signs as',
-                  cell: ({ approverId, keyId, passkey }) => (
-                    <>
-                      {passkey === undefined ? 'key in a file' : 'passkey'}
-                      {misfits.some((one) => one.approverId === approverId && one.keyId === keyId) && (
-                        <CounterMisfit />
-                      )}
-                    </>
-                  ),
-                },
-                {
-                  title: 'Status',
-                  cell: ({ revokedAt }) => (
-                    <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />
-                  ),
-                },
-                { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
-              ]}
-            />
-          )}
-        </Listed>
+          caption="Keys of approvers"
+          keyOf={({ approverId, keyId }) => `${approverId}:${keyId}`}
+          columns={[
+            { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
+            { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
+            {
+              title: 'Signs as',
+              cell: ({ approverId, keyId, passkey }) => (
+                <>
+                  {passkey === undefined ? 'key in a file' : 'passkey'}
+                  {misfits.some((one) => one.approverId === approverId && one.keyId === keyId) && (
+                    <CounterMisfit />
+                  )}
+                </>
+              ),
+            },
+            {
+              title: 'Status',
+              cell: ({ revokedAt }) => <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />,
+            },
+            { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
+          ]}
+        />
         {me.credentialHolderType === 'USER' && (
           <p>
             <a href="/console/passkey">Make a passkey</a> that approves, or that resolves changes.
@@ -63,41 +55,37 @@ export function Approvers({ me }: PageProps) {
           <a href="/console/changes?kind=caller-key">Changes of these keys</a>. The handbook's chapter Callers
           and keys says how a key is issued, and what to do when one has leaked.
         </p>
-        <Listed loaded={callerKeys} rowsOf={(reply) => reply.callerKeys} empty="Nobody has a key.">
-          {(rows) => (
-            <Table
-              caption="Keys of callers"
-              rows={rows}
-              keyOf={({ callerId, keyId }) => `${callerId}:${keyId}`}
-              columns={[
-                { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
-                { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
-                { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
-                { title: 'May', cell: (row) => <Said text={scopeText(row)} /> },
-                { title: 'From', minor: true, cell: (row) => <ByWhom row={row} /> },
-              ]}
-            />
-          )}
-        </Listed>
+        <Listed
+          loaded={callerKeys}
+          rowsOf={(reply) => reply.callerKeys}
+          empty="Nobody has a key."
+          caption="Keys of callers"
+          keyOf={({ callerId, keyId }) => `${callerId}:${keyId}`}
+          columns={[
+            { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+            { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
+            { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+            { title: 'May', cell: (row) => <Said text={scopeText(row)} /> },
+            { title: 'From', minor: true, cell: (row) => <ByWhom row={row} /> },
+          ]}
+        />
       </Panel>
       <Panel title="Keys of the service">
         <p class="quiet">
           Evidence is checked by these. Compare their text with what you saved when you first trusted this
           service.
         </p>
-        <Listed loaded={own} rowsOf={({ keys }) => keys} empty="No key is published.">
-          {(rows) => (
-            <Table
-              caption="Published keys"
-              rows={rows}
-              keyOf={({ keyId }) => keyId}
-              columns={[
-                { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
-                { title: 'Algorithm', cell: ({ algorithm }) => <code>{algorithm}</code> },
-              ]}
-            />
-          )}
-        </Listed>
+        <Listed
+          loaded={own}
+          rowsOf={({ keys }) => keys}
+          empty="No key is published."
+          caption="Published keys"
+          keyOf={({ keyId }) => keyId}
+          columns={[
+            { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
+            { title: 'Algorithm', cell: ({ algorithm }) => <code>{algorithm}</code> },
+          ]}
+        />
       </Panel>
     </>
   )

@@ -1,7 +1,7 @@
 // Signed audit events: what was refused, and what humans did.
 import type { AuditEventWithSignature } from '../../formats/schemas/audit-event.ts'
 import { Badge, Members, Said, Time } from '../components/basic.tsx'
-import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
+import { Listed, listPath, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -29,35 +29,29 @@ export function Audit({ query }: PageProps) {
         loaded={loaded}
         rowsOf={({ events }) => events}
         empty="No such event. What is refused, and what humans do, is written here."
-      >
-        {(rows) => (
-          <Table
-            caption="Audit events, newest first"
-            rows={rows}
-            keyOf={({ event }) => event.eventId}
-            columns={[
-              { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
-              { title: 'Who', cell: ({ event }) => <Said text={who(event)} /> },
-              {
-                title: 'What',
-                cell: ({ event }) => (
-                  <>
-                    <Said text={event.reason ?? event.route} />
-                    {event.detail !== undefined && (
-                      <details>
-                        <summary>detail</summary>
-                        <Members of={event.detail} />
-                      </details>
-                    )}
-                  </>
-                ),
-              },
-              { title: 'Severity', minor: true, cell: ({ event }) => <Badge status={event.severity} /> },
-              { title: 'When', cell: ({ event }) => <Time at={event.occurredAt} /> },
-            ]}
-          />
-        )}
-      </Listed>
+        caption="Audit events, newest first"
+        keyOf={({ event }) => event.eventId}
+        columns={[
+          { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
+          { title: 'Who', cell: ({ event }) => <Said text={who(event)} /> },
+          {
+            title: 'What',
+            cell: ({ event }) => (
+              <>
+                <Said text={event.reason ?? event.route} />
+                {event.detail !== undefined && (
+                  <details>
+                    <summary>detail</summary>
+                    <Members of={event.detail} />
+                  </details>
+                )}
+              </>
+            ),
+          },
+          { title: 'Severity', minor: true, cell: ({ event }) => <Badge status={event.severity} /> },
+          { title: 'When', cell: ({ event }) => <Time at={event.occurredAt} /> },
+        ]}
+      />
     </>
   )
 }

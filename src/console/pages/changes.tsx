@@ -13,7 +13,7 @@ import {
   Said,
   Time,
 } from '../components/basic.tsx'
-import { changePaths, ChangeTable, policyIn } from '../components/changes.tsx'
+import { changePaths, changeRows, policyIn } from '../components/changes.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { canonicalize } from '../../formats/json/canonical.ts'
@@ -47,9 +47,9 @@ export function Changes({ query }: PageProps) {
         loaded={loaded}
         rowsOf={({ changes }) => changes}
         empty="No such change. The handbook's chapter Governing proposes one."
-      >
-        {(rows) => <ChangeTable caption="Changes" changes={rows} />}
-      </Listed>
+        caption="Changes"
+        {...changeRows}
+      />
     </>
   )
 }

@@ -4,7 +4,7 @@ import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
 import { deliveryOutcomes } from '../../formats/schemas/webhook-outcomes.ts'
 import { Badge, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
-import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
+import { Choice, Listed, listPath, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -26,59 +26,47 @@ export function Deliveries({ query }: PageProps) {
           loaded={deliveries}
           rowsOf={({ events }) => events}
           empty="No such delivery. The handbook's chapter Connecting a payment provider takes the first."
-        >
-          {(rows) => (
-            <Table
-              caption="Deliveries of providers, newest first"
-              rows={rows}
-              keyOf={({ webhookEventId }) => webhookEventId}
-              hrefOf={({ webhookEventId }) => `/console/deliveries/${webhookEventId}`}
-              columns={[
-                {
-                  title: 'Delivery',
-                  cell: ({ provider, eventId }) => <Said text={`${provider} ${eventId}`} />,
-                },
-                { title: 'Outcome', cell: ({ outcome = 'waiting' }) => <Badge status={outcome} /> },
-                {
-                  title: 'About',
-                  minor: true,
-                  cell: ({ businessTransactionId }) => <Execution id={businessTransactionId} />,
-                },
-                { title: 'Why', minor: true, cell: ({ detail = '' }) => <Said text={detail} /> },
-                { title: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
-              ]}
-            />
-          )}
-        </Listed>
+          caption="Deliveries of providers, newest first"
+          keyOf={({ webhookEventId }) => webhookEventId}
+          hrefOf={({ webhookEventId }) => `/console/deliveries/${webhookEventId}`}
+          columns={[
+            {
+              title: 'Delivery',
+              cell: ({ provider, eventId }) => <Said text={`${provider} ${eventId}`} />,
+            },
+            { title: 'Outcome', cell: ({ outcome = 'waiting' }) => <Badge status={outcome} /> },
+            {
+              title: 'About',
+              minor: true,
+              cell: ({ businessTransactionId }) => <Execution id={businessTransactionId} />,
+            },
+            { title: 'Why', minor: true, cell: ({ detail = '' }) => <Said text={detail} /> },
+            { title: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+          ]}
+        />
       </Panel>
       <Panel title="Events that are pushed">
         <Listed
           loaded={endpoints}
           rowsOf={({ eventEndpoints }) => eventEndpoints}
           empty="Events are pushed nowhere. The handbook's chapter Events pushed to you registers an endpoint."
-        >
-          {(rows) => (
-            <Table
-              caption="Event endpoints"
-              rows={rows}
-              keyOf={({ endpointId }) => endpointId}
-              columns={[
-                { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
-                { title: 'State', cell: ({ state }) => <Badge status={state} /> },
-                {
-                  title: 'Last failure',
-                  minor: true,
-                  cell: ({ lastFailure = '' }) => <Said text={lastFailure} />,
-                },
-                {
-                  title: 'Last success',
-                  cell: ({ lastSuccessAt }) =>
-                    lastSuccessAt === undefined ? 'never' : <Time at={lastSuccessAt} />,
-                },
-              ]}
-            />
-          )}
-        </Listed>
+          caption="Event endpoints"
+          keyOf={({ endpointId }) => endpointId}
+          columns={[
+            { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
+            { title: 'State', cell: ({ state }) => <Badge status={state} /> },
+            {
+              title: 'Last failure',
+              minor: true,
+              cell: ({ lastFailure = '' }) => <Said text={lastFailure} />,
+            },
+            {
+              title: 'Last success',
+              cell: ({ lastSuccessAt }) =>
+                lastSuccessAt === undefined ? 'never' : <Time at={lastSuccessAt} />,
+            },
+          ]}
+        />
       </Panel>
     </>
   )

@@ -1,7 +1,7 @@
 // Executions, newest first.
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import { Said, Time } from '../components/basic.tsx'
-import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
+import { Listed, listPath, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -26,29 +26,23 @@ export function Executions({ query }: PageProps) {
               : 'Nothing was executed yet. The first start prints a curl line to paste.'
             : 'Nothing on this page fits the filter. Older ones are on the next pages.'
         }
-      >
-        {(rows) => (
-          <Table
-            caption="Executions, newest first"
-            rows={rows}
-            keyOf={({ businessTransactionId }) => businessTransactionId}
-            hrefOf={({ businessTransactionId }) => `/console/executions/${businessTransactionId}`}
-            columns={[
-              {
-                title: 'Action',
-                cell: ({ intent }) => <Said text={`${intent.action} → ${intent.target}`} />,
-              },
-              { title: 'Caller', cell: ({ metadata }) => <Said text={metadata.submittedBy} /> },
-              {
-                title: 'Policy',
-                minor: true,
-                cell: ({ policy }) => <Said text={`${policy.name} ${policy.version}`} />,
-              },
-              { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            ]}
-          />
-        )}
-      </Listed>
+        caption="Executions, newest first"
+        keyOf={({ businessTransactionId }) => businessTransactionId}
+        hrefOf={({ businessTransactionId }) => `/console/executions/${businessTransactionId}`}
+        columns={[
+          {
+            title: 'Action',
+            cell: ({ intent }) => <Said text={`${intent.action} → ${intent.target}`} />,
+          },
+          { title: 'Caller', cell: ({ metadata }) => <Said text={metadata.submittedBy} /> },
+          {
+            title: 'Policy',
+            minor: true,
+            cell: ({ policy }) => <Said text={`${policy.name} ${policy.version}`} />,
+          },
+          { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ]}
+      />
     </>
   )
 }

@@ -1,6 +1,6 @@
 // Executions that were released and have no record yet.
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
-import { IntentTable } from '../components/intents.tsx'
+import { intentRows } from '../components/intents.tsx'
 import { Listed, listPath } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
@@ -18,9 +18,13 @@ export function InDoubt({ query }: PageProps) {
         that carries the action out whether it happened, then close the execution with what you found. Nothing
         here is tried again.
       </p>
-      <Listed loaded={loaded} rowsOf={({ intents }) => intents} empty="Every execution has its outcome.">
-        {(rows) => <IntentTable caption="Executions without an outcome" intents={rows} />}
-      </Listed>
+      <Listed
+        loaded={loaded}
+        rowsOf={({ intents }) => intents}
+        empty="Every execution has its outcome."
+        caption="Executions without an outcome"
+        {...intentRows}
+      />
     </>
   )
 }

@@ -3,10 +3,10 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
-import { ChangeTable } from '../components/changes.tsx'
-import { IntentTable } from '../components/intents.tsx'
+import { changeRows } from '../components/changes.tsx'
+import { intentRows } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
-import { RequestTable } from '../components/requests.tsx'
+import { requestRows } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -42,9 +42,9 @@ export function Inbox({ me }: PageProps) {
           }
           empty="Nobody waits for an approval. Requests appear here by themselves."
           restAt={`/console/requests?${mine}`}
-        >
-          {(rows) => <RequestTable caption="Approval requests that wait" requests={rows} />}
-        </Listed>
+          caption="Approval requests that wait"
+          {...requestRows}
+        />
       </Panel>
       <Panel title="Changes that another human must resolve">
         <Listed
@@ -52,9 +52,9 @@ export function Inbox({ me }: PageProps) {
           rowsOf={(reply) => reply.changes.filter(({ proposedBy }) => proposedBy !== me.callerId)}
           empty="No change waits for you. What you propose yourself, somebody else resolves."
           restAt="/console/changes?status=PENDING_APPROVAL"
-        >
-          {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}
-        </Listed>
+          caption="Changes that wait"
+          {...changeRows}
+        />
       </Panel>
       <Panel title="Executions in doubt">
         <Listed
@@ -62,9 +62,9 @@ export function Inbox({ me }: PageProps) {
           rowsOf={(reply) => reply.intents.filter((intent) => intent.inDoubt)}
           empty="No execution is in doubt."
           restAt="/console/in-doubt"
-        >
-          {(rows) => <IntentTable caption="Executions in doubt" intents={rows} />}
-        </Listed>
+          caption="Executions in doubt"
+          {...intentRows}
+        />
       </Panel>
     </>
   )

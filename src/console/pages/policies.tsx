@@ -1,7 +1,7 @@
 // Policies: which are in effect for what, and one version with its rules.
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
-import { Choice, Listed, Table } from '../components/list.tsx'
+import { Choice, Listed } from '../components/list.tsx'
 import { policyPath } from '../components/policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
@@ -20,36 +20,30 @@ export function Policies({ query }: PageProps) {
         loaded={loaded}
         rowsOf={({ policies }) => policies}
         empty="No policy is in effect. Every execution is rejected until two humans have approved one."
-      >
-        {(rows) => (
-          <Table
-            caption="Policies"
-            rows={rows}
-            keyOf={({ name, version }) => `${name} ${version}`}
-            hrefOf={(row) => `/console${policyPath(row)}`}
-            columns={[
-              { title: 'Policy', cell: ({ name, version }) => <Said text={`${name} ${version}`} /> },
-              { title: 'For', cell: ({ capabilities }) => <Said text={capabilities.join(', ')} /> },
-              {
-                title: 'What it is for',
-                minor: true,
-                cell: ({ description }) => <Said text={description} />,
-              },
-              { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
-              {
-                title: 'Approved by',
-                minor: true,
-                cell: ({ approvedBy = '' }) => <Said text={approvedBy} />,
-              },
-              {
-                title: 'In the place of',
-                minor: true,
-                cell: ({ replaces = [] }) => <Said text={replaces.join(', ')} />,
-              },
-            ]}
-          />
-        )}
-      </Listed>
+        caption="Policies"
+        keyOf={({ name, version }) => `${name} ${version}`}
+        hrefOf={(row) => `/console${policyPath(row)}`}
+        columns={[
+          { title: 'Policy', cell: ({ name, version }) => <Said text={`${name} ${version}`} /> },
+          { title: 'For', cell: ({ capabilities }) => <Said text={capabilities.join(', ')} /> },
+          {
+            title: 'What it is for',
+            minor: true,
+            cell: ({ description }) => <Said text={description} />,
+          },
+          { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+          {
+            title: 'Approved by',
+            minor: true,
+            cell: ({ approvedBy = '' }) => <Said text={approvedBy} />,
+          },
+          {
+            title: 'In the place of',
+            minor: true,
+            cell: ({ replaces = [] }) => <Said text={replaces.join(', ')} />,
+          },
+        ]}
+      />
     </>
   )
 }

@@ -16,32 +16,26 @@ export function Refusals({ query }: PageProps) {
         loaded={loaded}
         rowsOf={({ refusals }) => refusals}
         empty="Nothing was refused. A policy that rejects, or a signal that does not hold, leaves a signed refusal here."
-      >
-        {(rows) => (
-          <Table
-            caption="Refusals, newest first"
-            rows={rows}
-            keyOf={({ businessTransactionId }) => businessTransactionId}
-            hrefOf={({ businessTransactionId }) => `/console/refusals/${businessTransactionId}`}
-            columns={[
-              {
-                title: 'Action',
-                cell: ({ evaluatedIntent }) => (
-                  <Said text={`${evaluatedIntent.action} → ${evaluatedIntent.target}`} />
-                ),
-              },
-              { title: 'Caller', cell: ({ submittedBy }) => <Said text={submittedBy} /> },
-              { title: 'Reason', cell: ({ decision }) => <Said text={decision.reason} /> },
-              {
-                title: 'Policy',
-                minor: true,
-                cell: ({ decision }) => <Said text={`${decision.policy.name} ${decision.policy.version}`} />,
-              },
-              { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            ]}
-          />
-        )}
-      </Listed>
+        caption="Refusals, newest first"
+        keyOf={({ businessTransactionId }) => businessTransactionId}
+        hrefOf={({ businessTransactionId }) => `/console/refusals/${businessTransactionId}`}
+        columns={[
+          {
+            title: 'Action',
+            cell: ({ evaluatedIntent }) => (
+              <Said text={`${evaluatedIntent.action} → ${evaluatedIntent.target}`} />
+            ),
+          },
+          { title: 'Caller', cell: ({ submittedBy }) => <Said text={submittedBy} /> },
+          { title: 'Reason', cell: ({ decision }) => <Said text={decision.reason} /> },
+          {
+            title: 'Policy',
+            minor: true,
+            cell: ({ decision }) => <Said text={`${decision.policy.name} ${decision.policy.version}`} />,
+          },
+          { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        ]}
+      />
     </>
   )
 }

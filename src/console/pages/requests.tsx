@@ -1,7 +1,7 @@
 // The page of requests that callers ask humans to approve.
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { Choice, Listed, listPath } from '../components/list.tsx'
-import { RequestTable } from '../components/requests.tsx'
+import { requestRows } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -21,9 +21,9 @@ export function Requests({ query, me }: PageProps) {
         loaded={loaded}
         rowsOf={({ requests }) => requests}
         empty="No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'."
-      >
-        {(rows) => <RequestTable caption="Approval requests" requests={rows} />}
-      </Listed>
+        caption="Approval requests"
+        {...requestRows}
+      />
     </>
   )
 }
