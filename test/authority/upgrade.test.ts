@@ -244,6 +244,7 @@ describe('in a rolling restart', () => {
   const pem = anApprover('erik').publicKeyPem
   const url = `${endpoint.url}/rolling`
 
+  // proves fault: Humans approve changes of every kind
   test.each<[string, string, object, (run: Statements) => Promise<void>, () => Promise<unknown>, unknown]>([
     [
       'a policy and the end of another',
@@ -422,6 +423,7 @@ describe('in a rolling restart', () => {
     expect(await differences()).toEqual([])
   })
 
+  // proves fault: Humans approve changes of every kind
   test('what is approved here stands in the tables of the release before', async () => {
     const made = await Promise.all(
       (

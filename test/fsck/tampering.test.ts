@@ -22,8 +22,6 @@ beforeAll(async () => {
   await service.stop()
   remove()
   await database.pool.query('DROP TRIGGER refuse_poison ON webhook_events')
-  // Instances of the release before are not told what is damaged here.
-  await database.pool.query('ALTER TABLE authority DISABLE TRIGGER USER')
   // Whether the sweep came before the human did is chance; nothing has to be there for these.
   await database.pool.query(`DELETE FROM audit_events WHERE type = 'intent.in_doubt'`)
   ;({ putBack } = await keepTables(database))
