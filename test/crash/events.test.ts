@@ -27,6 +27,7 @@ const MARKED_FOLDER = join(CACHE, 'marked-events')
 const WORK = [
   'src/server/jobs/events.ts',
   'src/server/jobs/deliver-events.ts',
+  'src/server/jobs/due.ts',
   'src/server/jobs/repeat.ts',
   'src/server/dispatch/own-work.ts',
   'workers/events/sign.ts',
@@ -41,7 +42,9 @@ type Answers = 'taken' | 'gone'
 /** Awaits that no delivery here comes to. */
 const NEVER: Readonly<Record<string, readonly string[]>> = {
   'What a human asks for or reads, by routes of its own.': [
+    'src/store/tables/event-deliveries.ts:endDeliveries:1',
     'src/store/tables/event-deliveries.ts:lockEndpoint:1',
+    'src/store/tables/event-deliveries.ts:openDeliveries:1',
     'src/store/tables/event-deliveries.ts:redeliver:1',
     'src/store/tables/event-deliveries.ts:replaceSecret:1',
     'src/store/tables/event-deliveries.ts:readEventEndpoints:1',
@@ -114,7 +117,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const LOOK = /[.:](look|tryToLook|repeat|takeDueEndpoints|countEventEndpointStates):/
+const LOOK = /[.:](look|repeat|takeDueEndpoints|countEventEndpointStates):/
 
 /** An instance looks for endpoints twice a second: how often depends on how long the deliveries take, and that it does once, on nothing. */
 function withOneLook(all: readonly Reached[]): Reached[] {
