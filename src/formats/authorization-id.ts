@@ -6,7 +6,7 @@ const SHARED = 13
 const REST = { least: '-0000-0000-000000000000', greatest: '-ffff-ffff-ffffffffffff' }
 
 /**
- * @param newId a new UUID: 74 of its bits stay, and the nonce beside the authorizationId is what nobody can guess
+ * @param newId a new UUID: 74 of its bits stay, and the nonce next to the authorizationId cannot be guessed
  * @returns a new authorizationId
  */
 export function newAuthorizationId(businessTransactionId: string, newId: string): string {

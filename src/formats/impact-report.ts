@@ -1,4 +1,4 @@
-// The impact of a change of a policy on the past: what is simulated of it, and the impact report made from the chunks of that
+// The impact of a change of a policy on the past: the simulated part of the change, and the impact report made from the chunks of that
 // simulation. The console's page and the command line share it. Browser-safe.
 import { canonicalize, type Json } from './json/canonical.ts'
 import type { ImpactReport } from './schemas/impact-report.ts'
@@ -18,7 +18,7 @@ export interface ProposedPolicy {
   readonly retires?: readonly string[]
 }
 
-/** The body of POST /sandbox/policies/simulate for what a change proposes. */
+/** The body of POST /sandbox/policies/simulate for a proposed change. */
 export function simulationOf(proposed: ProposedPolicy) {
   const { action, retires, ...policy } = proposed
   if (action === 'retire') return { policyId: policy.policyId, retires: [policy.policyVersion] }
@@ -37,7 +37,7 @@ export type Found = Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | '
   readonly complete: boolean
 }
 
-/** @param before what the chunks before said; undefined for the first */
+/** @param before the sums of the earlier chunks; undefined for the first */
 export function addChunk(before: Found | undefined, chunk: Chunk): Found {
   const { flips, retired = [], skipped, range, progress, complete } = chunk
   const toRejected = flips.filter(({ wouldBe }) => wouldBe.outcome === 'REJECTED').length

@@ -1,8 +1,8 @@
-// The code that an approver compares with whoever asks, over another channel: both compute it from what they see themselves.
+// The code that an approver compares with the requester over another channel: both compute it from the content that they see.
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
-/** The content of the code: everything in it is known to who asks before the service has answered. */
+/** The content of the code: the requester knows all of it before the service has answered. */
 interface CodedAction {
   readonly capability: string
   readonly target: string

@@ -137,7 +137,7 @@ export function notesOnApprovalRequest(asked: Members): string[] {
   ]
 }
 
-/** Where it is no text, the check of how it stands fails. */
+/** If it is not a text, the check of its state fails. */
 const status = (value: Json) =>
   typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
 

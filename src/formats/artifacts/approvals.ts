@@ -65,8 +65,8 @@ export function checkApprovals(record: Members, given: Crypto): Check {
 }
 
 /**
- * The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one, by another person than who asked.
- * Whether they match is what was refused.
+ * The check of a Refusal Record: approvals that did not suffice are in it, and each is signed, by another person than the requester.
+ * The refusal already says that they do not suffice.
  */
 export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
   return checkSigned('approvals', 'The approvals in the decision are not signed ones', given, (crypto) => {
@@ -123,7 +123,7 @@ function verifySignal(one: VerifiedSignal): void {
   throw new Error(`${named} is verified by what nothing here can check`)
 }
 
-/** As many approvers as approvals: the quorum itself stands in the policy. */
+/** As many approvers as approvals: the quorum itself is in the policy. */
 function requireApprovals(
   approvals: readonly Members[],
   named: string,

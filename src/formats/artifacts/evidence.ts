@@ -5,7 +5,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 
 export interface Check {
   readonly name: string
-  /** Undefined: it holds. Otherwise the sentence that says what does not, or why nobody can say. */
+  /** Undefined: the check passes. Otherwise a sentence: what fails, or why it cannot be checked. */
   readonly problem: string | undefined
   /** Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail. */
   readonly missingKeys?: readonly string[]
@@ -34,7 +34,7 @@ export interface CarriedSignature {
   readonly algorithm: string
   readonly keyId: string
   readonly value: string
-  /** Where the artifact says that it stands in its batch, of any shape (src/formats/merkle/batch-head.ts). */
+  /** The position in its batch that the artifact states, of any shape (src/formats/merkle/batch-head.ts). */
   readonly batch?: Json | undefined
   /** The assertion that a passkey signed around the artifact, of any shape (src/formats/webauthn/assertion.ts). */
   readonly webauthn?: Json | undefined

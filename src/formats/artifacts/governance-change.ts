@@ -83,7 +83,7 @@ function isResolved(change: Members): boolean {
     return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === undefined)
   return (
     ACTIONS.has(status) &&
-    // Nobody checks what he made.
+    // The proposer must not be the checker.
     string(resolvedBy) !== string(proposedBy) &&
     !Number.isNaN(instantMs(string(resolvedAt))) &&
     (rejectionReason === undefined || (status === 'REJECTED' && typeof rejectionReason === 'string'))

@@ -1,10 +1,10 @@
-// Times in what was signed, some by humans' tools (RFC 3339), as milliseconds: read alike by every implementation, or not at all.
+// Times in signed artifacts, some by humans' tools (RFC 3339), as milliseconds: read alike by every implementation, or not at all.
 
 const TIMESTAMP =
   /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * Milliseconds since 1970; what is finer is cut off. NaN for what is no such time, leap seconds among it: every comparison with
+ * Milliseconds since 1970; finer digits are cut off. NaN for any other text, leap seconds included: every comparison with
  * it is false, so write comparisons that must hold.
  */
 export function instantMs(text: string): number {

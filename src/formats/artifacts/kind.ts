@@ -40,7 +40,7 @@ interface LoggedAs {
   readonly counted?: (signed: Members, of: OfExecution) => Counted
   /** The event of the feed that its entry is. Left out: none, or as `mark` says. */
   readonly event?: EventType
-  /** The event that its entry is, where that depends on the artifact, and the callerId of whoever may follow it. */
+  /** The event that its entry is, where that depends on the artifact, and the callerId that may follow it. */
   readonly mark?: (signed: Members) => { readonly event?: EventMark; readonly owner?: string }
 }
 
@@ -51,7 +51,7 @@ interface Counted {
   readonly named?: Streams
 }
 
-/** Its table, which keeps the signed text in `body` and what stands beside it in `seal`. */
+/** Its table, which keeps the signed text in `body` and the unsigned members in `seal`. */
 interface StoredAs {
   readonly table: string
   /** The member that identifies it: a column. */
@@ -65,13 +65,13 @@ interface StoredAs {
   readonly columns?: {
     readonly [member: string]: 'uuid' | 'text' | 'text?' | 'timestamptz' | 'integer'
   }
-  /** The column that names the caller whose it is: its own, or that of another table by a column that both have. Left out: it is nobody's. */
+  /** The column that names the caller whose it is: its own, or that of another table by a column that both have. Left out: it belongs to no caller. */
   readonly owner?: { readonly column: string; readonly of?: string; readonly by?: string }
   /** Its row is read with the transaction's. */
   readonly joined?: true
   /**
-   * As evidence the signed members stand in this member, and their signature, which is the seal, in `signature`. With `signature` the signed
-   * members stand beside it, and the seal is an object that has it. Left out: only the signature of a row can be checked alone.
+   * In evidence this member holds the signed members, and their signature, which is the seal, in `signature`. With `signature` the signed
+   * members are next to it, and the seal is an object that has it. Left out: only the signature of a row can be checked alone.
    */
   readonly envelope?: string
   /** One of these audit events is written in the commit that makes it. */

@@ -1,4 +1,4 @@
-// The kinds of artifacts, and what follows from their rows for whoever finds an artifact by a name.
+// The kinds of artifacts, and lookups of their rows by a name.
 import type { Members } from '../json/members.ts'
 import type { ArtifactEntry } from '../log/entry.ts'
 import type { LoggedKind } from '../log/ids.ts'

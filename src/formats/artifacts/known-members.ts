@@ -61,7 +61,7 @@ const PAGE = {
 /** Lists of evidence as the service pages them. */
 const PAGE_LISTS = ['events', 'changes', 'confirmations', 'requests', 'refusals']
 
-/** The first list of evidence that stands in an object of no kind. */
+/** The first list of evidence in an object of no kind. */
 export function pageList(page: Members): string | undefined {
   return PAGE_LISTS.find((name) => Array.isArray(page[name]))
 }
@@ -88,7 +88,7 @@ function sentenceOn(unknown: readonly string[]): string {
   return `no signature covers ${named.join(', ')}${more}, and this verifier does not know what is there. It was added, or takes a newer verifier.`
 }
 
-/** Their paths, such as `signature.approvedBy`. What is no object or no list where one belongs fails the check that reads it. */
+/** Their paths, such as `signature.approvedBy`. A value that should be an object or a list and is not fails the check that reads it. */
 function* unknownIn(value: Members, { known, othersSigned }: ObjectShape, prefix = ''): Generator<string> {
   for (const [name, member] of Object.entries(value)) {
     const [shape, path] = [Object.hasOwn(known, name) ? known[name] : undefined, prefix + name]

@@ -44,7 +44,7 @@ function isComparison({ expression, holds }: { readonly [name: string]: Json }):
 
 /**
  * Notes things that a reader should know of a confirmation that passes its checks.
- * @param status of the execution in the record that it stands beside; left out: it stands alone
+ * @param status of the execution in the record that contains it; left out: the confirmation is not in a record
  */
 export function notesOnConfirmation(confirmation: Json | undefined, status?: Json): string[] {
   if (!isMembers(confirmation)) return []

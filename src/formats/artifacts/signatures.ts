@@ -12,7 +12,7 @@ type Family = 'ed25519' | 'ml-dsa-65'
 export const SIGNATURE_BYTES: Readonly<Record<Family, number>> = { ed25519: 64, 'ml-dsa-65': 3309 }
 
 /**
- * The algorithm of the key that signs under this name, by itself or by batch.
+ * The algorithm of the key that signs under this name, individually or by batch.
  * @throws Error for a name that this verifier does not know, such as one of a later version
  */
 export function knownFamily(algorithm: string): Family {

@@ -1,4 +1,4 @@
-// RFC 8785 (JCS) canonical JSON, composed from parts: what has been canonicalized once is spliced in as it stands.
+// RFC 8785 (JCS) canonical JSON, composed from parts: a text that was canonicalized once is spliced in unchanged.
 // Imports nothing: the offline verifier runs it in a browser.
 
 /** The values that RFC 8785 can carry. Anything else is refused, never repaired (decisions §4). */

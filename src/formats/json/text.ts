@@ -23,14 +23,14 @@ export function parseJsonText(text: string, depthMax: number): unknown {
   } catch (error) {
     throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, '…') : 'syntax error')
   }
-  // JSON.parse keeps the last of two equal keys and says nothing: fewer members came out than stand in the text.
+  // JSON.parse keeps the last of two equal keys and says nothing: fewer members came out than are in the text.
   if (inspect(value) !== members) throw new MalformedJson('duplicate key')
   return value
 }
 
 /**
  * Counts the colons outside of strings, one per member in valid JSON; bounds the depth before anything recurses; and refuses numbers
- * that would come out as 0, which nobody can tell from the value.
+ * that would come out as 0, which cannot be detected in the value.
  */
 function scan(text: string, depthMax: number): number {
   let members = 0

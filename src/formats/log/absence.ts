@@ -1,4 +1,4 @@
-// The answer of GET /log/absence: how often an id stands in the log, up to an index. In each run of ids (ids.ts) it shows the leaves of the id
+// The answer of GET /log/absence: the entries of an id in the log, up to an index. In each run of ids (ids.ts) it shows the leaves of the id
 // with the one before and the one after. Browser-safe.
 import { equalBytes } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'

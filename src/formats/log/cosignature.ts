@@ -1,4 +1,4 @@
-// C2SP tlog-cosignature: what a cosigner signs, and how the time stands in its signature. The log's own ML-DSA-44 line is one too.
+// C2SP tlog-cosignature: the message that a cosigner signs, and the time in its signature. The log's own ML-DSA-44 line is one too.
 import { concatBytes } from '../bytes.ts'
 
 /** The tree, or a part of it, that a cosigner states. */

@@ -1,4 +1,4 @@
-// An entry of the evidence log: one line of ASCII without a newline. It names nobody: an artifact stands in it by its hash, and whom it
+// An entry of the evidence log: one line of ASCII without a newline. It contains no names: an artifact is in it by its hash, and whom it
 // concerns by salted tags. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
 import { toHex } from '../bytes.ts'

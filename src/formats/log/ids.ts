@@ -24,7 +24,7 @@ export type IdKind = keyof typeof idKinds
 /** The kinds that writers put into the log. */
 export type LoggedKind = (typeof idKinds)[IdKind]
 
-/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
+/** The kinds of GET /log/proofs/{kind}/{id}, and the kind of the entry for each: for a record its receipt, which states its hash. */
 export const proofKinds = { ...idKinds, record: 'receipt' } as const
 
 export function isIdKind(kind: string): kind is IdKind {

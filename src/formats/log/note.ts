@@ -129,7 +129,7 @@ export function signatureLine({ name, keyId }: VerifierKey, signature: Uint8Arra
 
 /**
  * A key under a name, with the id that follows from both.
- * @throws Error where the name cannot stand in a note, or the key has another length than its type has
+ * @throws Error if the name is not allowed in a note, or the key has the wrong length for its type
  */
 export function verifierKey(
   { name, type, publicKey }: Omit<VerifierKey, 'keyId'>,

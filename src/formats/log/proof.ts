@@ -10,7 +10,7 @@ export interface LogProof {
   readonly path: readonly Uint8Array[]
   /** The signed note, as the log published it. */
   readonly checkpoint: string
-  /** Nothing signs it: what it says has to be proven otherwise, as an entry is by the path. */
+  /** It is not signed: its content must be proven otherwise, as the path proves an entry. */
   readonly extra?: Uint8Array
 }
 
@@ -27,7 +27,7 @@ export function formatProof({ index, path, checkpoint, extra }: LogProof): strin
   return `${lines.join('\n')}\n\n${checkpoint}`
 }
 
-/** @throws Error that says why it is no proof; what it proves is not looked at */
+/** @throws Error that says why it is not a proof; its content is not checked */
 export function parseProof(file: string | Uint8Array): LogProof {
   const text = wellFormedText(file, 'the proof')
   const blank = text.indexOf('\n\n')

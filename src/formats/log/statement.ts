@@ -8,7 +8,7 @@ import { openByPolicy, type LogPolicy } from './policy.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** A policy says whose checkpoints are trusted; a function opens a checkpoint, and throws where nobody who is trusted signed it. */
+/** A policy says whose checkpoints are trusted; a function opens a checkpoint, and throws if no trusted key signed it. */
 export type OpenedBy = LogPolicy | ((note: string) => OpenedCheckpoint)
 
 export function openedBy(by: OpenedBy, note: string, crypto: NoteCrypto): OpenedCheckpoint {

@@ -1,9 +1,9 @@
-// Tiles that were read before: what is under a checkpoint never changes, so neither does a tile of a given width.
+// Tiles that were read before: entries under a checkpoint never change, so neither does a tile of a given width.
 import type { RootsWithin, Tile, TileMemo } from './tiles.ts'
 
 export interface LogTiles {
   readonly of: (log: number) => TileMemo
-  /** For when something read was damaged: it is read anew. */
+  /** Called after a damaged read: the tiles are read again. */
   readonly forget: () => void
 }
 

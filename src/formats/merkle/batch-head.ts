@@ -2,7 +2,7 @@
 // signed, in the form of a C2SP tlog-checkpoint, and each artifact carries its path. Browser-safe: hashing and base64 are arguments.
 import { rootOfInclusion, leafHash, type Sha256 } from './tree.ts'
 
-/** Where an artifact stands in its batch, as `signature.batch` shows it. */
+/** The position of an artifact in its batch, as `signature.batch` states it. */
 export type BatchPosition = {
   /** The first line of the head: `<name>/batch/<uuid>`. */
   readonly origin: string
@@ -16,7 +16,7 @@ export type BatchPosition = {
 
 export interface Hashing {
   readonly sha256: Sha256
-  /** Undefined for what is not the canonical text of its bytes. */
+  /** Undefined if it is not the canonical text of its bytes. */
   readonly fromBase64: (text: string) => Uint8Array | undefined
   readonly toBase64: (bytes: Uint8Array) => string
 }

@@ -64,7 +64,7 @@ export function assertConsistent(
   assertHash(partRoot, 'the root of the part')
   assertHash(root, 'the root of the tree')
   path.forEach((hash, i) => assertHash(hash, 'path hash', i))
-  // Where the first and last node over the part and the last of the tree stand in their level.
+  // The positions, within their level, of the first and last node over the part and of the last node of the tree.
   const at = { first: start, last: end - 1, treeLast: size - 1 }
   // Up to the largest complete subtree at the end of the part: from there the proof goes on.
   const isBelow = () => at.first !== at.last && (odd(at.last) || end === size)
@@ -79,7 +79,7 @@ export function assertConsistent(
     if (odd(at.last) || at.last === at.treeLast) {
       if (at.first < at.last) ofPart = nodeHash(hash, ofPart, sha256)
       ofTree = nodeHash(hash, ofTree, sha256)
-      // A last node without a sibling stands in the levels above unchanged.
+      // A last node without a sibling rises unchanged.
       while (!odd(at.last)) goUp(at)
     } else ofTree = nodeHash(ofTree, hash, sha256)
     goUp(at)

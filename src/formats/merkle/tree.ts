@@ -121,13 +121,13 @@ export function rootOfInclusion(
   assertHash(proof.leafHash, 'the leaf hash')
   path.forEach((hash, height) => assertHash(hash, 'path hash', height))
   let hash = proof.leafHash
-  // Where the node on the way to the root stands in its level, and where the last of that level does.
+  // The position of the node on the way to the root in its level, and that of the last node of the level.
   let [position, last] = [index, size - 1]
   for (const sibling of path) {
     if (last === 0) throw new Error('the path is too long for the index and the size')
     if (odd(position) || position === last) {
       hash = nodeHash(sibling, hash, sha256)
-      // A last node without a sibling stands in the levels above unchanged, up to where it is a right child.
+      // A last node without a sibling rises unchanged, up to the level where it is a right child.
       while (!odd(position)) [position, last] = [half(position), half(last)]
     } else hash = nodeHash(hash, sibling, sha256)
     ;[position, last] = [half(position), half(last)]
@@ -140,7 +140,7 @@ export function rootOfInclusion(
 export const half = (position: number): number => Math.floor(position / 2)
 export const odd = (position: number): boolean => position % 2 === 1
 
-/** @throws Error that names the hash, and where it stands in its list, when it has not 32 bytes */
+/** @throws Error that names the hash and its position in the list, if it has not 32 bytes */
 export function assertHash(hash: Uint8Array, name: string, index?: number): void {
   if (hash.length === 32) return
   throw new Error(`${name}${index === undefined ? '' : ` ${index}`} has ${hash.length} bytes; a hash has 32`)

@@ -1,4 +1,4 @@
-// Persons (decisions §13): which names and keys are of one human. Whoever acts, approves and checks is counted by person, so that nobody is two
+// Persons (decisions §13): which names and keys belong to one human. Acts, approvals and checks count by person, so that no human is two
 // people by having two names.
 import type { Caller } from './caller.ts'
 
@@ -114,7 +114,7 @@ export function isBehind(persons: Persons, approverId: string, initiators: reado
 }
 
 /**
- * Those whose approvals count for an execution: the first of each person, and nobody behind it.
+ * Approvers whose approvals count for an execution: the first of each person, and no person behind it.
  * @param approverIds in the order of preference
  * @param initiators its callerId and its principalId
  */
@@ -133,8 +133,8 @@ export function countedApprovers(
 }
 
 /**
- * Finds who holds a public key of `proposed` already under the name of another person; undefined: nobody does. By names alone: that the key is
- * the same makes them no one person.
+ * Finds another person who already holds a public key of `proposed`; undefined: there is none. Persons are compared by names only: sharing
+ * the key does not make them one person.
  * @param standing every entry of every register, revoked ones too
  * @returns completes "this public key is that of …"
  */

@@ -81,7 +81,7 @@ export const SignedApproval = closed({
   ...humanSignature,
 })
 
-/** True of what has another mistake: that one is named. */
+/** True for a value with another mistake: that mistake is named. */
 function isOfItsVersion(payload: unknown): boolean {
   if (!isObject(payload) || !isObject(payload['scope'])) return true
   const { version, requestHash, scope } = payload

@@ -25,7 +25,7 @@ export const passkeyMembers = {
   backupEligible: Type.Boolean({ description: 'true or false' }),
 }
 
-/** Signed by the passkey itself, as `key-proof`: whoever proposes it has not made up its key. */
+/** Signed by the passkey itself, as `key-proof`: the proposer cannot have made up its key. */
 const KeyProof = closed({
   payload: closed({
     version: Type.Literal(1, { description: '1' }),

@@ -66,7 +66,7 @@ export const BusinessTransactionInput = Type.Object({
 export type BusinessTransactionInput = Type.Static<typeof BusinessTransactionInput>
 
 /**
- * The body of POST /execute as callers may send it: what has a default may be left out, and whatever else is sent is dropped
+ * The body of POST /execute as callers may send it: members with a default may be left out, and unknown members are dropped
  * (interface §2.1 rule 1). For the OpenAPI document; the pipeline checks the rebuilt transaction above.
  */
 export const SubmittedTransaction = Type.Object({

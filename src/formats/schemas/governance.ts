@@ -31,7 +31,7 @@ const once = {
   expiresAt: Timestamp,
 }
 
-/** Exact: a member that nobody reads would be signed by a human who thinks that it counts. */
+/** Exact: a human would sign an unread member and think that it counts. */
 function stepUpOf<Payload extends TSchema>(payload: Payload) {
   return Type.Object(
     {

@@ -1,4 +1,4 @@
-// The states of an execution intent, and what may follow what (decisions §8 "Execution intents"): the whole state machine.
+// The states of an execution intent, and their transitions (decisions §8 "Execution intents"): the whole state machine.
 // It imports nothing, so that the verifier can hold a signed transition against it in a browser.
 //
 //   PREPARED ──► RELEASED ──► FINALIZED   carried out; the trust record proves it
@@ -7,8 +7,8 @@
 //       └───────────────────► ERRORED     given up before anything was released
 //
 // RELEASED is committed before a connector is called, and is never left but for an end: an effect that may have happened is not
-// tried again. An intent that is still RELEASED after its deadline is *in doubt*. That is no state but what the clock makes of one:
-// whoever looks decides it, by the database's clock (`isInDoubt` of src/store/tables/execution-intents.ts).
+// tried again. An intent that is still RELEASED after its deadline is *in doubt*. This is not a state of its own:
+// each reader decides it, by the database's clock (`isInDoubt` of src/store/tables/execution-intents.ts).
 
 export const intentStates = ['PREPARED', 'RELEASED', 'FINALIZED', 'ERRORED', 'RESOLVED'] as const
 export type IntentState = (typeof intentStates)[number]
@@ -27,7 +27,7 @@ const FOLLOWING: Readonly<Record<IntentState, readonly IntentState[]>> = {
   RESOLVED: [],
 }
 
-/** Whether an intent can go from one state to another. Of whatever a text says: what is no state follows none. */
+/** Whether an intent can go from one state to another. For any text: a text that is not a state has no transition. */
 export function mayFollow(from: unknown, to: unknown): boolean {
   const state = intentStates.find((known) => known === from)
   return state !== undefined && FOLLOWING[state].some((next) => next === to)

@@ -1,7 +1,7 @@
 // The formats of interface §2. A schema's description completes the sentence "<path> must be …".
 import { Type } from 'typebox'
 
-/** An object of exactly these members: one that nobody reads is one that somebody thinks counts. */
+/** An object of exactly these members: a sender would think that an unread member counts. */
 export const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
 

@@ -7,7 +7,7 @@ export const algorithms = ['ed25519', 'ml-dsa-65'] as const
 export type Algorithm = (typeof algorithms)[number]
 export const Algorithm = Type.Enum([...algorithms], { description: 'one of ed25519, ml-dsa-65' })
 
-/** Where an artifact stands in the batch that was signed as one. */
+/** The position of an artifact in the batch that was signed as one. */
 export const BatchPosition = Type.Object({
   origin: Type.String({ description: 'the first line of the signed head: `<name>/batch/<uuid>`' }),
   size: Type.Integer({ minimum: 2, description: 'how many artifacts the batch has' }),

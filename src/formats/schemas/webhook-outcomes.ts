@@ -6,7 +6,7 @@
  * unknown      it names a transaction that is not stored
  * rule-failed  a rule could not be evaluated
  * pending      the provider has not decided
- * confirmed    it says what this service says, or closed what was in doubt
+ * confirmed    it agrees with this service, or closed an execution in doubt
  * contradicted it says something else
  */
 export const deliveryOutcomes = [

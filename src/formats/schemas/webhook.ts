@@ -1,4 +1,4 @@
-// Deliveries of providers (interface §6): what is described is not checked, what is answered, and how a stored one is shown.
+// Deliveries of providers (interface §6): their body, which is described but not checked, the answer, and how a stored delivery is shown.
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { deliveryOutcomes } from './webhook-outcomes.ts'

@@ -1,4 +1,4 @@
-// "Did you mean …?" for a name that nobody knows.
+// "Did you mean …?" for an unknown name.
 
 /** More letters than this apart are two words. */
 const DISTANCE_MAX = 2

@@ -1,5 +1,5 @@
 // A piece of evidence says in words who asked for what, how much, who approved, what was done. It is read from evidence of any
-// shape and proves nothing by itself: the verdict stands beside it.
+// shape and alone proves nothing: the verdict is shown with it.
 import type { Json } from '../json/canonical.ts'
 import { cut } from '../text/text.ts'
 import { itemsOf } from '../artifacts/evidence.ts'

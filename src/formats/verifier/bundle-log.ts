@@ -207,7 +207,7 @@ const nameOf = ({ kind, id }: LoggedPart) =>
     ? `the ${NAMES[kind]}`
     : `the ${NAMES[kind]} ${JSON.stringify(id)}`
 
-/** 31 December 9999: what is later has no year of four digits. */
+/** 31 December 9999: a later time has no year of four digits. */
 const LAST_SECOND = 253_402_300_799
 
 function noteOn(log: {

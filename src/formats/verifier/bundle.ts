@@ -72,7 +72,7 @@ export function inspectBundle(
   )
   let recordKeys = keys
   const keysCheck = check('approver keys', 'The keys of approvers are not those that were enrolled', () => {
-    // A change that is not shown to be the service's enrols nobody.
+    // A change without a proven signature of the service enrols no approver.
     if (changesCheck.problem === undefined)
       recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()))
     return areEnrolled(execution(), changes(), carried())
@@ -118,7 +118,7 @@ function lazy<T>(make: () => T): () => T {
   }
 }
 
-/** Undefined for what a check says is unreadable. */
+/** Undefined if a check finds it unreadable. */
 function readable<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -182,7 +182,7 @@ function areInForce(changes: readonly Change[]): boolean {
   return true
 }
 
-/** The keys that stand in the bundle: they say what was revoked since, and must be those that the changes enrolled. */
+/** The keys in the bundle: they state later revocations, and must be the keys that the changes enrolled. */
 function carriedKeys(given: Json | undefined): KeySet {
   const keys = list(given)
   return keys.length === 0 ? NO_KEYS : readKeySet(keys)

@@ -25,7 +25,7 @@ export type { Check, EvidenceKind, LogTrust }
  * valid      every check holds, and there was at least one
  * invalid    a check fails, whatever cannot be checked beside it
  * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, an entry
- *            of a file is no evidence, or something stands beside it that no signature covers and this verifier does not know
+ *            of a file is no evidence, or it comes with an unknown member that no signature covers
  */
 export type Verdict = 'valid' | 'invalid' | 'unchecked'
 
@@ -82,7 +82,7 @@ export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {})
  * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
  * `{confirmations: [...]}`, `{requests: [...]}` or `{refusals: [...]}`.
  * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
- *   hides no other; so is, behind them, what stands beside a list and is no part of a page
+ *   hides no other; after them comes a report on members that are not part of a page
  * @throws Unusable for an empty file too: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
@@ -98,14 +98,14 @@ export interface Trusted {
 }
 
 /**
- * Reads what the caller trusts.
+ * Reads the keys that the caller trusts.
  * @throws Unusable as `verifyFile`
  */
 export function readTrusted(keySet: unknown, trust: Trust = {}): Trusted {
   return { keys: keySetOf(keySet), log: logTrustOf(trust) }
 }
 
-/** As `verifyFile`, by what was read before. */
+/** As `verifyFile`, with keys that were read before. */
 export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   const evidence = parseEvidence(text, 'The evidence')
   const page = pageOf(evidence)
@@ -123,7 +123,7 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   return page.problem === undefined ? reports : [...reports, noEvidence(page.problem)]
 }
 
-/** The report on what is no evidence. */
+/** The report on a text that is not evidence. */
 export function noEvidence(note: string): Report {
   const none = { checks: [], keys: [], missingStepUpKeys: [], passkeyUses: [], notProven: [] }
   return {
@@ -154,14 +154,14 @@ export function artifactOf(evidence: Members): EvidenceKind | undefined {
   return kinds.length === 1 ? kinds[0] : undefined
 }
 
-/** The entries of a list or a page. Undefined for what is evidence itself, whatever list it carries besides. */
+/** The entries of a list or a page. Undefined for evidence itself, whatever list it also contains. */
 export function bulkEntries(evidence: Json): readonly Json[] | undefined {
   return pageOf(evidence)?.entries
 }
 
 interface Page {
   readonly entries: readonly Json[]
-  /** The member that stands beside them and is no part of a page. */
+  /** The member next to them that is not part of a page. */
   readonly problem?: string | undefined
 }
 

@@ -47,7 +47,7 @@ export interface VerifyingKey extends Material {
   readonly point: EdwardsPoint | undefined
   /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
   readonly fingerprint: string
-  /** RFC 3339: what it signed from then on counts for nothing. Null: in effect, when the key was saved. */
+  /** RFC 3339: signatures from then on do not count. Null: the key was in effect when it was saved. */
   readonly revokedAt: string | null
   /** A key with it verifies `webauthn-*` only, and one without it never does. */
   readonly passkey: Passkey | undefined
@@ -312,7 +312,7 @@ export function uncompressed(coordinates: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(4), coordinates)
 }
 
-/** Undefined for what is no canonical encoding of a point. */
+/** Undefined if it is not the canonical encoding of a point. */
 export function ed25519Point(bytes: Uint8Array): EdwardsPoint | undefined {
   try {
     return ed25519.Point.fromBytes(bytes)

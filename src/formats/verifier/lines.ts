@@ -7,7 +7,7 @@ import type { Json } from '../json/canonical.ts'
 const LINES_FILE = /\.(?:ndjson|jsonl)$/i
 
 /**
- * Whether a text is read line by line: its first line is an object or a list by itself, and another one follows, or it ends an export, or
+ * Whether a text is read line by line: its first line alone is an object or a list, and another one follows, or it ends an export, or
  * the name is that of a file of lines.
  * @param first its first line that is not blank
  */
@@ -62,7 +62,7 @@ function countOf({ count, ...range }: Members): number | undefined {
   return isRange && typeof count === 'number' ? count : undefined
 }
 
-/** How many lines the end of an export says that stand before it; undefined for any other line. */
+/** The number of lines that the end of an export states; undefined for any other line. */
 function exportEnd(line: string): number | undefined {
   if (!line.startsWith('{"exportEnd"')) return undefined
   try {

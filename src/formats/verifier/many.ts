@@ -9,7 +9,7 @@ interface Source {
   readonly text: string
 }
 
-/** Never empty. What is no evidence is one report, `unknown`, that cannot be checked. */
+/** Never empty. A text that is not evidence gets one report, `unknown`, that cannot be checked. */
 export function reportsOn(text: string, trusted: Trusted): Report[] {
   try {
     return verifyFileBy(text, trusted)

@@ -58,7 +58,7 @@ export function openCounters(): Counters {
   }
 }
 
-/** The same approval may stand in several files; those of one moment have no order. */
+/** The same approval may be in several files; those of one moment have no order. */
 function isBehind(uses: readonly PasskeyUse[]): boolean {
   const inOrder = uses.toSorted((one, other) => one.issuedAtMs - other.issuedAtMs)
   let [earlier, highest, at] = [0, 0, -Infinity]

@@ -1,4 +1,4 @@
-// A key of the service that was revoked, perhaps because somebody else has it: what it signed counts where the time that it signed is
+// A key of the service that was revoked, perhaps because it was stolen: its signatures count if the time that it signed is
 // before that. `signedAt` is not signed, so the artifact's own time decides.
 import type { Json } from '../json/canonical.ts'
 import { timesOf } from '../artifacts/kinds.ts'
@@ -11,8 +11,8 @@ interface Revocation {
 }
 
 /**
- * Whether what a revoked key of the service signed counts. Without a time that it signed nothing does: a session or a release is used at once.
- * @param artifact what it was signed as
+ * Whether a signature by a revoked key of the service counts. Without a signed time it does not: a session or a release is used at once.
+ * @param artifact the type of the signed artifact
  * @returns a sentence for the reader: why it does not, or by which time it does
  */
 export function judgeRevoked(

@@ -11,7 +11,7 @@ export interface Summary extends Counts {
   readonly files: number
   /** A piece that cannot be read counts as one that cannot be checked. */
   readonly pieces: number
-  /** By the name of the artifact, in the order in which they came; `unknown` is what is no evidence. */
+  /** By the name of the artifact, in the order in which they came; `unknown` counts texts that are not evidence. */
   readonly kinds: Readonly<Record<string, Counts>>
   /** Ids of keys that were not given, in the order in which they were missed; 20 at most. */
   readonly missingKeys: readonly string[]

@@ -49,7 +49,7 @@ const BE = 0x08
 const BS = 0x10
 const AT = 0x40
 const ED = 0x80
-/** SHA-256 of the rpId, the flags and the counter; extensions and credentials would stand behind them. */
+/** SHA-256 of the rpId, the flags and the counter; extensions and credentials would be after them. */
 const AUTHENTICATOR_DATA_BYTES = 37
 
 interface Expected {
@@ -81,7 +81,7 @@ export function assertedBytes(
   return signed
 }
 
-/** The challenge to ask a passkey with, as it stands in the client data: base64url without padding. */
+/** The challenge for a passkey, in the form of the client data: base64url without padding. */
 function challengeOf(message: Uint8Array, sha256: Expected['sha256']): string {
   return toBase64(sha256(message)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
