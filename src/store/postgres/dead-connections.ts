@@ -60,7 +60,7 @@ export function detectDeadConnections(config: ClientConfig): DeadConnections {
     function check(): void {
       const nowMs = performance.now()
       const used = pool.totalCount > pool.idleCount
-      // A connection that was never answered times out by itself, with its own reason.
+      // A connection that was never answered times out on its own, with its own reason.
       const open = sockets.values().some((bytes) => bytes > 0)
       if (hasReceived() || !used || !open) probeAtMs = nowMs + QUIET_MS
       else if (nowMs >= probeAtMs) void probe()

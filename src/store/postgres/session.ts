@@ -124,7 +124,7 @@ function rowOf({ name, value, insteadOf }: (typeof SET_LATER)[number]): string {
   return `('${name}', '${value}', ${insteadOf === undefined ? 'NULL' : `'${insteadOf}'`})`
 }
 
-/** Sets what is missing on a new connection, before anything else runs on it. */
+/** Sets the missing settings on a new connection, before anything else runs on it. */
 export async function pinRest(client: ClientBase): Promise<void> {
   await client.query(AFTER_CONNECTING)
 }

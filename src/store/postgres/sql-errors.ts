@@ -29,7 +29,7 @@ const AWAY = [
 const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
 
 export type DatabaseTrouble =
-  /** It cannot be reached, or takes this of nobody now. */
+  /** It cannot be reached, or accepts this from no client now. */
   | { readonly kind: 'away' }
   /**
    * The server that we are connected to answers, and one behind it does not: a node of Citus, for which the coordinator says 08006. What is
@@ -42,7 +42,7 @@ export type DatabaseTrouble =
   | { readonly kind: 'broken'; readonly sqlState: string }
   /** It refuses the statement whatever its values are: damage (class XX), a missing table or right (42), any other unexpected class. */
   | { readonly kind: 'refused'; readonly sqlState: string }
-  /** A row stands already where the statement would put one. */
+  /** The row to insert exists already. */
   | { readonly kind: 'taken' }
   /** It refuses these values. */
   | { readonly kind: 'values' }

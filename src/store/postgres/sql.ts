@@ -55,10 +55,10 @@ const PATIENCE: Patience = { statementMs: 10_000, lockMs: 3_000 }
 /** A write finds out that its server was demoted; a connection that only reads would go on with what that server last knew. */
 export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
 
-/** Nobody waits for a command: where a machine is busy, PostgreSQL may start a connection after seconds. */
+/** A command may wait: on a busy machine, PostgreSQL may take seconds to start a connection. */
 export const COMMAND_PATIENCE: Patience = { ...PATIENCE, connectMs: 30_000 }
 
-/** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */
+/** A starved thread may return to its transaction this late; PostgreSQL must not close the connection before. */
 const IDLE_MS_MIN = 2_400
 
 /** Pool settings that every part of the service shares. */

@@ -60,7 +60,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
     if (ended) throw new Error('the transaction has ended')
   }
 
-  /** The statements that follow wait for BEGIN's success: behind one that failed a statement would commit by itself. */
+  /** The statements that follow wait for BEGIN's success: after a failed BEGIN a statement would commit on its own. */
   async function send(statements: readonly Statement<unknown>[]): Promise<StatementResult[]> {
     if (begun !== undefined) {
       await begun

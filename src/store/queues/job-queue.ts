@@ -28,7 +28,7 @@ export function partOf(transaction: Sql): Db {
 
 /**
  * Adds jobs, as part of a transaction of ours.
- * @throws where the queue is missing: the transaction must not commit what nobody would work on
+ * @throws where the queue is missing: the transaction must not commit work that no job would do
  */
 export async function insertJobs<Job extends object>(
   boss: PgBoss,
@@ -42,7 +42,7 @@ export async function insertJobs<Job extends object>(
 
 /**
  * pg-boss of the main thread: makes its schema and the queues where they are missing, and supervises them.
- * @param queues a queue that is another's dead-letter queue stands before it
+ * @param queues a dead-letter queue comes before the queue that uses it
  */
 export async function openJobQueue(
   pool: Pool,

@@ -4,7 +4,7 @@ import type { PgBoss, Queue } from 'pg-boss'
 import { insertJobs } from './job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** Data of a job. What is sent is read when it is sent: a request that was closed meanwhile needs nobody. */
+/** Data of a job. The content is read when it is sent: a request that was closed meanwhile needs no message. */
 export interface NotificationJob {
   /** The request that the message was made for; it tells of those that joined it, too. */
   readonly requestId: string

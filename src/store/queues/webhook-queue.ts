@@ -56,7 +56,7 @@ export interface WebhookJobs {
    * Adds one job for all of them.
    * @param deliveries at least one
    * @param more.startAfter taken up no earlier than in so many seconds
-   * @throws where the queue is missing: the transaction must not commit a delivery that nobody would process
+   * @throws where the queue is missing: the transaction must not commit a delivery that would never be processed
    */
   readonly add: (
     transaction: Sql,

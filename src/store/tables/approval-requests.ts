@@ -99,7 +99,7 @@ export async function insertApprovalRequest(sql: Transaction, row: ApprovalReque
   await sql.run(insert([row]))
 }
 
-/** A request as it stands now. */
+/** A request in its current state. */
 export interface StandingRequest extends Sealed {
   readonly requestId: string
   readonly requestHash: string
@@ -167,7 +167,7 @@ function statusIn(persons: PersonsParameter): string {
 const ENDED_BY = `
   CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
 
-/** Whether the approver `who` could sign it and has not: no person behind it, and nobody who has signed by another name. */
+/** Whether the approver `who` could sign it and has not: neither a person behind it, nor a person who signed under another name. */
 function maySignIn(persons: PersonsParameter): string {
   return `NOT ${isBehindIn(persons, 'who.approver_id')}
       AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
@@ -175,7 +175,7 @@ function maySignIn(persons: PersonsParameter): string {
 }
 
 function columnsIn(persons: PersonsParameter): string {
-  // An approval that was used up stands there whoever the approvers are known to be by now.
+  // A used approval stays, even if its approver no longer counts.
   const counted = `CASE WHEN a.consumed_by IS NULL THEN ${personIn(persons, 'a.approver_id')} ELSE ' ' || a.approval_id END`
   return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",

@@ -85,7 +85,7 @@ const USABLE_MAX = 500
  * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked, and for no request or one that is
  * open. Those for a request come first, then exact ones, then those that end soonest. The caller checks requests and limits against the
  * execution, and holds `approvalLock` and APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
- * @param action.notBy approverIds: however many approvals they have signed, none of them stands in the way of another's
+ * @param action.notBy approverIds: however many approvals they have signed, none of them displaces another approver's
  */
 export async function readUsableApprovals(
   sql: Sql,

@@ -1,4 +1,4 @@
-// audit_events: the signed account of what was refused and changed (decisions §9).
+// audit_events: signed events of refusals and changes (decisions §9).
 import { auditEvent } from '../../formats/artifacts/audit-event.ts'
 import type { LogPosition } from './log-queue.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
@@ -11,7 +11,7 @@ export type AuditEventRow = Omit<RowOf<typeof columns>, keyof LogPosition>
 
 /**
  * Stores events.
- * @returns statements that fail with a unique violation (`taken`) where one stands already: the log would count it a second time
+ * @returns statements that fail with a unique violation (`taken`) where one exists already: the log would count it a second time
  */
 export const insertAuditEvents = rowsInto(auditEvent.stored.table, columns)
 

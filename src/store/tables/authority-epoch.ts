@@ -1,7 +1,7 @@
-// authority_epoch: one number that grows with every change of what is in effect, so that instances know when to read anew.
+// authority_epoch: one number that grows with every change of what is in effect, so that instances know when to read again.
 import type { Sql } from '../postgres/sql.ts'
 
-/** In the transaction of the change itself: whoever sees the new number sees the change. */
+/** In the transaction of the change itself: a reader that sees the new number sees the change. */
 export async function advanceEpoch(sql: Sql): Promise<void> {
   await sql.query(`UPDATE authority_epoch SET epoch = epoch + 1`)
 }

@@ -1,4 +1,4 @@
-// authority: what humans have put in effect by their changes, and what they have ended (decisions §6, §7). Each is stated once, whatever its kind.
+// authority: everything that humans have put in effect by their changes, or ended (decisions §6, §7). Each is stored once, whatever its kind.
 import { createPublicKey, randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { Members } from '../../formats/json/members.ts'
@@ -9,15 +9,15 @@ import { sha256Hex } from '../sha256.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** What is particular about a kind. Each function takes what a change of this kind proposes; `target` also takes one that ends something. */
+/** The particulars of a kind. Each function takes what a change of this kind proposes; `target` also takes one that ends something. */
 interface AuthorityKind {
   /** The target of the changes, as the proposal names it. */
   readonly target: (proposed: Texts) => string
   /** A target is put in effect once and for good. */
   readonly once?: true
-  /** What else nothing of this kind may share with another, in effect or not. */
+  /** Further values that two rows of this kind must not share, in effect or not. */
   readonly uniqueKey?: (proposed: Texts) => string
-  /** Leaves out what stands in the change alone. */
+  /** Leaves out members that only the change has. */
   readonly stated?: (proposed: Members) => Json
 }
 
@@ -75,7 +75,7 @@ export interface AuthorityRow {
   readonly uniqueKey: string | null
   /** ISO 8601, as all times. */
   readonly loadedAt: string
-  /** Null: a document that nobody has approved, or a configured key of a caller, which is here because it was revoked. */
+  /** Null: an unapproved document, or a configured key of a caller, which is here because it was revoked. */
   readonly beganAt: string | null
   /** A callerId or `genesis`. */
   readonly beganBy: string | null
@@ -92,7 +92,7 @@ const COLUMNS = `kind, number, key, target, stated, stated_hash AS hash, unique_
 
 const IN_EFFECT = 'began_at IS NOT NULL AND ended_at IS NULL'
 
-/** By target, the newest first; what nobody has approved last. */
+/** By target, the newest first; unapproved rows last. */
 const ORDER = 'target, began_at DESC NULLS LAST, number'
 
 const ONCE = Object.entries(authorityKinds).flatMap(([kind, { once }]) => (once ? [`'${kind}'`] : []))
@@ -106,7 +106,7 @@ export async function readAllAuthority(sql: Sql): Promise<AuthorityRow[]> {
   return rows
 }
 
-/** Reads everything that was ever in effect, and the documents that nobody has approved. */
+/** Reads everything that was ever in effect, and the unapproved documents. */
 export async function everything(sql: Sql, kind: ChangeKindName): Promise<AuthorityRow[]> {
   const { rows } = await sql.query<AuthorityRow>(
     `SELECT ${COLUMNS} FROM authority WHERE kind = $1::text ORDER BY ${ORDER}`,
@@ -140,7 +140,7 @@ export async function findAuthority(
   return rows
 }
 
-/** Who approved a change, and when. */
+/** The human who approved a change, and the time. */
 export interface Act {
   readonly changeId: string
   readonly by: string
@@ -168,7 +168,7 @@ export async function begin(
 }
 
 /**
- * Ends what is in effect, in the transaction that approves the change.
+ * Ends the row in effect, in the transaction that approves the change.
  * @returns what ended: fewer than `targets` where one is not in effect
  */
 export async function end(
@@ -198,7 +198,7 @@ export async function enact(
 }
 
 /**
- * Loads a document from a file, or puts it in effect where this is the very first start. One that nobody has approved follows its file.
+ * Loads a document from a file, or puts it in effect where this is the very first start. An unapproved document follows its file.
  * @returns whether anything was written
  */
 export async function loadDocument(

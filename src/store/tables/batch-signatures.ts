@@ -1,4 +1,4 @@
-// batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that stand under it. Their texts are
+// batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that are under it. Their texts are
 // stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
 import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
@@ -24,7 +24,7 @@ interface BatchSignature {
 
 const insert = overRows<BatchSignature>({
   name: 'batch_signatures_insert',
-  // It stands already where an item of the batch was stored apart from the others.
+  // It exists already if an item of the batch was stored separately.
   text: `INSERT INTO batch_signatures ($columns) VALUES $rows ON CONFLICT DO NOTHING`,
   columns: {
     batch: ['uuid', ({ batch }) => batch],
@@ -32,7 +32,7 @@ const insert = overRows<BatchSignature>({
   },
 })
 
-/** Stores signatures, in one order for all writers. One that stands already is left as it is. */
+/** Stores signatures, in one order for all writers. One that exists already is left as it is. */
 export function insertBatchSignatures(rows: readonly BatchSignature[]): Statement[] {
   return insert(rows.toSorted((a, b) => (a.batch < b.batch ? -1 : 1)))
 }

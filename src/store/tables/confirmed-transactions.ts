@@ -1,4 +1,4 @@
-// A provider's delivery names the transaction by either of its ids, and its intent, locked so that nobody else closes it meanwhile.
+// A provider's delivery names the transaction by either of its ids, and its intent, locked so that no other transaction closes it meanwhile.
 import { transactionsOf } from '../../formats/authorization-id.ts'
 import type { IntentState, Resolution } from '../../formats/schemas/intent-states.ts'
 import { isInDoubt } from './execution-intents.ts'
@@ -13,7 +13,7 @@ const ALIKE_MAX = 1_000
  * index; they travel together.
  *
  * @param ids in lower case
- * @returns for each id the businessTransactionIds that it may mean: none, one, or several, which nobody can tell apart
+ * @returns for each id the businessTransactionIds that it may mean: none, one, or several, which are ambiguous
  */
 export async function findNamed(
   transaction: Transaction,
@@ -62,7 +62,7 @@ interface NamedIntent {
 }
 
 /**
- * Locks the intents of transactions, and so waits for whoever is closing one. One statement for each id, because Citus locks rows of one
+ * Locks the intents of transactions, and so waits for a transaction that is closing one. One statement for each id, because Citus locks rows of one
  * shard at a time; they travel together.
  *
  * @param ids sorted: everybody locks in one order

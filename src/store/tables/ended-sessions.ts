@@ -1,7 +1,7 @@
-// ended_sessions: sessions of the console that ended before their time. A token that is valid by itself is refused when its session is here.
+// ended_sessions: sessions of the console that ended before their time. An otherwise valid token is refused when its session is here.
 import type { Sql } from '../postgres/sql.ts'
 
-/** @param session.expiresAt ISO 8601: when its token is over by itself */
+/** @param session.expiresAt ISO 8601: when its token expires */
 export async function endSession(
   sql: Sql,
   { sessionId, expiresAt }: { readonly sessionId: string; readonly expiresAt: string },

@@ -1,5 +1,5 @@
 // event_deliveries: how far each event endpoint has been served, and by which instance at this moment (docs/design-notes.md "Events pushed out").
-// Every statement of an instance that delivers names its lease: whoever has lost it changes nothing.
+// Every statement of an instance that delivers names its lease: an instance that has lost it changes nothing.
 import type { EventScope } from './log-events.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
 import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
@@ -50,7 +50,7 @@ export async function openDeliveries(sql: Sql, endpointId: string, cursor: strin
   ])
 }
 
-/** Ends what is known of endpoints that were revoked. Their secrets are deleted. */
+/** Deletes the rows of revoked endpoints, and with them their secrets. */
 export async function endDeliveries(sql: Sql, endpointIds: readonly string[]): Promise<void> {
   await sql.query(`DELETE FROM event_deliveries WHERE endpoint_id = ANY($1::uuid[])`, [endpointIds])
 }

@@ -1,4 +1,4 @@
-// execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/formats/schemas/intent-states.ts). The one
+// execution_intents: releases to a connector, and their outcomes (decisions §8; its states: src/formats/schemas/intent-states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
 import type { IntentEnd, IntentState, Resolution } from '../../formats/schemas/intent-states.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
@@ -55,7 +55,7 @@ const close = (state: 'FINALIZED' | 'ERRORED') =>
 const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
- * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has decided the outcome.
+ * Ends released intents. An intent that is no longer RELEASED is left alone: its outcome is decided.
  * @param ends sorted ids of each end, so that equal lists make equal statements
  * @returns the ids that this call closed
  */
@@ -133,7 +133,7 @@ export async function readIntent(sql: Sql, id: string, callerId: string | null):
   return result.rows[0] ?? null
 }
 
-/** A page of what is in doubt, what was noticed last first. Costs what is in doubt, not what ever ran. */
+/** A page of intents in doubt, the newest first. Its cost grows with the intents in doubt, not with all executions. */
 export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<IntentRow>> {
   return readPageOf(
     sql,
@@ -152,7 +152,7 @@ export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<Inte
   )
 }
 
-/** An intent that its holder may close: locked, so that nobody else closes it before the end of the transaction. */
+/** An intent that its holder may close: locked, so that no other transaction closes it before this one ends. */
 export interface LockedIntent {
   readonly state: IntentState
   readonly inDoubt: boolean
@@ -164,7 +164,7 @@ export interface LockedIntent {
 }
 
 /**
- * Locks an intent, and so waits for whoever is closing it.
+ * Locks an intent, and so waits for a transaction that is closing it.
  * @returns its state after that wait; null where no such intent exists
  */
 export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | null> {
@@ -234,7 +234,7 @@ export interface DoubtedIntent {
 }
 
 /**
- * Locks those that are still in doubt and that nobody is closing at this moment: the others are left for another look. One statement
+ * Locks those that are still in doubt and not being closed at this moment: the others are left for another look. One statement
  * for each id, because Citus locks rows of one shard at a time; they travel together.
  */
 export async function lockInDoubt(

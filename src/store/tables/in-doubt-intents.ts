@@ -63,7 +63,7 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
 }
 
 /**
- * Takes intents that a connector is due to be asked about, and sets when each is asked again: whoever takes one and ends leaves it to
+ * Takes intents that a connector is due to be asked about, and sets when each is asked again: an instance that takes one and dies leaves it to
  * the next question. Of two that find the same one, one takes it. The next time is computed by the statement that reads, because Citus
  * refuses one that depends on a column in an UPDATE.
  * @param connector the registration's change_id
@@ -106,7 +106,7 @@ export interface FirstWord {
   readonly at: string
 }
 
-/** @returns undefined where nobody has said anything */
+/** @returns undefined without a first statement */
 export async function readFirstWord(sql: Sql, id: string): Promise<FirstWord | undefined> {
   const { rows } = await sql.query<{ word: string | null }>({
     name: 'in_doubt_intents_first_word',

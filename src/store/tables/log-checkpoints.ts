@@ -1,5 +1,5 @@
 // log_checkpoints: the signed checkpoints. Each has 3.7 KB and a busy log publishes two a second, so only the last of each minute stays:
-// whatever stood under another stands under the next one too.
+// a later checkpoint covers everything that an earlier one covered.
 import { meetsQuorum, type LogPolicy } from '../../formats/log/policy.ts'
 import { cosignerOf, readCosigned, type Cosignatures } from './log-cosigned.ts'
 import type { Sql } from '../postgres/sql.ts'

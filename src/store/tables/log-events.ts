@@ -8,7 +8,7 @@ import type { Statement } from '../postgres/statement-batch.ts'
 
 /** The scope says whose events are read, and which. */
 export interface EventScope {
-  /** null: everybody's, and those of nobody. */
+  /** null: the events of all callers, and those of no caller. */
   readonly callerId: string | null
   /** Left out: all. */
   readonly types?: readonly EventType[]
@@ -20,7 +20,7 @@ export interface StoredEvent {
   readonly index: number
   /** See src/formats/schemas/event-types.ts. */
   readonly code: number
-  /** The tag of the caller whose it is; NO_OWNER: of nobody. */
+  /** The tag of its caller; NO_OWNER: it has none. */
   readonly owner: string
   /** The id of the artifact, a UUID. */
   readonly id: string

@@ -1,4 +1,4 @@
-// log_queue: what is committed and waits for its place in the evidence log (docs/design-notes.md "The evidence log").
+// log_queue: committed artifacts that wait for their place in the evidence log (docs/design-notes.md "The evidence log").
 import { uuidOf } from '../../formats/bytes.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import { randomUUID } from 'node:crypto'
@@ -24,7 +24,7 @@ export interface QueuedEntry {
   readonly streams: { readonly [name in StreamName]?: string }
   /** The mark says which event it is, where its kind does not say so. */
   readonly event?: EventMark
-  /** The callerId of whoever may follow the event, where it is not that of the stream. */
+  /** The callerId that may follow the event, if it is not that of the stream. */
   readonly owner?: string
 }
 
@@ -124,7 +124,7 @@ function unpacked({ positions, packed: base64 }: Packed): Item[] {
   })
 }
 
-/** The position of what is not logged. */
+/** The position of an artifact that is not logged. */
 export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 
 /** With LOG=off. */
@@ -148,7 +148,7 @@ interface TakenBatches {
   readonly remove: () => Statement[]
 }
 
-/** The oldest batches of the queue. Only under the lock of the log: nobody else takes them, and their order is that of the log. */
+/** The oldest batches of the queue. Only under the lock of the log: no other instance takes them, and their order is that of the log. */
 export async function takeQueued(sql: Sql): Promise<TakenBatches> {
   const { rows } = await sql.query<{ seq: string; batch: string; entries: string | null }>({
     name: 'log_queue_oldest',

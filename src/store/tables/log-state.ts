@@ -135,7 +135,7 @@ const SALT_BYTES = 32
 
 /**
  * Starts the first log of a database that has none, whichever instance comes first.
- * @param name what stands before `/log/1` in its origin
+ * @param name the part before `/log/1` in its origin
  * @returns the origin of the newest log
  */
 export async function openNewestLog(sql: Sql, name: string): Promise<string> {
@@ -212,7 +212,7 @@ export function updateLogState({
 }
 
 /**
- * From now on nothing is appended to this log, or signed for it, by any instance. By its number: whoever finds its damage late must not freeze
+ * From now on nothing is appended to this log, or signed for it, by any instance. By its number: a late discovery of its damage must not freeze
  * the one that was opened after it.
  */
 export async function freezeLog(

@@ -1,4 +1,4 @@
-// Reads of the log for routes and commands: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
+// Reads of the log for routes and commands: the position of an artifact, and proofs from the stored tiles. Checkpoints are read by
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
 import { DamagedLog } from '../../formats/log/damaged.ts'

@@ -38,7 +38,7 @@ export async function setWitnesses(sql: Sql, urls: readonly string[]): Promise<v
 
 /**
  * Takes the witnesses that are due and have not cosigned the newest checkpoint as it was published last.
- * @returns that checkpoint and who is to be asked; undefined where nobody is
+ * @returns that checkpoint and the witnesses to ask; undefined without any
  */
 export async function takeDueWitnesses(
   sql: Sql,

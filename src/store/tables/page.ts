@@ -3,7 +3,7 @@ import type { QueryResultRow } from 'pg'
 import { LEAST_UUID, type Position } from './position.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
-/** Bytes of the texts on one page. A single item that is larger stands alone on its page. */
+/** Bytes of the texts on one page. A larger single item gets its own page. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 export interface PageRange {
@@ -71,7 +71,7 @@ export async function readPageOf<Row extends QueryResultRow>(
 }
 
 export interface OwnedRange {
-  /** Whose; null: everybody's. */
+  /** The owner of the rows; null: all callers. */
   readonly callerId: string | null
   /** ISO 8601, included; `until` is excluded. Null: no bound. */
   readonly since: string | null

@@ -1,4 +1,4 @@
-// provider_confirmations: what payment providers say of executions, each signed (docs/handbook/operating.md "What a provider says").
+// provider_confirmations: signed statements of payment providers about executions (docs/handbook/operating.md "What a provider says").
 import { providerConfirmation } from '../../formats/artifacts/provider-confirmation.ts'
 import { artifactColumns, signedText, type Sealed, type WholeRecord } from './sealed.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'

@@ -4,7 +4,7 @@ import type { ColumnTypes, RowOf } from '../postgres/rows.ts'
 import type { ListedApproval } from './approvals.ts'
 import { positionColumns } from './log-queue.ts'
 
-/** An artifact as stored: two canonical JSON objects, the signed members and what stands beside them. */
+/** An artifact as stored: two canonical JSON objects, the signed members and the unsigned ones. */
 export interface Sealed {
   readonly body: string
   readonly seal: string
@@ -47,7 +47,7 @@ export interface WholeRecord extends Sealed {
   readonly confirmationCount?: number
 }
 
-/** The Execution Trust Record of interface §2.2. A count stands beside a list that was cut, and beside no other. */
+/** The Execution Trust Record of interface §2.2. Only a list that was cut has a count. */
 export function trustRecordText(record: WholeRecord): string {
   const { verifications, receipts, confirmations, ...counted } = record
   const counts = (['verificationCount', 'receiptCount', 'confirmationCount'] as const)

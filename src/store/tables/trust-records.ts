@@ -1,4 +1,4 @@
-// trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
+// trust_records, verifications and receipts: the evidence of executions (interface §2.2 to §2.4).
 import { sealedColumns, type Sealed, type SealedRow, type WholeRecord } from './sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
@@ -17,7 +17,7 @@ export type AppendedRow = RowOf<typeof appendedColumns>
 export const appendVerifications = rowsInto('verifications', appendedColumns)
 const insertReceipts = rowsInto('receipts', { ...appendedColumns, ...positionColumns })
 
-/** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
+/** Stores sealed executions whole. A unique violation means that a record already exists for an id. */
 export function storeRecords(rows: {
   records: readonly SealedRow[]
   verifications: readonly AppendedRow[]

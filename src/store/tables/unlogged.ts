@@ -22,8 +22,8 @@ export interface UnloggedTable {
   /** Selects `ArtifactKey`s, oldest first. */
   readonly keys: (which: Unlogged) => string
   /**
-   * Lock a row where nobody else has it locked and it still names `batch`: then each statement returns one row, the last what `artifacts` reads.
-   * Nobody is waited for: whoever closes intents or resolves changes takes several rows in an order of its own.
+   * Lock a row if it is not locked and still names `batch`: then each statement returns one row, the last what `artifacts` reads.
+   * They do not wait: code that closes intents or resolves changes locks several rows in its own order.
    */
   readonly lock: (key: ArtifactKey) => Statement<LockedRow>[]
   /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */

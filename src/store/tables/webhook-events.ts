@@ -70,7 +70,7 @@ export type WebhookStatus = 'pending' | 'failed' | 'dead'
 
 /** A delivery whose job is not done. */
 export interface WaitingWebhook {
-  /** `failed` is tried again by itself, `dead` when an operator says so. */
+  /** `failed` is retried automatically, `dead` only by an operator. */
   readonly status: WebhookStatus
   readonly provider: string
   readonly eventId: string
