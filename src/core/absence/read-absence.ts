@@ -32,7 +32,7 @@ import { tileReader } from '../../store/tables/log-tiles.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
 /**
- * How often an id stands in a log, as far as runs are under a checkpoint. Read it in a snapshot: runs are merged meanwhile.
+ * How often an id is in a log, as far as runs are under a checkpoint. Read it in a snapshot: runs are merged meanwhile.
  * @param id UUIDs in lower case
  * @param checkpoint the one that is served now
  * @throws DamagedLog where what is stored of a run does not lead to its root

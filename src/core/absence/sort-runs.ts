@@ -107,7 +107,7 @@ async function mergingPiece(
     after: run.lastLeaf,
     count: sizes.chunksAtOnce,
   })
-  // One that began before was looked at then.
+  // A run that began earlier was checked at that time.
   const isNew = ({ leaves }: LeafChunk) => Buffer.compare(leaves.subarray(0, LEAF_BYTES), run.lastLeaf) > 0
   chunks.filter(isNew).forEach(assertChunk)
   const leaves = sortedLeaves(leavesBetween(chunks, run.lastLeaf, bound))

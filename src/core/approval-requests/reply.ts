@@ -1,4 +1,4 @@
-// The ApprovalRequest of the routes: the signed content as it is stored, and how it stands now.
+// The ApprovalRequest of the routes: the signed content as it is stored, and its current state.
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StandingRequest } from '../../store/tables/approval-requests.ts'

@@ -22,7 +22,7 @@ interface RefusedEntry {
 interface CallerKeys {
   readonly inEffect: readonly CallerKey[]
   readonly refused: readonly RefusedEntry[]
-  /** Names of principals that an earlier release issued and that nobody may speak for any more, each as a sentence. */
+  /** Names of principals that an earlier release issued and that no caller may act for any longer, each as a sentence. */
   readonly unclear: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export function callerKeys(configured: readonly Caller[], stored: readonly Store
   }
 }
 
-/** An earlier release issued keys for principals such as `u.boss ` with its space, who is no person that the registers know: nobody speaks for them. */
+/** An earlier release issued keys for principals such as `u.boss ` with its space, which is not a known person: no caller may act for them. */
 function withClearNames({ caller, index }: CallerKey): CallerKey {
   const allowedPrincipalIds = caller.allowedPrincipalIds.filter(isClearName)
   return { caller: { ...caller, allowedPrincipalIds }, index }

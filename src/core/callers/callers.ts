@@ -123,7 +123,7 @@ function entryMistakes(entry: unknown): Set<string> {
   return mistakes
 }
 
-/** Exactly its members, its key in one notation; undefined for what is no passkey. */
+/** Exactly its members, its key in one notation; undefined if it is not a passkey. */
 export function readStepUpPasskey(given: object): StepUpPasskey | undefined {
   const { publicKeyPem, credentialId, ...members } = given as Record<string, Json>
   if (credentialId !== undefined && !credentialIdShape.Check(credentialId)) return undefined
@@ -141,7 +141,7 @@ export function readStepUpPasskey(given: object): StepUpPasskey | undefined {
   }
 }
 
-/** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */
+/** SPKI in one notation; undefined if it is not an Ed25519 public key. A private key is refused too: here it would be a leak. */
 export function ed25519Pem(pem: string): string | undefined {
   try {
     return ed25519PublicKey('step-up', pem).pem

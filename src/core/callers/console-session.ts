@@ -35,14 +35,14 @@ export function signSession(payload: SessionPayload, key: SigningKey): string {
   )
 }
 
-/** Several times what a token has; a header may be longer. */
+/** Several times the length of a token; a header may be longer. */
 const TOKEN_MAX = 2_048
 
 /**
- * @param isOurs whether the session could be one of this console. Asked before the signature is verified: who invents tokens must not make
- *   the front end verify signatures. It is given what nobody has signed yet
+ * @param isOurs whether the session could be one of this console. Called before the signature is verified: invented tokens must not make
+ *   the front end verify signatures. It gets unsigned text too
  * @param findKey a published key of the service
- * @returns what the token says and the key that it is signed by; undefined where it is none, is not signed by the service, or is over
+ * @returns what the token says and the key that it is signed by; undefined if it is not a token, is not signed by the service, or has expired
  */
 export function readSession(
   token: string,

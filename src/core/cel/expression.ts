@@ -287,7 +287,7 @@ function literalText(node: ASTNode): string | undefined {
   return node.op === 'value' && typeof node.args === 'string' ? node.args : undefined
 }
 
-/** JS reads 30 February as 2 March and lets much else pass: an author can see that coming, in a caller's text nobody can. */
+/** JS reads 30 February as 2 March and lets much else pass: an author can foresee that, but not for a caller's text. */
 function isTimeLiteral([name, [argument]]: [string, ASTNode[]]): boolean {
   if (name !== 'timestamp' && name !== 'duration') return true
   if (argument?.op !== 'value' || typeof argument.args !== 'string') return false

@@ -12,7 +12,7 @@ export interface DocumentMistake {
   readonly line?: number
   /** Where in that line, or where no line is known in the expression; counted from 1. */
   readonly column?: number
-  /** The rule's id where the mistake stands in a rule. */
+  /** The rule's id if the mistake is in a rule. */
   readonly rule?: string
   /** Which of the rule's expressions, where it has several. */
   readonly part?: string

@@ -5,7 +5,7 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import { children, countNodes, isConstant, textOf } from './nodes.ts'
 
 /**
- * Beyond these everything is taken for possible: loading must stay fast, whoever wrote the document. With the first alone, a
+ * Beyond these everything is taken for possible: loading must stay fast for any document. With the first alone, a
  * hundred rules of a thousand characters took 27 s.
  */
 const COMBINATIONS_MAX = 4096

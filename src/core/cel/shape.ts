@@ -1,4 +1,4 @@
-// A document held against its schema: what is wrong with it, one sentence for each place.
+// Compares a document with its schema: one sentence for each mistake.
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { isObject, stepsOf, type Fields } from '../../formats/json/fields.ts'

@@ -58,7 +58,7 @@ export function readYaml(file: string): YamlFile {
 }
 
 /**
- * Where a character of a text stands in its file: lines may be folded, and the text may be in quotes. The start of the text where it has
+ * The position of a character of a text in its file: lines may be folded, and the text may be in quotes. The start of the text where it has
  * escapes.
  */
 function offsetIn(

@@ -39,7 +39,7 @@ export interface Config {
         readonly origin: string | undefined
         /** Tiles and entries are read by everybody, or by humans and auditors. */
         readonly access: 'readAll' | 'open'
-        /** Undefined: nobody is asked to cosign its checkpoints. */
+        /** Undefined: no witness is asked to cosign its checkpoints. */
         readonly witnesses:
           | {
               /** Path of a C2SP tlog-policy. */
@@ -251,7 +251,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   })
 }
 
-/** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. What is no whole number stays text and fails the schema. */
+/** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. Any other text stays text and fails the schema. */
 function typed(name: string, value: string): string | number {
   const schemas: Readonly<Record<string, TSchema>> = Environment.properties
   return Type.IsInteger(schemas[name]) && /^(0|[1-9][0-9]*)$/.test(value) ? Number(value) : value
@@ -287,7 +287,7 @@ function providerVariable(name: string): string | undefined {
   return meant === undefined || meant === suffix ? undefined : `${name.slice(0, -suffix.length)}${meant}`
 }
 
-/** With a database of its own a service is provisioned by its operator, never by itself (decisions §1). */
+/** With a database of its own the operator provisions a service; it never provisions itself (decisions §1). */
 function contradictions(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = []
   const authDisabled = given['SERVICE_AUTH_DISABLED'] === 'true'

@@ -1,5 +1,5 @@
 // Where a passkey can sign at all: what no browser would ever do is refused when the passkey is enrolled, because its key would be dead, or the
-// list of its origins would mislead whoever checks it. Keys that are enrolled already are not looked at again.
+// list of its origins would mislead its checker. Keys that are enrolled already are not looked at again.
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
 

@@ -3,21 +3,21 @@ import type { Gate, OverloadGate } from './gates.ts'
 import { printable } from '../../formats/text/printable.ts'
 import type { AuditType } from '../../formats/schemas/audit-event.ts'
 
-/** The part of an audit event that whoever refuses knows (decisions §9). */
+/** The part of an audit event that the refusing code knows (decisions §9). */
 export interface Audited {
   readonly type: AuditType
   /** The sentence that the caller gets. */
   readonly reason: string
   readonly capability?: string
   readonly principalId?: string
-  /** Ids of what it is about. */
+  /** The ids of its subject. */
   readonly detail?: Readonly<Record<string, string>>
 }
 
-/** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
+/** How a policy ruled that did not approve: by its rules, or because a declared value is wrong. */
 export type RefusalKind = 'rejected' | 'denied'
 
-/** What audit and metrics learn of an answer beside its status; most answers have none of it. */
+/** Facts about an answer for audit and metrics, in addition to its status; most answers have none. */
 export interface Marks {
   /** Written to the audit before the caller is answered. */
   readonly audit?: Audited | undefined
@@ -89,7 +89,7 @@ export class Failure implements Marks {
     )
   }
 
-  /** For the log line: code, message and cause. What a caller can write into these neither breaks the line nor fills the log. */
+  /** For the log line: code, message and cause. A caller's text in them can neither break the line nor fill the log. */
   log(): Record<string, string> {
     const { code, cause } = this
     return {
@@ -132,7 +132,7 @@ export const failures = {
       'businessTransactionId must be a valid UUID.',
       transaction ? { headers: EVALUATE_LINK } : {},
     ),
-  /** Every other rule of the body; the messages stand in decisions §3. */
+  /** Every other rule of the body; the messages are in decisions §3. */
   invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
   /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),

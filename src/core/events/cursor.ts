@@ -1,4 +1,4 @@
-// The cursor of the feed: a place in a log, in a form that nobody is to read.
+// The cursor of the feed: a place in a log, in an opaque form.
 import { sha256 } from '../../store/sha256.ts'
 import type { FeedPlace } from '../../store/tables/log-events.ts'
 
@@ -35,7 +35,7 @@ export function isLater(cursor: string, other: string | null): boolean {
   return one.log > than.log || (one.log === than.log && one.index > than.index)
 }
 
-/** Undefined for what is none. */
+/** Undefined if the text is not a cursor. */
 export function readCursor(text: string): ReadCursor | undefined {
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== BYTES || bytes.toString('base64url') !== text) return undefined

@@ -50,7 +50,7 @@ const NAMESPACE_HEX = '6b0d7c1e5f4a4c0e9a3d2b8f1c7e4a90'
 const NAMESPACE = Buffer.from(NAMESPACE_HEX, 'hex')
 
 /**
- * The id of an event: of its type and its artifact, so that whoever reads it again, in another log too, knows it.
+ * The id of an event: of its type and its artifact, so that a reader recognizes it when it is read again, also in another log.
  * @returns a UUID of version 5
  */
 export function eventIdOf({ type, id: artifact }: { readonly type: EventType; readonly id: string }): string {

@@ -55,7 +55,7 @@ function writeDraft(path: string, content: string | Uint8Array, mode: number): s
   return draft
 }
 
-/** Makes durable which names stand in a folder: a new file, a rename. */
+/** Makes the names in a folder durable: a new file, a rename. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   fsyncSync(folder)

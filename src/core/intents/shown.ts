@@ -1,4 +1,4 @@
-// An execution intent as GET /execution-intents/{id} shows it: signed texts stand in it as they were signed (decisions §8).
+// An execution intent as GET /execution-intents/{id} shows it: it contains the signed texts unchanged (decisions §8).
 import { signedText, type Sealed } from '../../store/tables/sealed.ts'
 import { readIntent, type IntentRow } from '../../store/tables/execution-intents.ts'
 import type { FirstWord } from '../../store/tables/in-doubt-intents.ts'

@@ -6,7 +6,7 @@ export type LaneName = 'execution' | 'large-execution' | 'background' | 'adminis
 /** Which budget of thread time a client is charged to. Governing has one of its own: a human who has simulated much can still revoke. */
 export type Cost = 'compute' | 'administration'
 
-/** The means by which its client pays. Executions are counted by their rate limit; the service's own work is nobody's. */
+/** The means by which its client pays. Executions are counted by their rate limit; the service's own work is not charged. */
 export type Price = Cost | 'execute limit' | 'own work'
 
 export interface OperationRow {
@@ -20,7 +20,7 @@ export interface OperationRow {
   readonly batchesMax?: number
 }
 
-/** Work that the service gives its threads by itself. Its request and its result are JSON; callers never see them. */
+/** Work that the service gives its threads without a request. Its request and its result are JSON; callers never see them. */
 export interface OwnWorkRow<Given, Result> extends OperationRow {
   readonly price: 'own work'
   /** Never there: the compiler reads the shapes from it. */
@@ -34,9 +34,9 @@ export function ownWork<Given, Result>(row: Omit<OperationRow, 'price'>): OwnWor
 const KIB = 1024
 /** A batch shares its commits, and a thread is busy with it for milliseconds. */
 export const STORED = { countMax: 128, bytesMax: 256 * KIB }
-/** Computed from hostile bodies at up to a millisecond for each 4 KiB: whoever comes next waits for one batch. */
+/** Computed from hostile bodies at up to a millisecond for each 4 KiB: the next client waits for one batch. */
 export const COMPUTED = { countMax: 32, bytesMax: 32 * KIB }
 /** Deliveries that arrive while one is stored share the next commit, which makes each cheaper (`npm run bench -- webhook`). */
 export const ONE = { batchesMax: 1 }
-/** Each is long by itself. */
+/** Each item alone is long. */
 export const ALONE = { countMax: 1, bytesMax: Infinity }

@@ -31,7 +31,7 @@ export function endpointProblem(
   if (url === null) return 'must be an absolute URL'
   if (url.username !== '' || url.password !== '') return 'must not hold credentials'
   if (url.href.includes('#')) return 'must not have a fragment'
-  // It is shown to whoever may list connectors, signed, and evidence: a secret in it would be one no longer.
+  // It is shown to all who may list connectors, is signed, and is evidence: a secret in it would be disclosed.
   if (url.href.includes('?')) return 'must not have a query: no secret belongs there'
   if (url.protocol === 'http:' && (production || !isLoopbackLiteral(url.hostname)))
     return production

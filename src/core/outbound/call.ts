@@ -93,7 +93,7 @@ async function exchangeOver(
       ...headers,
       host: url.host,
       'user-agent': 'countersign',
-      // An answer that is compressed all the same is read by nobody: what its few bytes would become has no bound.
+      // An answer that is compressed nevertheless is not read: the size of its decompressed text has no bound.
       'accept-encoding': 'identity',
       ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
     },

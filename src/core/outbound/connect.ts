@@ -59,7 +59,7 @@ export async function connect(
   return opened(tls, 'secureConnect', signal)
 }
 
-/** Answers what was resolved before, whoever asks and however often. */
+/** Answers the addresses that were resolved before, however often it is called. */
 function pinned(addresses: readonly LookupAddress[]): LookupFunction {
   return (_, options, callback) => {
     const [first] = addresses

@@ -1,7 +1,7 @@
-// Retry-After of whoever we call (RFC 9110 §10.2.3), which asks us to leave it alone for a while.
+// Retry-After of a server that we call (RFC 9110 §10.2.3): it asks for a pause.
 import type { HttpOutcome } from './call.ts'
 
-/** A longer time is taken as this: nobody is to stop a delivery for days by one answer. */
+/** A longer time is taken as this: one answer must not stop a delivery for days. */
 const SECONDS_MAX = 3_600
 const ASKING: ReadonlySet<number> = new Set([429, 503])
 /** IMF-fixdate, the one form of an HTTP-date that is sent today. `Date.parse` alone would read much more. */

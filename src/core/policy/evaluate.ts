@@ -21,7 +21,7 @@ export interface PolicySubject {
 type Members = Readonly<Record<string, unknown>>
 type Scalar = boolean | number | string | null
 
-/** A signal that is not what it was declared to be; `verified` is null where there is no scalar. */
+/** A signal whose declared value is wrong; `verified` is null if there is no scalar. */
 export interface Mismatch {
   readonly signal: string
   readonly declared: Scalar
@@ -172,7 +172,7 @@ export function rejected(reason: string): Evaluation {
   return { kind: 'rejected', reason, matchedRuleId: null, evaluatedRules: [], mismatches: [], verify: [] }
 }
 
-/** A transaction whose declared signals are not what was verified. */
+/** A transaction whose declared signals differ from the verified state. */
 export function denied(mismatches: readonly Mismatch[]): Evaluation {
   const reason = `declared signals do not match independently verified state (${describeMismatches(mismatches)}).`
   return { ...rejected(reason), kind: 'denied', mismatches }
@@ -204,7 +204,7 @@ export interface TracedRule {
   readonly column?: number
 }
 
-/** Every rule by itself, those behind the deciding one too: what an author looks at (decisions §9). */
+/** The result of each rule alone, also of those after the deciding rule, for authors of policies (decisions §9). */
 export function traceRules(policy: CompiledPolicy, subject: PolicySubject, now: Date): TracedRule[] {
   try {
     const facts = factsOf(subject, policy.reads, now)

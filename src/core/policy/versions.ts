@@ -1,4 +1,4 @@
-// Versions of a policy: how one stands, in which order they are read, what took the place of what, and what the database holds of one
+// Versions of a policy: their status, the order in which they are read, their successors, and the stored members of a version
 // (decisions §6, §12).
 import { diffDocuments, type Members } from '../cel/diff.ts'
 import { DocumentError } from '../cel/mistakes.ts'

@@ -23,7 +23,7 @@ export function openCrypto(
     sha256Hex,
     verifySignature(artifact, canonicalText, signature) {
       const { keyId } = signature
-      // An approver's key stands for approvals and nothing else, and nobody else's key for those.
+      // An approver's key signs approvals only, and no other key signs approvals.
       if (artifact === 'approval') {
         const human = findApproverKey(keyId)?.key
         if (human === undefined) return false
@@ -32,7 +32,7 @@ export function openCrypto(
       }
       const key = findKey(keyId)
       if (key === undefined) return false
-      // `verifySignature` refuses it too; whoever reads the report learns why here.
+      // `verifySignature` refuses it too; here the report gets the reason.
       const revoked = revocationProblem(artifact, canonicalText, key)
       if (revoked !== undefined) throw new Error(revoked)
       return verifySignature(artifact, canonicalText, signature as Signature, key, verifiedOf(artifact))

@@ -9,7 +9,7 @@ const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 const GROUP_READS = 0o040
 const OTHERS_READ = 0o004
-/** In a folder with it nobody replaces a file of somebody else. */
+/** In a folder with this bit only the owner of a file can replace it. */
 const STICKY = 0o1000
 
 /** Sentences, each with the command that mends it. */

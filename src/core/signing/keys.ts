@@ -144,7 +144,7 @@ export function readPublicKey<Known extends KeyAlgorithm>(
   return publicKeyOf(keyId, algorithm, key)
 }
 
-/** Alone: behind it another block might hold a private key, and which of two keys is meant nobody could tell. */
+/** Alone: behind it another block might hold a private key, and it would be unclear which of two keys is meant. */
 export const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
 
 /**
@@ -280,7 +280,7 @@ function keyIdOf(timeMs: number, algorithm: KeyAlgorithm): string {
   return `${new Date(timeMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${algorithm}`
 }
 
-/** Milliseconds; undefined for what is no keyId of this algorithm. */
+/** Milliseconds; undefined if it is not a keyId of this algorithm. */
 function createdAt(keyId: string, algorithm: KeyAlgorithm): number | undefined {
   const time = Date.parse(keyId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6Z'))
   return !Number.isNaN(time) && keyIdOf(time, algorithm) === keyId ? time : undefined

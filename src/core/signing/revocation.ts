@@ -1,5 +1,5 @@
 // Since when a signing key of the service is revoked: the file <keyId>.revoked beside its public half, which holds one time of RFC 3339 and
-// a newline. What the key signed from then on counts nowhere (src/formats/verifier/revoked.ts).
+// a newline. Signatures that the key made from then on do not count (src/formats/verifier/revoked.ts).
 import { join } from 'node:path'
 import { readIfThere } from '../files/read-if-there.ts'
 import { instantMs } from '../../formats/artifacts/instant.ts'
@@ -43,7 +43,7 @@ export function withRevocation<Key extends Revocable>(dir: string, key: Key): Ke
 }
 
 /**
- * Says which of the keys that sign is revoked by now: what it signs counts nowhere.
+ * Finds a key that signs although it is revoked: its signatures do not count.
  * @param findKey a published key as it is now
  * @returns a clause; undefined while all are in effect
  */
@@ -58,7 +58,7 @@ export function revokedSigner(
   return undefined
 }
 
-/** Why what this key signed does not count; undefined: its revocation says nothing against it. */
+/** Why a signature by this key does not count; undefined: its revocation does not affect it. */
 export function revocationProblem(
   artifact: string,
   canonicalText: string,

@@ -19,7 +19,7 @@ export type Signature = {
   readonly keyId: string
   /** Base64 with padding. */
   readonly value: string
-  /** Where the artifact stands in its batch, if `algorithm` ends in `-batch`: then `value` signs the head of the batch. */
+  /** The artifact's position in its batch, if `algorithm` ends in `-batch`: then `value` signs the head of the batch. */
   readonly batch?: BatchPosition
 }
 
@@ -41,18 +41,18 @@ export async function sign(
 }
 
 export interface SignTogether {
-  /** BATCH_SIGNATURES: false signs each text by itself. */
+  /** BATCH_SIGNATURES: false signs each text individually. */
   readonly batchSignatures: boolean
   /** Stands before `/batch/` in the origin of a head. */
   readonly originName: string
   /** A UUID: it names a batch in its origin. */
   readonly newId: () => string
-  /** Knows the heads that were verified after signing, so that whoever checks the artifacts need not verify them again. */
+  /** Knows the heads that were verified after signing, so that checks of the artifacts need not verify them again. */
   readonly signatureMemo: SignatureMemo
 }
 
 /**
- * Signs texts of one kind by one signature per key, over the head of the Merkle tree of all of them. A single text is signed by itself.
+ * Signs texts of one kind by one signature per key, over the head of the Merkle tree of all of them. A single text gets an individual signature.
  * @returns for each text its signatures, in the order of `keys`
  * @throws Error where a signature that was just made does not verify, as after a fault of the processor
  */
@@ -86,7 +86,7 @@ async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureM
 }
 
 /**
- * Whether a signature is this key's for this text as this artifact, by itself or in its batch. Never throws, whatever was posted.
+ * Whether a signature is this key's for this text as this artifact, individually or in its batch. Never throws, whatever was posted.
  * Strict: the algorithm and key it names must be the key's, and only one base64 text stands for its bytes,
  * so that a signature cannot be rewritten and still pass. A key that is revoked verifies what it signed before, and nothing that says no time.
  * @param signatureMemo of the batch that the text belongs to: what it knows is not verified again
@@ -125,7 +125,7 @@ interface Verification {
 
 /** The signatures that one batch of executions has verified: no more than it makes. */
 export interface SignatureMemo {
-  /** Whether the signature is one of exactly these bytes by this key. Verified once: by its bytes, not by who asks. */
+  /** Whether the signature is one of exactly these bytes by this key. Verified once for the same bytes, whoever the caller is. */
   readonly verifies: (asked: Verification) => boolean
 }
 
@@ -155,7 +155,7 @@ function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
 }
 
-/** Undefined for what is not the canonical text of its bytes. */
+/** Undefined if it is not the canonical text of its bytes. */
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : undefined

@@ -1,4 +1,4 @@
-// Whether the event loop of a thread keeps up: what is answered late then is this process's doing, not the database's.
+// Whether the event loop of a thread keeps up: late answers are then the fault of this process, not of the database.
 
 const LOOK_EVERY_MS = 100
 /** An event loop that is late by this much is overloaded. */

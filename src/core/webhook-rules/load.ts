@@ -58,7 +58,7 @@ export function readWebhookRulesFolder(
   return files
 }
 
-/** A file under another ending would be rules that nobody applies. What begins with a dot is an editor's or a mount's. */
+/** A file with another ending would hold rules that are never applied. Names that begin with a dot belong to an editor or a mount. */
 function namesIn(dir: string): string[] {
   let names: string[]
   try {

@@ -1,4 +1,4 @@
-// The scheme of interface §6, which is Razorpay's: the hex of the HMAC over the body, and an event id that nobody signs. Neither is a time.
+// The scheme of interface §6, which is Razorpay's: the hex of the HMAC over the body, and an unsigned event id. There is no signed time either.
 import { anySecret, isHmac, NO_SECRET_FITS, type Scheme } from './scheme.ts'
 
 /** A provider's `_` is a `-` here: proxies drop header names that hold an underscore. */

@@ -54,7 +54,7 @@ export const standardWebhooks: Scheme = {
   },
 }
 
-/** The value that stands under one of two names, or under both. */
+/** The value of a header with one of two names, or with both. */
 function oneOf(
   [name, alias]: readonly [string, string],
   { [name]: value, [alias]: other }: Readonly<Record<string, string>>,
@@ -108,7 +108,7 @@ function publicBytes(secret: string): Buffer | undefined {
   return bytes?.byteLength === PUBLIC_BYTES ? bytes : undefined
 }
 
-/** Undefined for what is empty or written in another way than it would be encoded. */
+/** Undefined if it is empty or not in the form that an encoder would write. */
 function base64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.byteLength > 0 && bytes.toString('base64') === text ? bytes : undefined

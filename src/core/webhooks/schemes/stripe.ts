@@ -9,7 +9,7 @@ export const stripe: Scheme = {
   headers: () => [],
   eventIdIn: () => 'id of the payload',
   signatureForm: 't=<seconds>,v1=<hex>',
-  // Schemes that are not v1, as v0 of test mode, may stand beside it and are not looked at.
+  // Other schemes than v1, such as v0 of test mode, may also be present and are ignored.
   looksSigned: (signature) => /^[a-z0-9]+=[^,=]*(,[a-z0-9]+=[^,=]*)*$/.test(signature),
   secretMustBe: () => undefined,
   secretWarning: (secret) =>
