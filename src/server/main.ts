@@ -36,7 +36,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
     if (!signal.aborted) await once(signal, 'abort')
   } catch (error) {
     if (!signal.aborted) {
-      // A sentence for whoever started it by hand, and the same for whoever reads the log.
+      // A sentence for the person who started it by hand, and the same sentence for readers of the log.
       const { message, stack } = error instanceof Error ? error : { message: String(error) }
       process.stderr.write(`countersign: ${message}\n`)
       log.logger.fatal({ reason: message }, 'cannot start')

@@ -86,7 +86,7 @@ export const openGet = { method: 'GET', open: true, limit: 'public', cost: 'comp
 /** The start of a row that reads. */
 export const get = { method: 'GET', cost: 'compute' } as const
 
-/** The start of a row that shows what humans decide about: who has read much else can still decide. */
+/** The start of a row that shows what humans decide about: a human who has read much else can still decide. */
 export const governingGet = { method: 'GET', cost: 'administration' } as const
 
 /** The start of a row that takes a body: its `body` says which. */

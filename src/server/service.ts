@@ -45,7 +45,7 @@ export interface Logs extends Reading {
   readonly issueReceipt: IssueReceipt
 }
 
-/** Whoever calls, and whoever governs. */
+/** Callers, and the humans who govern. */
 export interface People {
   /** Cookies and sessions of the console. */
   readonly console: ConsoleGate

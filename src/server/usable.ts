@@ -60,7 +60,7 @@ export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
 
 async function check(sql: Sql): Promise<void> {
   // Refused where nothing can be written: then the connection is closed too, and the next one may reach the new primary.
-  // It names a row, which nobody has, because Citus locks rows of one shard at a time.
+  // It names one row, which does not exist, because Citus locks rows of one shard at a time.
   const id = randomUUID()
   await sql.query('SELECT 1 FROM execution_intents WHERE business_transaction_id = $1::uuid FOR UPDATE', [id])
   await checkIntentsUsable(sql, id)

@@ -10,7 +10,7 @@ interface WithHeader {
   readonly header: (name: string) => string | undefined
 }
 
-/** The embedded service has a console at localhost, where nobody has said where it is to be. */
+/** Without a configured origin, the embedded service has its console at localhost. */
 export function hasLocalConsole({ consoleOrigin, databaseUrl, authDisabled }: Config): boolean {
   return consoleOrigin === undefined && databaseUrl === undefined && !authDisabled
 }

@@ -55,7 +55,7 @@ const own: readonly Route[] = [
     bodyBytesMax: 4096,
     handle: logout,
   },
-  // Answered 200 where nobody is logged in: a browser would show a refusal as an error, and the audit would have it.
+  // Answered 200 without a session too: a browser would show a refusal as an error, and the audit would have it.
   { ...undocumented, ...get, path: '/console/me', open: 'configured', handle: me },
   {
     ...undocumented,
@@ -67,7 +67,7 @@ const own: readonly Route[] = [
   { ...page, path: '/console/{page}', tail: true },
 ]
 
-/** Pages that run other people's scripts are not served where the session's cookie is. The signer runs our own, and can call nobody. */
+/** Pages that run other people's scripts are not served where the session's cookie is. The signer runs our own scripts, and cannot call any server. */
 export const consoleRoutes: readonly Route[] = [
   ...own,
   ...routes.map((route) =>
@@ -84,7 +84,7 @@ export const consoleElsewhere: readonly Route[] = [
   mounted: (_params: PathParams, config: Config) => hasLocalConsole(config),
   handle: redirect(route.path, ({ header }, { origin, pagesOrigin }) => {
     const here = pagesOrigin()
-    // Nobody on another machine is sent to a console on their own.
+    // A browser on another machine must not be redirected to a console on that machine.
     return here !== undefined && header('host') === new URL(here).host ? origin() : undefined
   }),
 }))

@@ -28,7 +28,7 @@ export interface Sessions {
   readonly isEnded: (session: Session) => Promise<boolean>
   /** Ended here and now. */
   readonly noteEnded: (session: Session) => void
-  /** Finds the caller that a raw key makes somebody; undefined: nobody. */
+  /** Finds the caller of a raw key; undefined: the key is unknown. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
   readonly open: (
     caller: Caller,

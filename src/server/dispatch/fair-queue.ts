@@ -1,4 +1,4 @@
-// A queue that serves its clients in turn: who sends ten times as much waits ten times as long, and nobody else notices.
+// A queue that serves its clients in turn: a client that sends ten times as much waits ten times as long, and delays no other client.
 
 export interface Queued {
   /** The client whose turn it uses: a callerId, or the address of a client without a key. */

@@ -18,7 +18,7 @@ import { QUEUED_MS_MAX } from '../../core/operations/index.ts'
 import { openPending, type Waiter } from './pending.ts'
 import { openReplies, type Meter } from './replies.ts'
 
-/** The longest time with a thread: twice what a connector may take. Past it nobody waits for the thread any more: the outcome is not known. */
+/** The longest time with a thread: twice what a connector may take. After it the request waits no longer for the thread: its outcome is unknown. */
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
 

@@ -1,4 +1,4 @@
-// Work that the service gives its threads by itself, such as the sweep.
+// Work that the service gives its threads without a request, such as the sweep.
 import { NOBODY } from '../../core/threads/thread-messages.ts'
 import type { GivenOf, OwnOperation, ResultOf } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'

@@ -27,7 +27,7 @@ export interface SentBatch<Reply> {
   readonly requests: readonly SentRequest<Reply>[]
   /** How many are not answered yet. */
   left: number
-  /** Set when the batch has come back; what is left then was deferred. */
+  /** Set when the batch has come back; the remaining requests were deferred. */
   times: RequestTimes | undefined
 }
 

@@ -93,7 +93,7 @@ export async function openCluster(folder: string) {
     try {
       await promisify(execFile)(...launch(initdb, [...where, ...how]))
     } catch (error) {
-      // It may be elsewhere, where nobody would find it once the data folder is removed.
+      // It may be elsewhere, where it would be lost once the data folder is removed.
       rmSync(socketDir, { recursive: true })
       throw error
     }
@@ -104,7 +104,7 @@ export async function openCluster(folder: string) {
   return { data, log: join(folder, 'postgres.log'), password, socketDir, postgres, launch }
 }
 
-/** Without what a crash left. Where the socket's path would be too long, `socket` is a link to a folder with a short one. */
+/** Without the remains of a crash. Where the socket's path would be too long, `socket` is a link to a folder with a short one. */
 function createSocketFolder(socket: string, user: DatabaseUser | undefined): string {
   // The folder that the link names, not what that may link to in its turn.
   if (lstatSync(socket, { throwIfNoEntry: false })?.isSymbolicLink())

@@ -110,7 +110,7 @@ function lockedBy(data: string): number | undefined {
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
 }
 
-/** The server of this folder that runs now, whoever started it. A lock file whose pid is another program's by now names none. */
+/** The running server of this folder, of whatever start. A lock file whose pid now belongs to another program names none. */
 export function findPostmaster(folder: string): Running | undefined {
   const data = join(folder, 'data')
   const pid = lockedBy(data)

@@ -14,7 +14,7 @@ import { writeWholeFile } from '../../core/files/whole-file.ts'
 interface Provisioned {
   /** None when authentication is disabled. */
   readonly callers: readonly Caller[]
-  /** Where the local caller is kept; none where callers are configured or nobody authenticates. */
+  /** Where the local caller is kept; none if callers are configured or authentication is off. */
   readonly callersFile?: string
   /** A key made by this very start: shown now or never, only its hash is kept. */
   readonly printed?: FirstKey

@@ -81,7 +81,7 @@ export async function readBundle(
   ]
   const [changes, proven] = await Promise.all([
     readChanges(pool, changeIds),
-    // The record is the caller's to read, and with it what it rests on.
+    // A caller who may read the record may also read the evidence that it rests on.
     logProofs.prove(artifacts, { owner: null, waitMs, sql: pool }),
   ])
   const proofs: string[] = []

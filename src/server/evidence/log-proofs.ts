@@ -76,7 +76,7 @@ const LOOK_EVERY_MS = 50
 const WAITING_MAX = 256
 
 /**
- * @param service.stopping true from the first stop signal on: nobody waits then
+ * @param service.stopping true from the first stop signal on: then no request waits
  * @param service.required as of `servedCheckpoint`
  */
 export function openLogProofs(

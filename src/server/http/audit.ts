@@ -25,7 +25,7 @@ export interface Audit {
    * then tried again.
    */
   readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
-  /** Resolves when everything is stored, or when `ms` have passed; what is lost then is logged. */
+  /** Resolves when everything is stored, or when `ms` have passed; a loss is logged. */
   readonly close: (ms: number) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ const WAITING_MAX = 10_000
 /** A caller chooses these texts; evidence needs their beginning. */
 const TEXT_MAX = 256
 
-/** Types of events that say that somebody was not allowed something, as against what was done. */
+/** Types of events that record a refusal, not an act. */
 const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
 /** An act is an event of its own each time: it changed something. */
 const isGathered = (type: string) => REFUSALS.test(type) || type === 'rate_limited'
@@ -126,7 +126,7 @@ export function openAudit({
     }
   }
 
-  /** @param count how many refusals the event stands for; undefined for what was done */
+  /** @param count how many refusals the event stands for; undefined for an act */
   function write(audited: Audited, context: AuditContext, count?: number): Promise<void> | undefined {
     const detail = {
       ...audited.detail,
@@ -184,7 +184,7 @@ function chosen({ capability, principalId }: Audited): Pick<Audited, 'capability
   }
 }
 
-/** Refusals with the same text here are gathered. The id of a delivery is left out: whoever sends one again chooses another each time. */
+/** Refusals with the same text here are gathered. The id of a delivery is left out: an attacker who repeats one chooses another id each time. */
 function alike(audited: Audited, { callerId, clientAddress }: AuditContext): string {
   const { eventId: _another, ...detail } = audited.detail ?? {}
   return JSON.stringify([audited.type, callerId, clientAddress, detail, chosen(audited)])

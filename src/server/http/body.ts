@@ -23,7 +23,7 @@ export function wantedBody(bytes: number, client: string, { hold, pace }: Gates)
 }
 
 /**
- * For a body that nobody wants. It is thrown away, so that its client gets the refusal for certain, while the client can pay for that: a body of
+ * For an unwanted body. It is thrown away, so that its client gets the refusal for certain, while the client can pay for that: a body of
  * 1 MB takes as long to throw away as to read.
  */
 export function unwantedBody(bytes: number, client: string, { compute }: Gates): BodyPlan {

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 
 /**
  * @param forwardedFor X-Forwarded-For as received; the nearest proxy wrote its last entry
- * @param hops how many trusted proxies stand in front; with 0 the header is ignored
+ * @param hops number of trusted proxies in front; with 0 the header is ignored
  * @returns the key that limits count by: an IPv4 address, or the /64 of an IPv6 one, since a client holds a whole /64
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, hops: number): string {
@@ -35,7 +35,7 @@ function network(address: string): string {
 /**
  * One spelling for each address, whichever server or proxy wrote it.
  *
- * @returns IPv4, also for an IPv4-mapped IPv6 address, or IPv6 by RFC 5952 without a zone; what is no address stays as it is
+ * @returns IPv4, also for an IPv4-mapped IPv6 address, or IPv6 by RFC 5952 without a zone; any other text is returned unchanged
  */
 export function plainAddress(text: string): string {
   // `isIP` decides what an address is: ipaddr.js also takes octal digits and fewer than four parts.

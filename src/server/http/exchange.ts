@@ -12,7 +12,7 @@ export interface Exchange {
   readonly startedMs: number
   /** Whether the client asked for Server-Timing. */
   readonly wantsTiming: boolean
-  /** Undefined where nobody records spans. */
+  /** Undefined if no SDK records spans. */
   readonly traceParent: Context | undefined
   readonly route?: Route | undefined
   /** The page is sent in place of JSON, where the route has one and the client prefers it. */

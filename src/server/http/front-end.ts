@@ -116,7 +116,7 @@ async function answer(
   return await perform(head, body, { fields, hasPlace: place !== undefined, front })
 }
 
-/** 403 → 401: the checks of who asks that come after the limits. */
+/** 403 → 401: the checks of the caller that come after the limits. */
 async function whyNotServed(
   { route, credential }: CheckedHead,
   { credentials }: FrontEnd,
@@ -161,7 +161,7 @@ async function renewedCookie(
   return session === undefined || WAITS.test(header('prefer') ?? '') ? {} : await credentials.renew(session)
 }
 
-/** A browser shows nothing of a session without asking anew: whoever uses it next may read less. */
+/** A browser must fetch each page of a session again: its next user may read less. */
 function askedAgain(shown: Answer): Answer {
   const cache = shown.headers?.['Cache-Control']
   if (cache === undefined || cache.includes('no-store')) return shown
@@ -211,7 +211,7 @@ async function reply(
   return respond(outcome, exchange, fields, front)
 }
 
-/** Checks the row's demands on its callers; without authentication nobody is a human or an auditor. */
+/** Checks the row's demands on its callers; without authentication no caller is a human or an auditor. */
 function notForCaller({ human, readers, appends }: Route, caller: Caller | undefined): Failure | undefined {
   const isMissing =
     (human && caller?.credentialHolderType !== 'USER') ||
@@ -221,7 +221,7 @@ function notForCaller({ human, readers, appends }: Route, caller: Caller | undef
 }
 
 /**
- * Whether the credential is checked again before the reply: what a GET shows must not go to a key that was revoked, or a session that ended,
+ * Whether the credential is checked again before the reply: the reply of a GET must not go to a key that was revoked, or a session that ended,
  * while it waited. A key that posted is answered: its caller must know what was done.
  */
 function mustStillBeAuthenticated({ route, credential }: CheckedHead): boolean {

@@ -101,7 +101,7 @@ function isKept(outcome: Answer | Failure): boolean {
   return !(outcome instanceof Failure) && outcome.etag !== undefined
 }
 
-/** A large text is encoded once, and not again by each who asks for its length. */
+/** A large text is encoded once, not again for each question about its length. */
 function encoded(body: Answer['body']): Answer['body'] {
   return typeof body === 'string' && body.length >= bounds.largeReplyBytes / 3 ? Buffer.from(body) : body
 }

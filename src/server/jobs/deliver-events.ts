@@ -17,9 +17,9 @@ import type { EventWatch } from '../watch/events.ts'
 const GATHER_MS = 100
 /** An endpoint that nothing is for is looked at so often, which renews its lease. */
 const IDLE_MS_MAX = 8_000
-/** Shorter than a lease by more than what is noted of an attempt takes. */
+/** Shorter than a lease by more than the time to store the result of an attempt. */
 const ATTEMPT_MS = 15_000
-/** Progress is stored at least so often, and the lease renewed with it: what is delivered again after a crash is bounded by it. */
+/** Progress is stored, and the lease renewed, at least this often: it bounds the events that are delivered again after a crash. */
 const STORE_EVERY_MS = 1_000
 /** Older signatures are made again: receivers refuse a timestamp that is five minutes old. */
 const SIGNATURES_MAX_MS = 60_000
@@ -126,7 +126,7 @@ async function deliverAll(
   }
   cursor = next
   if (unstored) return (await store()) ? 'delivered' : 'lost'
-  // Nothing of what was read is for this endpoint: only its place moves on.
+  // None of the events is for this endpoint: only its cursor moves on.
   const holds = next === from || noteDelivered(sql, lease, { cursor, succeeded: false })
   return (await holds) ? 'delivered' : 'lost'
 }

@@ -78,7 +78,7 @@ export async function startNotifying({
     )
   }
 
-  /** @returns undefined once it is sent, or nobody is needed any more: all was decided, or is over */
+  /** @returns undefined once it is sent, or if no approver is needed: every request was decided or has expired */
   async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<NotSent | undefined> {
     const requests = await readRequestsOfNotice(pool, requestId, persons())
     const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() })

@@ -14,12 +14,12 @@ export async function repeat(signal: AbortSignal, run: () => Promise<number>): P
 
 export interface Problems {
   readonly current: () => readonly string[]
-  /** Takes what is wrong now in place of what was; `say` is called for each that was not wrong before. */
+  /** Replaces the current faults; `say` is called for each new one. */
   readonly become: (problems: readonly string[], say?: (problem: string) => void) => void
 }
 
 /**
- * Logs what is wrong when it begins, not each time it is met.
+ * Logs a fault when it begins, not each time it is seen.
  * @param onOver called when nothing is wrong any more
  */
 export function openProblems(onOver: () => void = () => undefined): Problems {

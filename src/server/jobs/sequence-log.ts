@@ -18,7 +18,7 @@ const RETRY_AFTER_MS = 200
 interface Sequencing {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
-  /** Appends and signs what waits, since receipts promise it within a minute and nobody may come back by then; no longer than a few seconds. */
+  /** Appends and signs the queued entries, because receipts promise it within a minute and no instance may run by then; takes at most a few seconds. */
   readonly close: () => Promise<void>
 }
 

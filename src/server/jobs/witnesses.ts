@@ -29,7 +29,7 @@ interface Witnessing {
   readonly warnings: () => readonly string[]
   /** The newest checkpoint that each witness has cosigned: its age in seconds, by the witness's name. A witness that has cosigned none is left out. */
   readonly ages: () => readonly { readonly witness: string; readonly ageSeconds: number }[]
-  /** Asks nobody any more; what is asked for at this moment is given up. */
+  /** Sends no further requests and gives up those in flight. */
   readonly close: () => void
 }
 

@@ -14,7 +14,7 @@ export type Instruments = ReturnType<typeof openInstruments>
 export function openInstruments() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  // Gauges with the suffix of counters, which `promtool check metrics` refuses; what they sum stands in the metrics without it.
+  // Gauges with the suffix of counters, which `promtool check metrics` refuses; their sums are the metrics without the suffix.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   const make = makersOf(registry)

@@ -66,7 +66,7 @@ function providerOf(path: string): string {
   return decodeURIComponent(path.split('/')[2] ?? '')
 }
 
-/** `replayed` is acknowledged as well, and audited as what it is. */
+/** A `replayed` delivery is acknowledged as well, and audited as replayed. */
 function deliveryOutcome({ answer, status }: Replied): string {
   if (status >= 500) return 'unavailable'
   if (status !== 200) return 'rejected'

@@ -1,4 +1,4 @@
-// One scrape: what is so at this moment is looked at, then everything is written out.
+// One scrape: the gauges are read, then all metrics are written out.
 import type { Pool } from 'pg'
 import type { PoolUse, ThreadReport } from '../../core/threads/thread-messages.ts'
 import type { StoreFault } from '../../core/threads/store-fault.ts'
@@ -49,7 +49,7 @@ export function openScrape(instruments: Instruments, scraped: Scraped): () => Pr
     else approvalRequests.set(database.approvalRequests)
     setLog(instruments, database.log)
 
-    // A value that is not said anew is not so any more: a thread may have been replaced.
+    // A value that is not reported again is out of date: a thread may have been replaced.
     for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
     for (const [name, pool] of Object.entries(scraped.pools))
       if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
@@ -69,7 +69,7 @@ export function openScrape(instruments: Instruments, scraped: Scraped): () => Pr
   }
 }
 
-/** Reads the figures that the main thread knows by itself. */
+/** Reads the figures that the main thread itself knows. */
 function look(
   {
     witnessAge,

@@ -1,4 +1,4 @@
-// GET /metrics on a port of its own, for those who watch the service and nobody else (docs/handbook/operating.md "What to watch").
+// GET /metrics on a port of its own, only for those who watch the service (docs/handbook/operating.md "What to watch").
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

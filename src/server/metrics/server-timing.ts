@@ -6,7 +6,7 @@ export function wantsTiming(prefer: string | undefined): boolean {
   return prefer !== undefined && /(?:^|,)[ \t]*server-timing[ \t]*(?:[,;=]|$)/i.test(prefer)
 }
 
-/** The header, empty for a request that no batch of executions held. Stages are the whole batch's: what a request waited for, not what it cost. */
+/** The header, empty for a request that no batch of executions held. Stages are those of the whole batch: the time that a request waited, not its cost. */
 export function timingHeaders(
   times: RequestTimes | undefined,
   { startedMs, ms }: { startedMs: number; ms: number },

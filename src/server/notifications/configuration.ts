@@ -143,7 +143,7 @@ function commonOf({ name, capabilities, details = false }: Given<'slack'>) {
   return { name, capabilities, details }
 }
 
-/** Incoming webhooks are secrets: whoever has the URL can post there. */
+/** Incoming webhooks are secrets: a person who has the URL can post there. */
 function urlOf({ url: text, urlFile }: Pick<Given<'slack'>, 'url' | 'urlFile'>, reading: Reading): string {
   const { place, problems, production } = reading
   if ((text === undefined) === (urlFile === undefined)) {

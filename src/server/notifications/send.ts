@@ -20,7 +20,7 @@ export interface NotSent {
   readonly waitSeconds: number
 }
 
-/** @returns undefined once it is sent or there is nobody to send it to */
+/** @returns undefined once it is sent, or if it has no recipient */
 export async function send(
   way: ConfiguredWay,
   message: Message,

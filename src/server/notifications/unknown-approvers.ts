@@ -1,5 +1,5 @@
-// Approvers of NOTIFICATIONS who have no key: a name that is misspelt is told of nothing, and nobody would notice. Looked at whenever
-// somebody asks, because approvers are enrolled without a start.
+// Approvers of NOTIFICATIONS who have no key: a misspelt name gets no message, without any sign. Read at each
+// question, because approvers are enrolled without a start.
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import { quoted } from '../../formats/people/names.ts'
 import { didYouMean } from '../../formats/text/nearest.ts'

@@ -1,4 +1,4 @@
-// What `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds their sources alone.
+// The pages that `npm run pages` makes in built/ (tools/pages.ts): the verifier, the signer and the console. Git holds their sources alone.
 import { existsSync } from 'node:fs'
 import { failures } from '../../core/errors/errors.ts'
 import type { Handler } from '../route.ts'

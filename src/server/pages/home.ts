@@ -1,4 +1,4 @@
-// What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
+// The page at GET / for browsers, with links to the pages of the service (docs/design-notes.md "A browser at GET /").
 import type { KeptDocument } from '../kept-document.ts'
 import type { People } from '../service.ts'
 import { htmlDocument, readStyle } from './html.ts'

@@ -1,4 +1,4 @@
-// What people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
+// Pages that people save as one file: the offline verifier, as a page and as a program, and the offline signer. `npm run pages` makes them.
 import { readFileSync } from 'node:fs'
 import { keepDocuments } from '../kept-document.ts'
 import type { Handler } from '../route.ts'

@@ -164,7 +164,7 @@ export const approvalRequests = [
     path: '/approval-requests/{id}/withdraw',
     appends: true,
     session: true,
-    // The budget of whoever decides too: one that has asked much can still take it back.
+    // The budget for decisions: a caller that has asked much can still withdraw.
     cost: 'administration',
     operationId: 'withdrawApprovalRequest',
     tag: 'Approvals',

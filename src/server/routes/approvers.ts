@@ -24,7 +24,7 @@ export const approvers = [
       approvers: [{ approverId, keyId, publicKeyPem, enrolledAt: change.approved.resolvedAt }],
     },
     read: ({ pool }) => readApprovers(pool),
-    // A space sorts before every character of both names, so the keys of one approver stand together.
+    // A space sorts before every character of both names, so the keys of one approver are together.
     keyOf: (row) => `${row.approverId} ${row.keyId}`,
   }),
   ...changeRoutes({

@@ -37,7 +37,7 @@ export const callerKeys = [
       ],
     },
     read: async ({ pool, callers }) => shownKeys(await readCallerKeys(pool), callers),
-    // No callerId has a space, so the keys of one caller stand together.
+    // No callerId has a space, so the keys of one caller are together.
     keyOf: (key) => `${key.callerId} ${key.keyId}`,
   }),
   ...changeRoutes({

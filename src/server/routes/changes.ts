@@ -38,7 +38,7 @@ interface KindOfChange {
   readonly proposal: {
     readonly description: string
     readonly schema: TSchema
-    /** Of the body; left out: what the example of a change proposes, with its reason. */
+    /** An example of the body; left out: the proposal of the change's example, with its reason. */
     readonly example?: object
   } & Partial<Pick<Route, 'path' | 'params' | 'failures'>>
 }

@@ -1,4 +1,4 @@
-// Execution intents: what was released to a connector, and how it ended (decisions §8).
+// Execution intents: executions that were released to a connector, and their outcomes (decisions §8).
 import { readableOwner } from '../../formats/people/caller.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { intentText, readIntentText } from '../../core/intents/shown.ts'
@@ -161,7 +161,7 @@ export const executionIntents = [
 
 const resolve = onThread('resolve-intent')
 
-/** Sweeps first: where it takes two humans, what the first one says is noted of an intent that is known to be in doubt. */
+/** Sweeps first: the statement of the first of two humans is stored with an intent that is known to be in doubt. */
 async function resolveIntent(request: RouteRequest, service: Service): Promise<Answer | Failure> {
   const swept = await sweepOnce(service.dispatcher.submit)
   if (swept.kind !== 'done') return swept.answer

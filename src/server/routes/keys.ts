@@ -54,7 +54,7 @@ export const keys = [
       },
     },
     failures: [],
-    /** Without the approvers' keys: nobody must take one of them for a key of the service. */
+    /** Without the approvers' keys: a reader must not take one of them for a key of the service. */
     handle: (request, service) => answerKept(keySetOf(service.keys.jwks()), request),
   },
   {

@@ -46,7 +46,7 @@ type Asked<Taken> = {
     (Taken[Name] extends { schema: TEnum<infer Choices> } ? Choices[number] : string) | null
 }
 
-/** Whose entries are listed; null: everybody's. */
+/** The owner of the listed entries; null: all callers. */
 type Owned = { readonly callerId: string | null }
 
 interface PagedList<Taken, Row> extends Listed {
@@ -162,7 +162,7 @@ function bodyOf(texts: readonly string[], member: string | undefined, beside = '
 
 interface WholeList<Row extends object> extends Listed {
   readonly member: string
-  /** The entries of the example, and the members that stand before them. */
+  /** The entries of the example, and the members that are before them. */
   readonly example: Readonly<Record<string, unknown>>
   /** Completes "By". */
   readonly order: string

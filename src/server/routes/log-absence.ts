@@ -1,4 +1,4 @@
-// That an id stands nowhere in the evidence log, or how often: "never executed", "used once".
+// Proofs that an id is not in the evidence log, or how often it is: "never executed", "used once".
 import { Type } from 'typebox'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
@@ -95,8 +95,8 @@ function idOf(kind: IdKind, given: string): string | undefined {
 const OWN_KINDS: readonly IdKind[] = ['authorization', 'receipt', 'refusal']
 
 /**
- * A foreign id is told from one that nobody has used: no true answer could hide it, and POST /execute tells it too, by its 409. Whose it is and
- * what became of it stays unsaid.
+ * The answer differs for another caller's id and an unused id: no true answer could hide it, and the 409 of POST /execute reveals it too. Its owner and
+ * its outcome stay hidden.
  */
 async function whyRefused(
   sql: Sql,

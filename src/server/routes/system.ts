@@ -87,7 +87,7 @@ export const system = [
   },
 ] as const satisfies readonly Route[]
 
-/** Each request learns what the database says after it came. */
+/** Each request gets an answer that the database gave after the request came. */
 async function readiness(_request: RouteRequest, service: Condition): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'stopping', 'The service is stopping.')
   const unusable = await service.whyUnusable()

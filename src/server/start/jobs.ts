@@ -1,4 +1,4 @@
-// The third step of the start: what this instance does by itself.
+// The third step of the start: the jobs that this instance runs without a request.
 import { notificationQueue } from '../../store/queues/notification-queue.ts'
 import { webhookQueues } from '../../store/queues/webhook-queue.ts'
 import { startDelivering } from '../jobs/events.ts'

@@ -15,7 +15,7 @@ interface Pools {
   readonly read: Pool
   /** For the bulk export: the replica's, or the one above. */
   readonly export: Pool
-  /** GET /ready looks by a connection of its own: it must not wait behind what it reports of. */
+  /** GET /ready uses a separate connection: it must not wait behind the load that it reports. */
   readonly ready: Pool
   readonly authority: Pool
 }

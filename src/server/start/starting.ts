@@ -17,7 +17,7 @@ export function logFailure(logger: Log['logger'], what: string): (error: unknown
   return (error) => logger.error({ err: error }, what)
 }
 
-/** @returns what was opened; it is closed at the stop */
+/** @returns the opened resource; it is closed at the stop */
 export function closedAtStop<Opened extends { close: () => void | Promise<void> }>(
   { stops }: Starting,
   opened: Opened,

@@ -1,4 +1,4 @@
-// Documents of the release that nobody has approved: after an upgrade they look as if they were in effect. Looked at whenever somebody asks,
+// Unapproved documents of the release: after an upgrade they look as if they were in effect. Read at each question,
 // because an approval takes effect without a start.
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 

@@ -21,7 +21,7 @@ export interface ApprovalRequestWatch {
 
 /**
  * @param options.persons who is whom now
- * @param options.stopping true from the first stop signal on: nobody waits then
+ * @param options.stopping true from the first stop signal on: then no request waits
  */
 export function watchApprovalRequests(
   sql: Sql,

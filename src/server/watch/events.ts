@@ -36,9 +36,9 @@ interface Wanted {
   readonly codes: number
 }
 
-/** @param stopping true from the first stop signal on: nobody waits then */
+/** @param stopping true from the first stop signal on: then no request waits */
 export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => boolean }): EventWatch {
-  /** Everything before it has been looked at. Meaningless while nobody waits. */
+  /** All entries before it have been read. Meaningless while no request waits. */
   let seen: FeedPlace = { log: 0, index: 0 }
   const waits = openWaits<Wanted>({
     everyMs: LOOK_EVERY_MS,
@@ -59,12 +59,12 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
   const atOnce = pLimit(READS_AT_ONCE)
 
   return {
-    // A client has no more than its two pages in the common queue, so whoever comes after waits for those alone.
+    // A client has no more than its two pages in the common queue, so the next client waits only for those.
     read: (client, page) => perClient(client, () => atOnce(page)),
     wait(place, { scope: { callerId, types = eventTypes }, client, ms }) {
       if (!waits.admits(client)) return Promise.resolve(false)
       if (waits.isIdle()) seen = place
-      // The look is ahead: what it saw before this request waited, it tells nobody again.
+      // The look is ahead: it does not report again what it read before this request waited.
       if (seen.log > place.log || (seen.log === place.log && seen.index > place.index))
         return delay(LOOK_EVERY_MS, true)
       const owner = callerId === null ? ALL : ownerTag(callerId)

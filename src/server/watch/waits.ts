@@ -24,7 +24,7 @@ interface Waits<What> {
 /**
  * @param options.everyMs between two looks, while somebody waits
  * @param options.most how many may wait, of all clients
- * @param options.stopping true from the first stop signal on: nobody waits then
+ * @param options.stopping true from the first stop signal on: then no request waits
  * @param options.look wakes those for whom something has happened
  */
 export function openWaits<What>({

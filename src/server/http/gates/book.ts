@@ -5,7 +5,7 @@ import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
 
 /**
- * `announced`: bodies that have not arrived; withholding them shuts nobody else out. `inFlight`: requests from the moment their body is
+ * `announced`: bodies that have not arrived; withholding them shuts no other client out. `inFlight`: requests from the moment their body is
  * complete until their reply, and large replies until they have left. `streams`: replies that are made while they are sent.
  */
 type Column = 'announced' | 'inFlight' | 'streams'

@@ -1,5 +1,5 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
-// operation of the threads is charged to stands in its row (dispatch/operations.ts).
+// operation of the threads is charged to is in its row (dispatch/operations.ts).
 import type { Failure } from '../../../core/errors/errors.ts'
 import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
 import type { Operation } from '../../../core/operations/index.ts'
@@ -18,7 +18,7 @@ export interface Funds {
 export interface Compute {
   /** Whether a client (`RouteRequest.client`) has any of the budget left. */
   readonly look: (cost: Cost, client: string) => Funds
-  /** Charges what a reply took of the main thread. What no thread or client is sent has no bytes; what is kept is not rendered. */
+  /** Charges a reply's time on the main thread. A reply without a body has no bytes; a kept document is not rendered. */
   readonly chargeReply: (
     cost: Cost,
     client: string,
@@ -72,7 +72,7 @@ export function openCompute(msPerMinute: number): Compute {
       refused,
       charge(operation, { client, bytes }, { costMs, status }: ThreadReply) {
         const { price } = operations[operation]
-        // A provider whose signature verifies sends what it must: a budget would only make it send the same again.
+        // A provider with a valid signature must send its deliveries: a budget would only make it repeat them.
         if (!isBudget(price) || (operation === 'receive-webhook' && status !== 401)) return
         charge(price, client, bytes * READ_MS_PER_BYTE + costMs)
       },

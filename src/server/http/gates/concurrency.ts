@@ -1,4 +1,4 @@
-// A concurrency limit for each client: what one does beyond it waits, and others do not wait for it.
+// A concurrency limit for each client: its further work waits, and other clients do not wait for it.
 import pLimit, { type LimitFunction } from 'p-limit'
 
 type PerClient = <T>(client: string, work: () => Promise<T>) => Promise<T>

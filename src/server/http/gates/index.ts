@@ -13,7 +13,7 @@ export const bounds = {
   pipelined: 16,
   /** A request takes 0.1 to 0.2 ms; 48 of them at once would hold up each of the three steps of an execution by 7. */
   addressRequestsPerTurn: 4,
-  /** A smaller body is read and thrown away whoever sends it, which costs no more than another connection. */
+  /** A smaller body of any client is read and thrown away, which costs no more than another connection. */
   smallBodyBytes: MIB / 8,
   /** Reading the large bodies of one address takes the main thread at most this part of its time. */
   addressReadShare: 5,
@@ -31,7 +31,7 @@ export const bounds = {
   streams: 8,
   /** The reads of one client: one of the four connections is always left to the others. */
   clientReads: 3,
-  /** For a connection of the pool nobody waits longer either (`openPool`). */
+  /** Matches the pool's connection timeout (`openPool`). */
   readWaitMs: 2_000,
   /** Requests that wait for an event, and for an approval request to change. */
   eventWaits: 10_000,
@@ -44,7 +44,7 @@ export const bounds = {
   executionWaitMs: 2_000,
 } as const
 
-/** One row: a bound on what is counted, and what becomes of what is beyond it. */
+/** One row: the counted quantity, its bound, and the reply beyond the bound. */
 interface Throttle {
   readonly counts: string
   readonly whom: string

@@ -95,7 +95,7 @@ export interface Tats {
 }
 
 export function openTats(keysMax: number = KEYS_MAX): Tats {
-  // A map for each limit: a flood of client addresses must not push out what a caller has spent.
+  // A map for each limit: a flood of client addresses must not push out the counts of callers.
   const tatsOf = new Map<string, Map<string, number>>()
   return {
     get: ({ name }, key) => tatsOf.get(name)?.get(key) ?? 0,
@@ -147,7 +147,7 @@ interface Budgets {
   charge(budget: Limit, key: string, costMs: number, nowMs: number): void
 }
 
-/** In memory, for each instance by itself: the instance's own threads are what is divided. */
+/** In memory, separately for each instance, because it divides the instance's own threads. */
 export function openBudgets(tats: Tats = openTats()): Budgets {
   return {
     look(budget, key, nowMs) {
@@ -163,7 +163,7 @@ export function openBudgets(tats: Tats = openTats()): Budgets {
 /**
  * RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11.
  *
- * @param before the fields of another limit of the same request: both stand in one list
+ * @param before the fields of another limit of the same request: both are in one list
  */
 export function limitHeaders(
   limit: Limit,

@@ -49,7 +49,7 @@ interface SharedLimitsWith {
 
 export function openSharedLimits({ sql, log, waitMs = WAIT_MS }: SharedLimitsWith): SharedLimits {
   const tats = openTats()
-  // Each limit asks by itself: a flood of addresses must not hold up or loosen the limit of executions.
+  // Each limit has its own statement: a flood of addresses must not hold up or loosen the limit of executions.
   const limiters = new Map<string, Limiter>()
   const forgetting = setInterval(() => void forget(sql), FORGET_EVERY_MS).unref()
   return {
@@ -73,7 +73,7 @@ async function forget(sql: Sql): Promise<void> {
 
 type Limiter = (key: string, nowMs: number) => Promise<LimitVerdict>
 
-/** What the last statement spent for a key ahead of its requests. Spent first and used later, it never exceeds the budget. */
+/** Permits that the last statement spent for a key before its requests came: spending first never exceeds the budget. */
 interface Ahead {
   readonly left: number
   /** When the statement was sent, milliseconds of `performance.now()`. */
@@ -122,7 +122,7 @@ function openLimiter({
     return verdictAt(limit, { allowed: true, aheadMs: aheadMs - left * intervalMs(limit) })
   }
 
-  /** @returns how many requests to spend for beyond those that wait; nothing of the second half, which goes to whoever needs it first */
+  /** @returns how many requests to spend for beyond those that wait; nothing of the second half, which goes to the first instance that needs it */
   function toSpendAhead(key: string, left: number, nowMs: number): number {
     const ahead = aheads.get(key)
     if (ahead === undefined || nowMs - ahead.sentMs > AHEAD_WITHIN_MS) return 0
@@ -181,7 +181,7 @@ function openLimiter({
     await spending.catch(() => undefined)
   }
 
-  /** Nobody waits any longer, neither for the statement that was sent nor for the next. */
+  /** No request waits any longer, neither for the statement that was sent nor for the next. */
   function countAlone(batch: Batch, error: unknown): void {
     if (!isAway) log.error({ limit: limit.name, err: error }, 'rate limits: each instance counts for itself')
     isAway = true
@@ -195,7 +195,7 @@ function openLimiter({
 }
 
 /**
- * Answers those who wait, as if each had come by itself.
+ * Answers the waiting requests, each as if it had come alone.
  *
  * @param allowed the first so many of them are
  * @param aheadMs how far the TAT is ahead of now after those

@@ -5,7 +5,7 @@ import type { DropReason } from './refused.ts'
 
 /** Request line and headers together. Over it a parser or the guard answers 431. */
 export const headBytesMax = 16 * 1024
-/** uWebSockets.js refuses more by itself; one limit for both. */
+/** uWebSockets.js itself refuses more; one limit for both. */
 const headersMax = 100
 
 interface RawHead {

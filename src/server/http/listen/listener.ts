@@ -37,7 +37,7 @@ export interface Reception {
   /**
    * Called once, at once.
    * @param body all of a body that is read, and an empty one else; undefined when the client went away before it came
-   * @returns never a rejection; undefined where the client went away before its body came: there is nobody to answer
+   * @returns never a rejection; undefined if the client went away before its body came: no reply can be sent
    */
   readonly reply: (body: Promise<Uint8Array | undefined>) => Promise<Reply | undefined>
 }

@@ -42,11 +42,11 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
 
   server.on('connection', () => accepted++)
   server.on('request', onIncoming)
-  // Without a listener node closes the connection by itself, and nobody would know. It leaves no reply to write into, only the socket.
+  // Without a listener node closes the connection without a trace. It leaves no reply to write into, only the socket.
   server.on('connect', (_request, socket) => drop(socket, 'target'))
   // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
   server.on('checkContinue', onIncoming)
-  // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
+  // Any other expectation: node itself would answer 417, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
   server.on('checkExpectation', onIncoming)
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     // Bytes behind the last request of a connection, which is still to get its reply.

@@ -1,7 +1,7 @@
 // One request and its reply, over either server: when the body is read, and when the connection ends (RFC 9112 §9.3, §9.6).
 import type { Head, OnRequest, Reply } from './listener.ts'
 
-/** A body that nobody wants is read and discarded up to here; a longer one costs the client its connection. */
+/** An unwanted body is read and discarded up to here; a longer one costs the client its connection. */
 export const DISCARD_BYTES_MAX = 1024 * 1024
 
 /** The acts that a server offers for the request at hand. None does anything once the client is gone. */

@@ -1,4 +1,4 @@
-// Connections on which uWebSockets.js has read no request: it refuses them by itself (HTTP/1.0 with 505) and tells nobody.
+// Connections on which uWebSockets.js has read no request: it refuses them itself (HTTP/1.0 with 505) and reports nothing.
 
 /** Above the time that it waits for a head: 10 s, counted in steps of 4. */
 const headMsMax = 16_000

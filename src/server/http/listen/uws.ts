@@ -1,4 +1,4 @@
-// The listener over uWebSockets.js: half the CPU of node:http for a 1 KB POST. It decides by itself, without a setting:
+// The listener over uWebSockets.js: half the CPU of node:http for a 1 KB POST. The library behaves like this, without a setting:
 // - It waits 10 s (counted in steps of 4) for a head, for each 160 KB of body and between requests. A proxy in front must give up
 //   its idle connections sooner.
 // - A request pipelined behind one that is still unanswered ends the connection. What is refused from the head alone is answered.
@@ -212,7 +212,7 @@ function writeHead(
 
 function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean, close: boolean): void {
   writeHead(response, reply)
-  // How long a reply that streams will be, nobody knows.
+  // The length of a streaming reply is unknown.
   if (reply.status === 204 || reply.status === 304 || (isHead && reply.texts !== undefined)) {
     // Without a Content-Length there is no argument to close by: the client does, or the idle timeout.
     if (close) response.writeHeader('Connection', 'close')
