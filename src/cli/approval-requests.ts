@@ -27,7 +27,7 @@ const page = shapeOf(ApprovalRequestPage)
 const approvalRequest = shapeOf(ApprovalRequest)
 
 /**
- * Prints a line for each open request, what ends first on top: until when, id, action code, who asks, action, target, approvals missing,
+ * Prints a line for each open request, the first to expire on top: expiry, id, action code, requester, action, target, approvals missing,
  * note.
  * The key is that of a human; with `all` anybody's, who then sees what that caller may read, also those that the caller could not sign.
  */

@@ -29,7 +29,7 @@ const ARGUMENT: Readonly<Record<string, string>> = {
  * @throws with the mistakes of the entry, each by the argument that it came by
  */
 export function issueCaller({ callerId, ...options }: Given<typeof callers.issue>): void {
-  // As a capability it means all; here it would be a principal of that name, which nobody wants.
+  // As a capability it means all; here it would be a principal of that name, which is surely a mistake.
   if (options.principal?.includes('*'))
     throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
   const rawKey = makeRawKey()

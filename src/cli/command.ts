@@ -94,7 +94,7 @@ export const argumentOf = <T extends string>(
   about: string,
 ): ArgumentOf<T> => ({ make: () => new Argument(text, about).choices(choices) })
 
-/** What else commander knows of an option: conflicts, a variable of the environment. */
+/** Further settings of an option in commander: conflicts, a variable of the environment. */
 type More = (option: Option) => Option
 
 /** An option without a value: it is false where it is not given. */

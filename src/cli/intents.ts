@@ -1,4 +1,4 @@
-// countersign intents: what an operator sees of executions that have not ended, and the story of one (decisions §8). Works on the database,
+// countersign intents: lists executions that have not ended, and shows the history of one (decisions §8). Works on the database,
 // beside running services.
 import { readIntentText } from '../core/intents/shown.ts'
 import { printable } from '../formats/text/printable.ts'
@@ -11,7 +11,7 @@ import type { Given } from './command.ts'
 import type { intents } from './commands.ts'
 import { onDatabase, type Env } from './database.ts'
 
-/** Prints a line for each execution in doubt, what was noticed last first: id, since when, caller, action, target. */
+/** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target. */
 export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
   for (const { businessTransactionId, deadline, callerId, transaction } of rows) {

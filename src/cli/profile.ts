@@ -12,7 +12,7 @@ import { jsonIn } from './json.ts'
 const Profile = closed({
   /** Base address of the service. */
   url: NonEmptyText,
-  /** The raw key: whoever reads the file is that caller. */
+  /** The raw key: a reader of the file can act as that caller. */
   apiKey: NonEmptyText,
   approver: Type.Optional(
     closed({
@@ -31,7 +31,7 @@ const profile = shapeOf(Profile)
 type Signing = Given<typeof approver.signRequest>
 
 /**
- * Where the service is, and who asks. Each option comes before the profile's member.
+ * The address of the service and the caller's key. Each option takes precedence over the profile's member.
  * @throws Error that names the option that is missing, or what is wrong with the profile
  */
 export function serviceOf(given: Pick<Signing, 'profile' | 'url' | 'apiKey'>): { url: string; key: string } {

@@ -142,7 +142,7 @@ function usedText(env: Env, config: Config): string {
   return `The profiles are for ${addressOf(config)}, with the data in ${config.dataDir} (${source}). Start the service alike.`
 }
 
-/** With what was set for this command alone: the service must be started alike. */
+/** Contains the variables that were set for this command only: the service must be started with the same. */
 function startCommand(env: Env): string {
   return [...placesOf(env).map((name) => `${name}=${shellWord(env[name] ?? '')}`), 'npm start'].join(' ')
 }

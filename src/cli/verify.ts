@@ -34,7 +34,7 @@ interface Found extends Done {
  *   that can be read, with one sentence on standard error
  */
 export async function verifyCommand(request: VerifyRequest, threadFile: URL): Promise<0 | 1 | 2> {
-  // A reader such as `head` that has seen enough: what was not read was not verified either.
+  // A reader such as `head` that has seen enough: unread evidence was not verified either.
   process.stdout.on('error', () => process.exit(2))
   try {
     return await verifyAll(request, threadFile)

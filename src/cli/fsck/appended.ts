@@ -5,7 +5,7 @@ import type { Members } from '../../formats/json/members.ts'
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
 import { lazyMembers, checkOf, type SelectedRow } from './check.ts'
 
-/** What was appended, and what stands of its record. */
+/** An appended artifact, and the stored parts of its record. */
 const appended = {
   key: ['text', `c.business_transaction_id || ' ' || c.ordinal`],
   id: ['text', 'c.business_transaction_id'],

@@ -40,7 +40,7 @@ interface Examined {
   readonly findings: readonly Finding[]
 }
 
-/** What a column is read as. */
+/** The type that a column is read as. */
 interface ColumnValues {
   readonly uuid: string
   readonly text: string
@@ -53,7 +53,7 @@ interface ColumnValues {
 type ColumnType = keyof ColumnValues | `${keyof ColumnValues}?`
 
 /**
- * The columns that a check selects, by the members of its row: `createdAt` is `c.created_at`, unless SQL stands beside the type. A type with a
+ * The columns that a check selects, by the members of its row: `createdAt` is `c.created_at`, unless the type comes with SQL. A type with a
  * question mark may be null.
  */
 interface Selected {
@@ -86,7 +86,7 @@ function selection(columns: Selected): string {
  *
  * @param table whose rows `c` the statement walks through
  * @param columns of them, and of what `joins` adds; on Citus a distributed table cannot be joined with one of the coordinator
- * @param complete adds to the rows of a page what stands in tables that the statement cannot join
+ * @param complete adds columns to the rows of a page, from tables that the statement cannot join
  * @param read makes a row ready for the rules: what several of them read is parsed once (`lazy`)
  * @param rules of the table
  * @param beside tables whose rows the statement joins, and which have no check of their own

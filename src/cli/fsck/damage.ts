@@ -1,5 +1,5 @@
 // The database may fail to read its own pages: fsck then reads the check again in smaller and smaller parts of its table, until
-// what cannot be read stands alone and is named, and everything else is checked. Nothing is skipped by PostgreSQL's own switches
+// a part that cannot be read is isolated and named, and everything else is checked. Nothing is skipped by PostgreSQL's own switches
 // (zero_damaged_pages, ignore_checksum_failure): they would answer with what is not there.
 import { DatabaseError } from 'pg'
 import type { Sql } from '../../store/postgres/sql.ts'

@@ -1,4 +1,4 @@
-// business_transactions with what stands beside each: its intent and its trust record (interface §2.1, §2.2; decisions §4, §8).
+// business_transactions, each with its intent and its trust record (interface §2.1, §2.2; decisions §4, §8).
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
 import { groupsOf, type Countable } from '../../core/policy/counting.ts'
 import { intentStates } from '../../formats/schemas/intent-states.ts'

@@ -31,7 +31,7 @@ export interface LoggedDetail {
   readonly examine: (rows: readonly PlacedRow[], tools: Tools) => Promise<readonly Finding[]>
 }
 
-/** What fsck looks at. The own check of a row that has to be joined with its transaction has verified more than its entry would say. */
+/** The kinds that fsck checks. A row that is joined with its transaction has its own check, which verifies more than its entry states. */
 function compared(table: ArtifactTable): LoggedDetail {
   if (table.joined === true) return { columns: {}, joins: '', examine: async () => [] }
   return {
@@ -87,7 +87,7 @@ function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDe
 }
 
 /**
- * Where rows stand in the log. Asked apart from the rows: on Citus they cannot be joined.
+ * The positions of rows in the log. A separate query: on Citus the tables cannot be joined.
  * @returns in the order of `rows`; undefined for one whose commit is known nowhere, or has fewer entries
  */
 export async function findPlaces(

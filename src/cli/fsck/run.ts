@@ -53,7 +53,7 @@ export interface Summary {
   readonly problems: number
   /** How many rows, pages and indexes could not be read: named like problems, and counted among them. */
   readonly unreadable: number
-  /** No error: what is under way, and what is in doubt. */
+  /** Not errors: executions in progress, and executions in doubt. */
   readonly open: OpenIntents
   /** Neither released nor refused: their policy was not known, or no connector stood for their action. */
   readonly unexecuted: number
@@ -62,7 +62,7 @@ export interface Summary {
 export interface Progress {
   readonly table: string
   readonly rows: number
-  /** How many the planner thinks there are; undefined where nobody counted. */
+  /** The planner's estimate of their number; undefined without one. */
   readonly about: number | undefined
 }
 
@@ -252,7 +252,7 @@ async function* pagesOf(text: string, sql: Sql): AsyncGenerator<readonly unknown
     const { rows } = await next
     if (rows.length === 0) break
     next = fetch()
-    // A reader that stops early must not leave an error that nobody hears.
+    // A reader that stops early must not leave an unhandled error.
     next.catch(() => undefined)
     yield rows
   }

@@ -1,4 +1,4 @@
-// countersign log absent: asks a service how often an id stands in its logs, and verifies the proofs.
+// countersign log absent: asks a service how often an id is in its logs, and verifies the proofs.
 import { errorText } from '../../formats/text/error-text.ts'
 import { verifyAbsence, type IdFindings } from '../../formats/log/absence.ts'
 import type { IdKind } from '../../formats/log/ids.ts'

@@ -1,5 +1,5 @@
-// What an audit of the log asks of the rows of a table, beside whether each has its entry: that the authority of a row stands before it in the
-// log, and that the promise of a receipt was kept. Tables that are not here are asked for no more.
+// Questions of a log audit about the rows of a table, in addition to whether each has its entry: that the authority of a row comes before it in the
+// log, and that the promise of a receipt was kept. Other tables need no further question.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { sha256Hex } from '../../store/sha256.ts'
@@ -22,7 +22,7 @@ export interface AuditedLogs extends Pick<Tools, 'logs' | 'readEntry'> {
   readonly authority: ReadonlyMap<string, Place>
 }
 
-/** An entry that must stand before that of a row, or after it. */
+/** An entry that must be before that of a row, or after it. */
 export interface Ordered {
   readonly what: string
   readonly place: Place
@@ -31,9 +31,9 @@ export interface Ordered {
   readonly authorization?: Place
 }
 
-/** What is asked of the rows of a table. */
+/** The questions about the rows of a table. */
 export interface Question {
-  /** SQL of what is read for it, by name. */
+  /** SQL of the values that it needs, by name. */
   readonly columns?: Readonly<Record<string, string>>
   readonly joins?: string
   readonly ordered: (rows: readonly PlacedRow[], audited: AuditedLogs, sql: Sql) => Promise<Ordered[][]>
@@ -151,7 +151,7 @@ function positionOf({ intentBatch = '', intentOrdinal = '' }: ArtifactRow): Posi
   return { logBatch: intentBatch, logOrdinal: intentOrdinal === '' ? null : Number(intentOrdinal) }
 }
 
-/** Undefined for what is not logged, or not yet. */
+/** Undefined if it is not logged, or not yet. */
 async function placesOf(
   sql: Sql,
   positions: readonly (Position | undefined)[],

@@ -101,7 +101,7 @@ export async function audit({
       nowMs: await readNow(sql),
     })
     for (const check of [...loggedChecks(detail), queueCheck]) await run.check(check)
-    // Nobody knows what stands behind a log that was not read to its end.
+    // The rest of a log that was not read to its end is unknown.
     const whole = new Set(logs.map(({ checkpoint }) => checkpoint.origin))
     for (const { log, origin } of known.filter((one) => whole.has(one.origin)))
       run.tally.tell(await unaccounted(coverages.get(log), { log, origin, readEntry }))

@@ -191,7 +191,7 @@ interface LoggedId {
 /**
  * @param items of artifacts, some thousands
  * @param sizeOf of a log, its newest checkpoint; undefined where there is none
- * @returns those whose entry a run covers without holding its id: nobody would find them
+ * @returns those whose entry a run covers without holding its id: a proof would miss them
  */
 export async function idsNotInRuns<Item extends LoggedId>(
   sql: Sql,

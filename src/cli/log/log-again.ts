@@ -76,7 +76,7 @@ export async function logAgain(
 /** Any constant that nothing else locks: the ASCII of "csgnlate". */
 const LOCK = '7166460030352946277'
 
-/** One at a time: what one has read, the other could forget. */
+/** One run at a time: two could miss each other's rows. */
 async function claim(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1::bigint) AS free', [
     LOCK,

@@ -47,7 +47,7 @@ export async function reopen(env: Env, { checkpoint: checkpoints = [] }: Given<t
     let unreadable = 0
     const logged = await logAgain(pool, {
       which: 'lost',
-      // Nobody may be running who takes anything out of the queue.
+      // No service may be running that empties the queue.
       paced: false,
       onUnreadable(sentence) {
         unreadable++
@@ -97,7 +97,7 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const contradictions = []
     for (const one of known) if (await contradicts(sql, one, last)) contradictions.push(one)
     const least = contradictions.at(-1)
-    // The one history has only what stands below every checkpoint that the stored tree does not begin with.
+    // The common history ends below every checkpoint that contradicts the stored tree.
     let signed = least === undefined ? stored : await newestStored(sql, { ...signers, below: least.size })
     while (signed !== undefined && (await contradicts(sql, signed, last)))
       signed = await newestStored(sql, { ...signers, below: signed.size })

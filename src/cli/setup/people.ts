@@ -23,7 +23,7 @@ const AGENT = 'paying-agent'
 export const peopleNames: readonly string[] = ['alice', 'bob', 'dana', AGENT]
 
 export const APPROVER = { approverId: 'dana', keyId: 'laptop' } as const
-/** Its private half stands beside it. */
+/** The private key is in the same folder. */
 export const APPROVER_KEY = join('dana', 'laptop.public.pem')
 
 export function makeCaller(about: { readonly callerId: string }): Caller {

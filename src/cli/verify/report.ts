@@ -14,7 +14,7 @@ import { escapeHtml } from '../../formats/text/text.ts'
 /** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
 const WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Rows that a page holds: of what is not valid, and of what is. */
+/** Rows that a page holds: of invalid and of valid evidence. */
 const ROWS_MAX = 1_000
 /** Actions, approvers and keys that are counted by name. */
 const NAMES_MAX = 200
@@ -41,7 +41,7 @@ export async function openReport(path: string): Promise<ReportFile> {
     throw new Unusable(`${path} cannot be written (${codeOf(error)}): a report is a plain file, and no link.`)
   }
   const found = await file.stat()
-  // A hard link is the file whose other name nobody sees here.
+  // A hard link is a file with another name that is not visible here.
   if (!found.isFile() || found.nlink > 1) {
     await file.close()
     throw new Unusable(`${path} is no plain file with one name: write the report to another one.`)
