@@ -65,7 +65,7 @@ export interface Me {
   readonly version: string
 }
 
-/** Undefined: not known yet. Null: nobody is logged in. */
+/** Undefined: not known yet. Null: not logged in. */
 export const session = store<Me | null | undefined>(undefined)
 
 /** Since when the service has not answered, milliseconds since 1970; null: it answers. */

@@ -93,7 +93,7 @@ export async function makePasskey(approverId: string, keyId: string): Promise<En
     publicKey: {
       rp: { id: rpId, name: 'Countersign' },
       user: { id: randomBytes(32), name: `${approverId}:${keyId}`, displayName: approverId },
-      // No attestation is asked for, so nobody reads this one; the assertion below has a challenge that counts.
+      // No attestation is requested, so this one is not read; the assertion below has a challenge that counts.
       challenge: randomBytes(32),
       pubKeyCredParams: Object.keys(ALGORITHMS).map((alg) => ({ type: 'public-key', alg: Number(alg) })),
       authenticatorSelection: {

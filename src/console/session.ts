@@ -6,7 +6,7 @@ export async function loadSession(): Promise<void> {
   try {
     session.set((await get<Me | null>('/console/me')).data)
   } catch (error) {
-    // Where the service is away, the banner says so, and nobody is logged out by it.
+    // If the service is away, the banner says so, and the session stays.
     if (error instanceof ApiProblem) session.set(null)
     else setTimeout(() => void loadSession(), 2_000)
   }

@@ -1,4 +1,4 @@
-// An approval request as whoever signs it must see it, in the console as in the offline signer.
+// An approval request as its signer must see it, in the console as in the offline signer.
 import { printableJson } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { Hash, Members, Said } from './basic.tsx'

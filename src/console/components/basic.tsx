@@ -184,7 +184,7 @@ export function Panel({
   )
 }
 
-/** The page of one thing: what it is and how it stands, then two columns of panels. */
+/** The page of one thing: its name and its state, then two columns of panels. */
 export function Detail({
   heading,
   status,

@@ -142,7 +142,7 @@ const placeOf = {
   hrefOf: ({ businessTransactionId: id }: Listed) => `/console/executions/${id}`,
 }
 
-/** A report lists hundreds, and the buttons that resolve the change stand below it. */
+/** A report lists hundreds, and the buttons that resolve the change are below it. */
 const UNFOLDED = 10
 
 function Decisions<Row extends Listed>({
@@ -238,7 +238,7 @@ function Newest({ listed, all }: { readonly listed: number; readonly all: number
   return listed < all ? <p class="quiet">These are the newest {listed}.</p> : null
 }
 
-/** The report that the step-up of whoever resolved the change covers. */
+/** The report that the resolver's step-up covers. */
 export function SeenImpact({ change }: { readonly change: Change }) {
   const { impactReport: report, resolvedBy, stepUpAuthorization } = change
   if (report === undefined) return null

@@ -1,4 +1,4 @@
-// Executions whose outcome nobody knows yet.
+// Executions whose outcome is not known yet.
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'

@@ -1,4 +1,4 @@
-// A table of one page of a list, with filters that stand in the URL and a way to the next page. `j`, `k` and Enter go through its rows.
+// A table of one page of a list, with filters that are in the URL and a way to the next page. `j`, `k` and Enter go through its rows.
 import type { ComponentChildren } from 'preact'
 import type { Loaded } from '../hooks.ts'
 import { navigate, withQuery } from '../router.ts'
@@ -105,7 +105,7 @@ export function Listed<Reply, Row>({
   )
 }
 
-/** A filter that is a choice; it stands in the URL. */
+/** A filter that is a choice; it is in the URL. */
 export function Choice({
   label,
   name,
@@ -139,7 +139,7 @@ export function Choice({
   )
 }
 
-/** A filter that is a text; it stands in the URL once it is sent. */
+/** A filter that is a text; it is in the URL once it is sent. */
 export function TextFilter({
   label,
   name,

@@ -1,4 +1,4 @@
-// The inbox of whoever looks: what ends first stands on top.
+// The inbox of the logged-in human: the first to expire is on top.
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
@@ -11,8 +11,8 @@ import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
 /**
- * Fifty open inboxes must cost next to nothing. Whoever comes back to the page sees what is there now, and who is to be told at once has a
- * message (docs/handbook/approving.md "Be told").
+ * Fifty open inboxes must cost next to nothing. A reader who returns to the page sees the current state, and a message
+ * notifies approvers at once (docs/handbook/approving.md "Be told").
  */
 const REQUESTS_EVERY_MS = 10_000
 const REST_EVERY_MS = 120_000

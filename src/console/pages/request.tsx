@@ -69,7 +69,7 @@ function Shown({
   const hash = sha256Hex(bytes)
   const code = actionCode(request, sha256Hex)
   const policy = usePolicyOf(request)
-  // The hash that was read first is the one that is signed: a request never changes, whoever says so.
+  // The page signs the hash that it read first: a request never changes, whatever a later reply says.
   const first = useRef(hash).current
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />

@@ -115,7 +115,7 @@ async function byApproval(id: string, look: Look): Promise<readonly Hit[]> {
   return [{ what: 'The execution that used this approval', href: `/console/executions/${consumedBy}` }]
 }
 
-/** Looks through the newest hundred requests: the code is not stored, because whoever reads it computes it. */
+/** Looks through the newest hundred requests: the code is not stored, because readers compute it. */
 async function byActionCode(code: string, look: Look): Promise<readonly Hit[]> {
   const page = await look<{ requests: ApprovalRequest[] }>('/approval-requests?pageSize=100')
   return (page?.requests ?? [])
