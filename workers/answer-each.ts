@@ -1,5 +1,5 @@
 // How requests are answered that are worth a commit of their own: governance, approvals, intents closed by hand, and what the service gives
-// its threads by itself, whose shapes stand in src/core/operations/.
+// its threads on its own, whose types are in src/core/operations/.
 import pLimit from 'p-limit'
 import type { Failure } from '../src/core/errors/errors.ts'
 import { failureOf } from '../src/core/errors/failure-of.ts'

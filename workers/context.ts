@@ -32,7 +32,7 @@ export interface ThreadContext extends Fresh {
   readonly logOrigin: () => string | undefined
   /** The entries of one commit, for the transaction that stores what they are of. With LOG=off they are dropped. */
   readonly startLogBatch: () => LogBatch
-  /** Leaves out the streams whose names nobody has. */
+  /** Leaves out streams whose names do not exist. */
   readonly existingStreams: ExistingStreams
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto

@@ -1,5 +1,5 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes these checks, once (decisions §8). The pipeline's
-// stage `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for whoever calls a connector without the pipeline.
+// stage `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for code that calls a connector without the pipeline.
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
@@ -28,7 +28,7 @@ export interface SignedAuthorization {
   readonly keyId: string
   readonly algorithm: Signature['algorithm']
   readonly signature: string
-  /** Where it stands in its batch, if it was signed with others. */
+  /** Its position in its batch, if it was signed with others. */
   readonly batch?: BatchPosition
 }
 

@@ -91,7 +91,7 @@ export function finishWithText(
   )
 }
 
-/** Runs one stage for each item in flight. An item whose stage throws ends by itself, by default as a bare 500. */
+/** Runs one stage for each item in flight. If a stage throws, only its item ends, by default with a bare 500. */
 export function runStage<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
   stage: (item: In) => Out | Failure,

@@ -38,7 +38,7 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
   const { pool } = thread
   const persons = thread.persons.current()
   const id = (params['id'] ?? '').toLowerCase()
-  // Withdrawn by nobody else, whoever may read it.
+  // Only the requester may withdraw, not its other readers.
   const owner = action === 'withdraw' ? caller.callerId : null
   const found = isUuid(id) ? await readApprovalRequest(pool, { requestId: id }, { persons, owner }) : null
   if (found === null) return failures.approvalRequestNotFound()

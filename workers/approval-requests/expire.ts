@@ -1,4 +1,4 @@
-// Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
+// Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, because no request does it. That they do not count any more needs no sweep.
 import { expireApprovalRequests, type ExpiredRequest } from '../../src/store/tables/approval-requests.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'

@@ -45,7 +45,7 @@ interface OpenWith extends Pick<
   readonly perHour: number
 }
 
-/** Open ones of a caller: a loop that asks anew, with another note each time, floods nobody. */
+/** Open ones of a caller: a loop that asks again, with another note each time, cannot flood approvers. */
 const OPEN_MAX_OF_CALLER = 100
 /** Open ones at all, since every one of them waits for every approver: more than a human can look at. */
 const OPEN_MAX = 1_000
@@ -80,7 +80,7 @@ async function openNotify({ notificationWays, joinQueue }: OpenWith): Promise<No
   return (sql, message) => addNotifications(boss, sql, message, notificationWays)
 }
 
-/** Finds the transaction that is to be judged, and where it stands in the body; or why there is none. */
+/** Finds the transaction to judge, and its place in the body; or why there is none. */
 async function postedOf(
   { transaction, fromRefusal }: { transaction?: unknown; fromRefusal?: string },
   { callerId }: ScopedCaller,
@@ -92,7 +92,7 @@ async function postedOf(
       : { transaction, path: 'transaction' }
   if (transaction !== undefined)
     return failures.invalidField('transaction and fromRefusal cannot be given together.')
-  // The refusal must be the caller's own, also for humans and auditors: the request is for an execution by whoever asks.
+  // The refusal must be the caller's own, also for humans and auditors: the request is for an execution by the requester.
   const refused = await readRefusedTransaction(sql, fromRefusal, callerId)
   if (refused === null) return failures.refusalNotFound()
   const { approvable } = JSON.parse(refused.refusal) as RefusalRecord

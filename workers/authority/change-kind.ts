@@ -49,5 +49,5 @@ export interface ChangeKind<P> {
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }
 
-/** Who approved it, and when, beside what it is. */
+/** The human who approved it and the time, in addition to its content. */
 interface AppliedChange<P> extends Proposal<P>, Act {}

@@ -11,7 +11,7 @@ import type { Crypto } from '../../src/formats/artifacts/evidence.ts'
 import type { Recording, RoutePattern } from '../evidence/recording.ts'
 import type { Proposal } from './change-kind.ts'
 
-/** The signed members; `warnings` and `diff` stand beside them as advice. */
+/** The signed members; `warnings` and `diff` are unsigned advice. */
 export interface Change extends Proposal {
   readonly changeId: string
   readonly kind: ChangeKindName

@@ -99,7 +99,7 @@ export async function deliverApproval({ caller, body }: WorkerRequest, thread: T
 
 /**
  * Locks the request that an approval of version 2 is for: of two approvals that come at once, one completes it.
- * @returns it as it stands before this approval; or why the approval would count for nothing
+ * @returns the request before this approval; or why the approval would not count
  */
 async function requestOf(
   { requestHash, approverId, capability, target, scope }: SignedApproval['payload'] & { requestHash: string },

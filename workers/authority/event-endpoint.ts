@@ -24,7 +24,7 @@ interface Revoke {
   readonly url: string
 }
 
-/** Each is served by itself, so that none waits for another: this bounds what they take together. */
+/** Each endpoint is served separately, so that none waits for another: this bounds their number. */
 const ENDPOINTS_MAX = 100
 
 const proposalOf = bodyOf(EventEndpointProposal)

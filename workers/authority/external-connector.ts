@@ -31,7 +31,7 @@ interface Revoke {
 
 const proposalOf = bodyOf(ExternalConnectorProposal)
 
-/** Configured or not: what this service does itself, nobody else may be registered for. */
+/** Configured or not: no external connector may be registered for a capability of the service itself. */
 const BUILT_IN = /^(sandbox:echo|hubspot:.*)$/
 
 /** @param rule.lookup resolves host names in place of the system */

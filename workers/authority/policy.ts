@@ -169,7 +169,7 @@ function otherContent(name: string, version: string): Failure {
   )
 }
 
-/** A stricter version binds nobody while callers may name an older one. */
+/** A stricter version has no effect while callers may name an older one. */
 function staying(versions: readonly StoredPolicyVersion[], retires: readonly string[]): string[] {
   const others = versions
     .filter((row) => standingOf(row) === 'APPROVED' && !retires.includes(row.version))

@@ -1,4 +1,4 @@
-// Proposes a change of any kind (decisions §7): body → what is proposed → against what stands → signed and stored.
+// Proposes a change of any kind (decisions §7): body → proposal → compared with the state in effect → signed and stored.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'

@@ -20,7 +20,7 @@ import { secretText } from './standard-webhooks.ts'
 const SECRET_BYTES = 32
 /** Each delivery is signed by all of them. */
 const EARLIER_SECRETS_MAX = 8
-/** How long the end of a redelivery takes is not known: whoever waits for it asks again after this time. */
+/** The duration of a redelivery is unknown: a waiting client asks again after this time. */
 const GOING_ON_SECONDS = 60
 
 type Locked = NonNullable<Awaited<ReturnType<typeof lockEndpoint>>>
@@ -87,7 +87,7 @@ function sendsAgain({ cursor }: Locked, after: string | undefined): boolean {
 }
 
 /**
- * One redelivery of an endpoint goes on at a time, whoever asks: put back again and again, it would never come to new events.
+ * An endpoint has one redelivery at a time, for any human: put back again and again, it would never deliver new events.
  * It has ended where the endpoint fails, since nothing moves on until it is tried again.
  * @returns 0 where the next one may begin
  */

@@ -12,7 +12,7 @@ import { finishWithText, runStage, type Finished, type InFlight } from '../in-fl
 /**
  * A verdict for every body that is a JSON object: what a removed member breaks is a check that fails, not a body that is refused.
  * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold. A member that no signature covers is
- * said where there is one: whoever reads the verdict would take it for signed.
+ * said where there is one: a reader of the verdict would think that it is signed.
  */
 export function checkEvidence(
   batch: readonly InFlight[],

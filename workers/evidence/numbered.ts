@@ -1,4 +1,4 @@
-// A row that is appended to a record gets the next ordinal, however often one record stands in a batch; a record takes a bounded number.
+// A row that is appended to a record gets the next ordinal, however often one record is in a batch; a record takes a bounded number.
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/store/tables/trust-records.ts'
 

@@ -43,7 +43,7 @@ export function signed<Kind extends SignedKind, Body extends object>(
 /** A row of the route table, as `METHOD /path/{parameter}`. */
 export type RoutePattern = `${'GET' | 'POST'} /${string}`
 
-/** What was done, for its audit event (decisions §9). */
+/** The act, for its audit event (decisions §9). */
 export interface Done {
   /** By default a new one. */
   readonly eventId?: string
@@ -54,7 +54,7 @@ export interface Done {
   readonly by?: string
   /** ISO 8601; now, if it is left out. */
   readonly at?: string
-  /** In the words of whoever did it, or a sentence. */
+  /** The reason in the actor's words, or a sentence. */
   readonly reason: string
   readonly capability?: string | undefined
   readonly severity?: 'INFO' | 'WARNING'

@@ -105,7 +105,7 @@ export async function claimTogether(
 }
 
 /**
- * Makes the rows that go with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
+ * Makes the rows that go with the claimed ids. An intent that exists already, under an unclaimed id, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
 function rowsOfClaim(

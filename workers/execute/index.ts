@@ -33,7 +33,7 @@ export interface ExecutionContext extends ThreadContext {
  * A crash up to the commit of the claim has executed nothing, and the ids are free; where only the answer to the COMMIT is lost, they are
  * taken. From there on nothing is executed a second time, and an intent without a record stays RELEASED: its connector may have been
  * called. After the deadline it is in doubt, until a delivery, a read-back or a human says how it ended. Once `store` has committed,
- * the record is there for whoever asks again.
+ * a repeated request finds the record.
  *
  * @returns those that have ended, and the deferred ones, which wait for verified state or for their connector: `finish` ends each
  */
@@ -48,7 +48,7 @@ export async function execute(
   const accepted = runStage(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
   const decided = runStage(accepted, (item) => decide(item, tools)) // 404, signed refusals, and authorizations to sign
-  // Policies that verify state: each of their executions is decided, claimed and performed by itself.
+  // Policies that verify state: each of their executions is decided, claimed and performed separately.
   const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
   const claimable = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all that is approved

@@ -16,7 +16,7 @@ export function authorizationEntry(item: Authorized): QueuedEntry {
   }
 }
 
-/** @param existing leaves out the streams of names that nobody has: a refused action may be any text */
+/** @param existing leaves out streams of names that do not exist: a refused action may be any text */
 export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEntry {
   return {
     kind: 'refusal',
@@ -28,7 +28,7 @@ export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEn
 
 /**
  * @param receipt.id the businessTransactionId: what was never receipted is asked for by it, and a record can have several receipts
- * @param streams of the execution that it is a receipt of, whoever has asked for it
+ * @param streams of the execution of the receipt, for any requester
  */
 export function receiptEntry(
   { id, receiptHash }: { readonly id: string; readonly receiptHash: string },

@@ -34,7 +34,7 @@ interface SealWith extends SignTogether, Pick<Fresh, 'clock' | 'newId'> {
   readonly receiptKeys: readonly SigningKey[]
 }
 
-/** Signs the records of a group by one signature of each key. A call whose outcome nobody knows has no record: 502. */
+/** Signs the records of a group by one signature of each key. A call with an unknown outcome has no record: 502. */
 export function seal(
   performed: readonly (Performed | Finished)[],
   tools: SealWith,

@@ -1,4 +1,4 @@
-// POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of, or two
+// POST /execution-intents/{id}/resolve (decisions §8): a human states the outcome of an execution in doubt, or two
 // say the same (INTENT_CLOSE_QUORUM=2, or `closeQuorum: 2` of the policy that released it).
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { isSamePerson } from '../../src/formats/people/persons.ts'
@@ -19,7 +19,7 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
   return closeIntent(request, thread, {
     type: 'intent.resolved',
     async endOf(id, { nonce, body }, sql) {
-      // No word stands against a stored record that holds, be it the same word.
+      // A valid stored record outweighs any statement, even the same one.
       const proof = await proofOf({ id, nonce }, { sql, crypto: thread.crypto })
       if (proof.kind === 'proven')
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')

@@ -98,7 +98,7 @@ function askableConnector(
 function doubtOf({ id, deadline, callerId, transaction }: DoubtedIntent): Done {
   return {
     type: 'intent.in_doubt',
-    // No request asked for it: the service looks by itself.
+    // No request asked for it: the service looks on its own.
     route: 'service',
     reason:
       'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',

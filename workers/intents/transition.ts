@@ -37,7 +37,7 @@ interface Ending {
   readonly by: string
   /** ISO 8601. */
   readonly at: string
-  /** callerId of whoever submitted the transaction; null where the gateway was called directly. */
+  /** The callerId that submitted the transaction; null where the gateway was called directly. */
   readonly owner: string | null
 }
 

@@ -40,7 +40,7 @@ import { eventStatements } from './events.ts'
 import { numberIn, Streams, type GrowingStream } from './streams.ts'
 
 /**
- * Entries are mostly hashes, which no level compresses, and what they share stands in the entry before. So a window of 4 KB finds it, in half
+ * Entries are mostly hashes, which no level compresses, and what they share is in the entry before. So a window of 4 KB finds it, in half
  * the time of one of 32 KB. A bundle comes in one piece.
  */
 const FASTEST = { level: constants.Z_BEST_SPEED, windowBits: 12, chunkSize: 32 * 1024 }
@@ -212,7 +212,7 @@ function openTile(stored: Uint8Array = new Uint8Array(0)): OpenTile {
 /** A run of ids ends between two rows, so they are not long. */
 const KEYS_PER_ROW = 1024
 
-/** The keys of the ids of entries that are appended: later nobody knows the ids. */
+/** The keys of the ids of appended entries: the ids are not known later. */
 function keyRows(
   batches: readonly QueuedBatch[],
   { log, start, appendedAtMs }: Omit<IdTailRow, 'keys'>,

@@ -133,7 +133,7 @@ export function openSequencer({
     if (behind !== undefined) throw new DamagedLog(behind)
   }
 
-  /** The one in memory, if nobody appended since. After a failover another instance may have appended other entries up to the same size. */
+  /** The edge in memory, if no other instance has appended since. After a failover another instance may have appended other entries up to the same size. */
   async function edgeAt(sql: Sql, state: LogState): Promise<Edge> {
     return edge?.log === state.log && isSameTree(edge.frontier, state.frontier) ? edge : readEdge(sql, state)
   }

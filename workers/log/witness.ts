@@ -78,7 +78,7 @@ async function addCheckpoint(body: Uint8Array, witness: Witness): Promise<Witnes
   const timeSeconds = Math.floor(nowMs() / 1000)
   const cosignatures = await cosign(keys, { ...checkpoint, name, text: note.text, timeSeconds })
   const row = { ...checkpoint, note: formatNote(note.text, [...linesOf(note, signers), cosignatures]) }
-  // A cosignature that does not stand in the database is never shown to anybody.
+  // A cosignature is never shown before it is stored in the database.
   if (await replaceWitnessed(pool, row, before?.size)) return { cosignatures }
   return { hasSize: (await readWitnessed(pool, origin))?.size ?? 0 }
 }

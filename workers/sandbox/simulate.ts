@@ -70,7 +70,7 @@ async function chunk(
       below,
       limit: limit + 1,
     })
-    // Signals that were filled in then stand in the records alone.
+    // Only the records have the signals that were filled in then.
     const verifying = policy !== undefined && policy.verify.length > 0
     const ids = rows.filter((row) => verifying && row.released && row.body !== null).map(({ id }) => id)
     const records = ids.length === 0 ? undefined : await readRecordBodies(pool, ids)

@@ -118,7 +118,7 @@ function isRequested(body: string, { accepted, decision, now }: SignalCheck<Appr
     target: intent.target,
     parameters: intent.parameters,
     signals,
-    // The request's signals are the declared ones: what is filled in stands beside them.
+    // The request's signals are the declared ones: filled-in signals are separate.
     verified: [],
     policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
     principalId: authority.principalId,

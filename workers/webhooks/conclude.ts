@@ -1,4 +1,4 @@
-// Consequences of a provider's word for an execution, or a connector's. Pure: the rows are read, and locked, by whoever asks.
+// Consequences of a provider's or a connector's statement about an execution. Pure: its callers read and lock the rows.
 import type { Resolution } from '../../src/formats/schemas/intent-states.ts'
 import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
 import type { NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'

@@ -136,7 +136,7 @@ interface Standing extends Omit<NamedTransaction, 'intent'> {
   readonly provenEnd: 'FINALIZED' | 'ERRORED' | undefined
 }
 
-/** No word stands against a stored record that holds (`workers/intents/resolve.ts`). */
+/** A valid stored record outweighs any statement (`workers/intents/resolve.ts`). */
 export async function readStanding(
   ids: readonly string[],
   transaction: Transaction,

@@ -89,7 +89,7 @@ export async function signAuthorizations(
   return unsigned.map((one, i) => signedBy(one, signatures[i]?.[0] as Signature))
 }
 
-/** Signs one authorization by itself. */
+/** Signs one authorization individually. */
 export function signAuthorization(unsigned: UnsignedAuthorization, key: SigningKey): Authorization {
   return signedBy(unsigned, signEd25519('execution-authorization', unsigned.payload, key))
 }

@@ -79,7 +79,7 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly version: LoadedPolicy
   readonly verifiedSignals?: Readonly<Record<string, Json>>
   readonly approvedBy?: readonly string[]
-  /** Refused, and approvals that nobody has given yet would let the same transaction through. */
+  /** Refused, but with the missing approvals the same transaction would be approved. */
   readonly approvable?: boolean
 }
 
@@ -123,7 +123,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
 }
 
 /**
- * Asks a version what it says of a transaction. One that nobody has approved, or that was retired, rejects everything.
+ * Asks a version what it says of a transaction. An unapproved or retired version rejects everything.
  * @param filled the verified values of signals that were left out
  */
 export function evaluateVersion(

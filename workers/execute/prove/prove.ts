@@ -12,7 +12,7 @@ import type { Accepted } from '../validate/validate.ts'
 import { canBeNamed, grantsOf } from '../../../src/core/approval-requests/grants.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from '../decide/decide.ts'
 
-/** The state that was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
+/** The outside state read before the claim, by signal; and the decision whose id the authorization of the read contains. */
 export interface Observed {
   readonly decision: SignalCheck['decision']
   readonly checks: readonly SignalCheck[]
@@ -145,7 +145,7 @@ export async function prove(
   return { concluded, consumes: concluded.outcome === 'approved' ? consumes : [] }
 }
 
-/** Whether approvals that nobody has given yet would make the same transaction approved, everything else being as it is. */
+/** Whether the same transaction would be approved with the missing approvals, all other state being as it is. */
 async function isApprovable(
   { transaction }: Accepted,
   { checks }: Observed,

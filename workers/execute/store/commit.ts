@@ -111,7 +111,7 @@ class IntentNotVisible extends Error {
 
 /**
  * A node of Citus that ends in the moment of a commit shows its rows only when it is back and Citus has finished that commit
- * (`citus.recover_2pc_interval`). Until then nobody has closed the intent.
+ * (`citus.recover_2pc_interval`). Until then the intent is not closed.
  */
 async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<void> {
   if (evidence.length === 0) return
@@ -195,7 +195,7 @@ async function lateEvents(
 }
 
 /**
- * Somebody has closed the intent, and that stands. But nothing that proves an effect is thrown away: the signed record is
+ * The intent was closed meanwhile, and stays closed. But nothing that proves an effect is thrown away: the signed record is
  * kept in the audit.
  */
 function lateEvent(
@@ -215,7 +215,7 @@ function lateEvent(
   )
 }
 
-/** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, and who comes later finds none. */
+/** Closes the intents first, which locks them: the transaction that finds one still RELEASED decides its outcome, and later ones find none. */
 function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<string>> {
   const ids = (state: Evidence['end']) =>
     evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)

@@ -7,7 +7,7 @@ import type { Performed } from '../perform.ts'
 /** Answers that are known already wait for it. */
 const NOTED_MS_MAX = 250
 
-/** Best effort: where the database is away or slow the deadline passes by itself, and the answer is the same. */
+/** Best effort: if the database is away or slow, the deadline passes anyway, and the answer is the same. */
 export async function putInDoubt(performed: readonly Performed[], pool: Pool): Promise<void> {
   if (performed.length === 0) return
   const ids = performed.map((item) => item.transaction.businessTransactionId).toSorted()

@@ -11,7 +11,7 @@ import { Finished, inTheirPlaces, stillGoing } from '../../in-flight.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
-/** No further attempt after this: one that waits for a lock takes seconds by itself. */
+/** No further attempt after this: an attempt that waits for a lock alone takes seconds. */
 const RETRY_MAX_MS = 2_500
 
 /**

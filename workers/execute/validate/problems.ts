@@ -67,7 +67,7 @@ function invalidId(value: unknown): Problem {
   }
 }
 
-/** The contract answers it with a bare 500; what is missing stands in the log line, and in the sandbox. */
+/** The contract answers it with a bare 500; the log line and the sandbox name the missing member. */
 function missingObject(name: string, value: unknown): Problem {
   const message =
     value === undefined || value === null ? `${name} is required.` : `${name} must be an object.`
