@@ -20,9 +20,8 @@ import { RefusalPage, RefusalRecord } from '../../src/formats/schemas/refusal-re
 import { ExecutionTrustRecord } from '../../src/formats/schemas/trust-record.ts'
 import { artifactOf } from '../../src/formats/verifier/index.ts'
 import { checkMembers, pageList, problemOfPage } from '../../src/formats/artifacts/known-members.ts'
-import { evidenceKinds } from '../../src/formats/artifacts/kinds.ts'
 import { VERIFIED_MESSAGE } from '../../src/formats/artifacts/whole-record.ts'
-import { BUNDLE_MEMBERS } from '../../src/formats/verifier/bundle.ts'
+import { described } from '../../src/formats/verifier/kinds.ts'
 import type { EvidenceKind } from '../../src/formats/artifacts/kinds.ts'
 import { noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
@@ -42,9 +41,6 @@ const SERVED: Record<EvidenceKind, TSchema> = {
   'approval-request-close': ApprovalRequest.properties.closed,
   bundle: EvidenceBundle,
 }
-
-const membersOf = (kind: EvidenceKind) =>
-  evidenceKinds.find(({ name }) => name === kind)?.evidence.members ?? BUNDLE_MEMBERS
 
 const PAGES = [AuditEventPage, ChangePage, ProviderConfirmationPage, ApprovalRequestPage, RefusalPage]
 
@@ -91,7 +87,7 @@ describe('what the service answers', () => {
   test.each(Object.keys(SERVED) as EvidenceKind[])('of kind %s has no member that is not known', (kind) => {
     for (const { evidence } of served.filter((one) => one.kind === kind)) {
       expect(artifactOf(evidence)).toBe(kind)
-      expect(checkMembers(evidence, membersOf(kind))).toEqual({ name: 'members', problem: undefined })
+      expect(checkMembers(evidence, described(kind).members)).toEqual({ name: 'members', problem: undefined })
     }
   })
 

@@ -2,6 +2,7 @@
 import { printable } from '../../src/formats/text/printable.ts'
 import { isOpen, type Report } from '../../src/formats/verifier/index.ts'
 import { summaryLines, type Summary } from '../../src/formats/verifier/summary.ts'
+import { described } from '../../src/formats/verifier/kinds.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =
@@ -18,18 +19,8 @@ const VERDICTS = {
 } as const
 type Kind = keyof typeof VERDICTS
 
-const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
-  'trust-record': 'Execution Trust Record',
-  receipt: 'Receipt',
-  'refusal-record': 'Refusal Record',
-  'audit-event': 'Audit event',
-  'governance-change': 'Governance change',
-  'intent-transition': 'Transition of an execution intent',
-  'provider-confirmation': 'Confirmation of a provider',
-  'approval-request': 'Approval request',
-  'approval-request-close': 'End of an approval request',
-  bundle: 'Bundle of one execution',
-  unknown: 'No evidence',
+function artifactTitle(artifact: Report['artifact']): string {
+  return artifact === 'unknown' ? 'No evidence' : described(artifact).title
 }
 
 /**
@@ -67,7 +58,7 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
   const name = value('p', outcome.name)
   if (!('report' in outcome)) return element('article', kind, heading, name, value('p', outcome.reason))
   const { artifact, subject } = outcome.report
-  const what = element('p', '', `${ARTIFACTS[artifact]} `, value('span', subject))
+  const what = element('p', '', `${artifactTitle(artifact)} `, value('span', subject))
   const content = details(outcome.report)
   if (!oneOfMany || kind !== 'valid') return element('article', kind, heading, name, what, ...content)
   const folded = element('details', '', element('summary', '', 'Checks and keys'), ...content)

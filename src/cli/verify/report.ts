@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { printable } from '../../formats/text/printable.ts'
-import type { Account, Ending } from '../../formats/verifier/account.ts'
+import type { Ending } from '../../formats/artifacts/account-text.ts'
+import type { Account } from '../../formats/verifier/account.ts'
+import { described } from '../../formats/verifier/kinds.ts'
 import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
 import { notProven } from '../../formats/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
@@ -113,18 +115,8 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   unchecked: '? cannot be checked',
 }
 
-const KINDS: Readonly<Record<Report['artifact'], string>> = {
-  'trust-record': 'Executed action',
-  receipt: 'Receipt',
-  'refusal-record': 'Refused action',
-  'audit-event': 'Audit event',
-  'governance-change': 'Change by two humans',
-  'intent-transition': 'End of an execution in doubt',
-  'provider-confirmation': 'Statement of a provider',
-  'approval-request': 'Request for approval',
-  'approval-request-close': 'End of a request for approval',
-  bundle: 'Executed action, with all that it rests on',
-  unknown: 'No evidence',
+function kindTitle(artifact: Report['artifact']): string {
+  return artifact === 'unknown' ? 'No evidence' : described(artifact).plainTitle
 }
 
 function pageOf({ summary, rows, actions, approvers, keys }: Shown): string {
@@ -153,7 +145,7 @@ ${noteLines(summary)
 ${table(
   'What was checked',
   ['Evidence', 'valid', 'NOT VALID', 'cannot be checked'],
-  [...kinds.map(([kind, ofKind]) => [KINDS[kind], ...numbers(ofKind)]), ['In all', ...numbers(summary)]],
+  [...kinds.map(([kind, ofKind]) => [kindTitle(kind), ...numbers(ofKind)]), ['In all', ...numbers(summary)]],
 )}
 ${table(
   'What was asked for, as far as it is valid',
@@ -200,7 +192,7 @@ function piece({ file, line, report, account }: Row): string {
     ...checks.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
     ...(artifact === 'unknown' ? notes : []),
   ]
-  return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${KINDS[artifact]}</h3>
+  return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${kindTitle(artifact)}</h3>
 <dl>${said.map(([about, text]) => `<div><dt>${about}</dt><dd>${escaped(text)}</dd></div>`).join('')}</dl>
 ${problems.length === 0 ? '' : `<ul class="problems">${problems.map((one) => `<li>${escaped(one)}</li>`).join('')}</ul>`}</li>`
 }

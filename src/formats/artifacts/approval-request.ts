@@ -10,6 +10,7 @@ import { checkEd25519 } from './signatures.ts'
 import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
+import { at, joined, membersText, policyText, text, type AccountText } from './account-text.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 /** The states that only its signed end can give a request. */
@@ -143,6 +144,20 @@ const status = (value: Json) =>
 
 const CLOSE = shape.signed({ signature: shape.SIGNATURE })
 
+function ofRequest(request: Members): AccountText {
+  return {
+    action: { name: text(request, 'capability'), ending: 'An approval was asked for' },
+    said: {
+      'Asked for': joined(' → ', text(request, 'capability'), text(request, 'target')),
+      'How much': membersText(at(request, 'parameters')),
+      'Asked by': text(request, 'requestedBy'),
+      'On behalf of': text(request, 'principalId'),
+      'Under policy': policyText(at(request, 'policy')),
+      When: text(request, 'createdAt'),
+    },
+  }
+}
+
 export const approvalRequest = {
   name: 'approval-request',
   times: ['createdAt'],
@@ -202,6 +217,9 @@ export const approvalRequest = {
       closed: CLOSE,
       signature: shape.SIGNATURE,
     }),
+    title: 'Approval request',
+    plainTitle: 'Request for approval',
+    account: (evidence) => ofRequest(at(evidence, 'request')),
     notProven: [
       'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
       'That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.',
@@ -242,6 +260,16 @@ export const approvalRequestClose = {
     idOf: ({ closeId }) => closeId,
     check: checkApprovalRequestClose,
     members: CLOSE,
+    title: 'End of an approval request',
+    plainTitle: 'End of a request for approval',
+    account: (close) => ({
+      said: {
+        Request: text(close, 'requestId'),
+        'How it ended': joined(': ', text(close, 'status'), text(close, 'reason')),
+        By: text(close, 'by'),
+        When: text(close, 'closedAt'),
+      },
+    }),
     notProven: [
       'What was asked for: it names a request by its hash. Verify the request, and compare its requestHash.',
       'That the one who closed it is the human or the caller of that name: their names are what the service knew them by.',

@@ -6,6 +6,7 @@ import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
 import type { EventType } from '../schemas/event-types.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
+import { at, joined, text } from './account-text.ts'
 
 /**
  * Checks an audit event; never throws.
@@ -54,6 +55,19 @@ export const auditEvent = {
   evidence: {
     ...enveloped('event', 'eventId'),
     check: checkAuditEvent,
+    title: 'Audit event',
+    plainTitle: 'Audit event',
+    account: (evidence) => {
+      const event = at(evidence, 'event')
+      return {
+        said: {
+          Event: joined(' ', text(event, 'type'), text(event, 'capability')),
+          Caller: text(event, 'callerId'),
+          Why: text(event, 'reason'),
+          When: text(event, 'occurredAt'),
+        },
+      }
+    },
     notProven: [
       'That what the event tells is true: it is what the service saw and signed.',
       'The order of events, or that none was left out.',

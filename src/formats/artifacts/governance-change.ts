@@ -8,6 +8,7 @@ import { instantMs } from './instant.ts'
 import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 import type { ArtifactKind, Streams } from './kind.ts'
 import * as shape from './known-members.ts'
+import { joined, text } from './account-text.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -187,6 +188,18 @@ export const governanceChange = {
     check: checkGovernanceChange,
     notesOn: notesOnChange,
     members: shape.signed({ signature: shape.SIGNATURE, warnings: shape.texts, diff: shape.advice }),
+    title: 'Governance change',
+    plainTitle: 'Change by two humans',
+    account: (change) => ({
+      said: {
+        Change: joined(' ', text(change, 'kind'), text(change, 'target')),
+        Why: text(change, 'reason'),
+        'Proposed by': text(change, 'proposedBy'),
+        'How it ended': text(change, 'status'),
+        By: text(change, 'resolvedBy'),
+        When: text(change, 'resolvedAt') || text(change, 'proposedAt'),
+      },
+    }),
     notProven: [
       'That the change was right, or took effect.',
       'That its warnings and its diff are what the checker was shown: neither is signed.',

@@ -6,6 +6,7 @@ import { isMembers } from '../json/members.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
+import { at, joined, text } from './account-text.ts'
 
 /**
  * Checks an intent transition; never throws.
@@ -60,6 +61,20 @@ export const intentTransition = {
   evidence: {
     ...enveloped('transition', 'transitionId'),
     check: checkIntentTransition,
+    title: 'Transition of an execution intent',
+    plainTitle: 'End of an execution in doubt',
+    account: (evidence) => {
+      const transition = at(evidence, 'transition')
+      return {
+        said: {
+          Execution: text(transition, 'businessTransactionId'),
+          'How it ended': joined(': ', text(transition, 'to'), text(transition, 'resolution')),
+          Why: text(transition, 'note'),
+          By: text(transition, 'by'),
+          When: text(transition, 'at'),
+        },
+      }
+    },
     notProven: [
       'That the effect happened or did not, as a resolution says: it is what a human found out and stated, or what a provider or the connector said.',
       'That the intent was in the state which it left, or that no other transition was made: each is signed on its own.',

@@ -5,6 +5,7 @@ import { isMembers, type Members } from '../json/members.ts'
 import type { StreamName } from '../log/entry.ts'
 import type { LoggedKind } from '../log/ids.ts'
 import type { EventMark, EventType } from '../schemas/event-types.ts'
+import type { AccountText } from './account-text.ts'
 import type { Check, Crypto, SignedArtifact } from './evidence.ts'
 import { checked, closed, SIGNATURE, type ObjectShape } from './known-members.ts'
 
@@ -89,6 +90,11 @@ export interface Evidence {
   readonly notesOn?: (evidence: Members, crypto: Crypto) => readonly string[]
   /** The members that no signature covers. */
   readonly members: ObjectShape
+  /** What it is called, and what for readers who know none of its terms. */
+  readonly title: string
+  readonly plainTitle: string
+  /** Never throws, and proves nothing by itself. */
+  readonly account: (evidence: Members) => AccountText
   /** Sentences about what a pass does not prove. */
   readonly notProven: readonly string[]
 }

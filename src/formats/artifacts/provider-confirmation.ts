@@ -6,6 +6,7 @@ import type { Check, Crypto } from './evidence.ts'
 import { checkEd25519 } from './signatures.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
+import { at, text } from './account-text.ts'
 
 const SAYS = ['executed', 'not_executed', 'pending']
 const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
@@ -97,6 +98,19 @@ export const providerConfirmation = {
     ...enveloped('confirmation', 'confirmationId'),
     check: checkProviderConfirmation,
     notesOn: ({ confirmation }) => notesOnConfirmation(confirmation),
+    title: 'Confirmation of a provider',
+    plainTitle: 'Statement of a provider',
+    account: (evidence) => {
+      const confirmation = at(evidence, 'confirmation')
+      return {
+        said: {
+          Execution: text(confirmation, 'businessTransactionId'),
+          'What the provider says': text(confirmation, 'says'),
+          Provider: text(confirmation, 'provider'),
+          When: text(confirmation, 'receivedAt'),
+        },
+      }
+    },
     notProven: [
       'That the effect happened or did not: it is what the provider said, as the rule in effect read its delivery.',
       'That the delivery said so: the confirmation names its SHA-256, and the delivery is not in it.',

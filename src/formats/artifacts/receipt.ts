@@ -10,6 +10,7 @@ import { requiredSignatures } from './signatures.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
+import { text } from './account-text.ts'
 
 /**
  * Checks a receipt; never throws.
@@ -71,6 +72,11 @@ export const receipt = {
     check: checkReceipt,
     notesOn: (evidence) => notesOnReceipt(evidence),
     members: shape.signed({ signatures: [shape.SIGNATURE] }),
+    title: 'Receipt',
+    plainTitle: 'Receipt',
+    account: (receipt) => ({
+      said: { 'Receipt for': text(receipt, 'businessTransactionId'), When: text(receipt, 'issuedAt') },
+    }),
     notProven: [
       'What was executed: a receipt names a record by its hash. Verify the record, and compare its trustRecordHash.',
       'That the verification which it names was run as it says: the signer says so.',

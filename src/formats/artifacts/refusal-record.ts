@@ -9,6 +9,7 @@ import { checkEd25519 } from './signatures.ts'
 import { executionStreams } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
+import { at, joined, ofIntent, policyText, text, type AccountText } from './account-text.ts'
 
 /**
  * Checks a refusal record; never throws.
@@ -51,6 +52,21 @@ function boundToDecision(refusal: Members): boolean {
   )
 }
 
+function ofRefusal(refusal: Members): AccountText {
+  const decision = at(refusal, 'decision')
+  const intent = at(refusal, 'evaluatedIntent')
+  return {
+    action: { name: text(intent, 'action'), ending: 'Refused' },
+    said: {
+      ...ofIntent(intent),
+      'Asked by': text(refusal, 'submittedBy'),
+      'Under policy': policyText(at(decision, 'policy')),
+      'What was done': joined(': ', 'Refused', text(decision, 'reason')),
+      When: text(refusal, 'createdAt'),
+    },
+  }
+}
+
 export const refusalRecord = {
   name: 'refusal-record',
   times: ['createdAt'],
@@ -75,6 +91,9 @@ export const refusalRecord = {
     check: checkRefusalRecord,
     notesOn: ({ decision }) => notesOnApprovals([decision]),
     members: shape.signed({ signature: shape.SIGNATURE }),
+    title: 'Refusal Record',
+    plainTitle: 'Refused action',
+    account: ofRefusal,
     notProven: [
       'That the policy was a good one, or that it was right to refuse.',
       'That the same was not executed under another businessTransactionId.',

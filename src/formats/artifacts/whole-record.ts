@@ -15,6 +15,7 @@ import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.
 import { checkTrustRecord } from './trust-record.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
+import { approversOf, at, joined, ofIntent, policyText, text, type AccountText } from './account-text.ts'
 
 /**
  * Checks a record with everything appended to it; never throws.
@@ -157,6 +158,31 @@ const VERIFICATION = shape.closed({
   verifiedAt: shape.time,
 })
 
+export function ofRecord(record: Members): AccountText {
+  const transaction = at(record, 'transaction')
+  const intent = at(transaction, 'intent')
+  const authority = at(transaction, 'authority')
+  const [executed] = itemsOf(record['executions'])
+  const execution = isMembers(executed) ? executed : {}
+  const isDone = text(execution, 'status') === 'COMPLETED'
+  const ending = isDone ? 'Done, as the connector reported' : 'Not done'
+  const why = isDone ? '' : text(at(at(execution, 'evidence'), 'result'), 'reason')
+  const approvers = approversOf(at(execution, 'decision'))
+  return {
+    action: { name: text(intent, 'action'), ending },
+    approvers,
+    said: {
+      ...ofIntent(intent),
+      'Asked by': text(at(transaction, 'metadata'), 'submittedBy'),
+      'On behalf of': text(authority, 'displayName') || text(authority, 'principalId'),
+      'Approved by': approvers.join(', '),
+      'Under policy': policyText(at(transaction, 'policy')),
+      'What was done': joined(': ', ending, why),
+      When: text(execution, 'completedAt') || text(record, 'createdAt'),
+    },
+  }
+}
+
 export const trustRecord = {
   name: 'trust-record',
   times: ['createdAt'],
@@ -186,6 +212,9 @@ export const trustRecord = {
       receipts: [receiptKind.evidence.members],
       confirmations: [providerConfirmation.evidence.members],
     }),
+    title: 'Execution Trust Record',
+    plainTitle: 'Executed action',
+    account: ofRecord,
     notProven: [
       'That the policy was a good one, or is the one whose hash is signed: compare policyContentHash with the policy that you expect.',
       'That the declared signals were true, beyond what was verified.',

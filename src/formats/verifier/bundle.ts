@@ -2,7 +2,6 @@
 // count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { entryOf } from '../artifacts/kinds.ts'
-import * as shape from '../artifacts/known-members.ts'
 import type { VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
@@ -28,7 +27,7 @@ import {
 import type { LogTrust } from './log-trust.ts'
 import { noteCrypto } from './note-crypto.ts'
 import { Unusable } from './unusable.ts'
-import { checkWholeRecord, notesOnRecord, trustRecord } from '../artifacts/whole-record.ts'
+import { checkWholeRecord, notesOnRecord } from '../artifacts/whole-record.ts'
 
 const VERSION = 'countersign/1'
 
@@ -266,12 +265,3 @@ function notesOnAuthority(
     ...new Set(ofChanges),
   ]
 }
-
-/** As `Evidence.members` of a kind. */
-export const BUNDLE_MEMBERS = shape.closed({
-  ...shape.all(shape.checked, ['bundle', 'policy']),
-  record: trustRecord.evidence.members,
-  approverKeys: [shape.KEY],
-  changes: [governanceChange.evidence.members],
-  proofs: [shape.closed(shape.all(shape.checked, ['kind', 'id', 'proof']))],
-})

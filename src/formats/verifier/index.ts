@@ -1,7 +1,8 @@
 // Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
 // part of the server; it runs in a browser as it stands.
 import type { Json } from '../json/canonical.ts'
-import { BUNDLE_MEMBERS, inspectBundle } from './bundle.ts'
+import { inspectBundle } from './bundle.ts'
+import { BUNDLE } from './kinds.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
 import { isOpen, itemsOf, type Check } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
@@ -243,9 +244,7 @@ function kindBy({ check, notesOn = () => [], ...kind }: Evidence): Kind {
 }
 
 const bundle: Kind = {
-  marks: ['bundle'],
-  idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
-  members: BUNDLE_MEMBERS,
+  ...BUNDLE,
   inspect: (evidence, { keys, log, onUsed, ed25519 }) =>
     inspectBundle(evidence, {
       keys,
