@@ -1,11 +1,11 @@
 // The routes of execution intents: what is in doubt, and closing it by hand (decisions §8 "Execution intents").
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json } from '../../src/formats/json/canonical.ts'
+import type { Members } from '../../src/formats/json/members.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { checkAuditEvent } from '../../src/formats/artifacts/audit-event.ts'
-import { checkIntentTransition } from '../../src/formats/artifacts/intent-transition.ts'
+import { auditEvent } from '../../src/formats/artifacts/audit-event.ts'
+import { intentTransition } from '../../src/formats/artifacts/intent-transition.ts'
 import { intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { checked } from '../fsck/mix.ts'
@@ -67,9 +67,11 @@ const idsOf = ({ body }: Called) =>
 const conflict = (error: string) => ({ status: 409, body: { error, code: 'CONFLICT' } })
 
 /** Expects a signature that nothing but the service's keys makes. */
-function expectSigned(transition: Json): void {
+function expectSigned(transition: Members): void {
   const crypto = publishedCrypto(readPublicKeys(service.signingKeyDir))
-  expect(checkIntentTransition(transition, crypto).filter(({ problem }) => problem !== undefined)).toEqual([])
+  expect(
+    intentTransition.evidence.check(transition, crypto).filter(({ problem }) => problem !== undefined),
+  ).toEqual([])
 }
 
 /** The audit events of a type about an intent; each of them verifies. */
@@ -79,7 +81,9 @@ async function events(type: string, id: string): Promise<Record<string, unknown>
   return (body as { events: { event: { detail: { businessTransactionId: string } } }[] }).events
     .filter(({ event }) => event.detail.businessTransactionId === id)
     .map((one) => {
-      expect(checkAuditEvent(one as unknown as Json, crypto)).toMatchObject([{ problem: undefined }])
+      expect(auditEvent.evidence.check(one as unknown as Members, crypto)).toMatchObject([
+        { problem: undefined },
+      ])
       return one.event
     })
 }

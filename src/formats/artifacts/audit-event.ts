@@ -1,28 +1,8 @@
-// The check of an audit event with the signature beside it (decisions §9), from their text alone.
-import type { Json } from '../json/canonical.ts'
-import { canonicalText } from './evidence.ts'
+// An audit event (decisions §9), which stands as `{event, signature}`.
 import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import { checkEd25519 } from './signatures.ts'
 import type { EventType } from '../schemas/event-types.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
 import { at, joined, text } from './account-text.ts'
-
-/**
- * Checks an audit event; never throws.
- * @param evidence `{event, signature}`, or any other JSON that was sent as one
- * @returns at least one check
- */
-export function checkAuditEvent(evidence: Json, given: Crypto): Check[] {
-  const { event, signature } = isMembers(evidence) ? evidence : {}
-  return [
-    checkEd25519('event signature', 'The audit event signature is not valid', given, {
-      artifact: 'audit-event',
-      text: isMembers(event) ? canonicalText(event) : undefined,
-      signature,
-    }),
-  ]
-}
 
 /** The events of the feed that audit events are, by their type. */
 const FOLLOWED: { readonly [type: string]: EventType } = {
@@ -53,8 +33,12 @@ export const auditEvent = {
     envelope: 'event',
   },
   evidence: {
-    ...enveloped('event', 'eventId'),
-    check: checkAuditEvent,
+    ...enveloped({
+      artifact: 'audit-event',
+      member: 'event',
+      id: 'eventId',
+      problem: 'The audit event signature is not valid',
+    }),
     title: 'Audit event',
     plainTitle: 'Audit event',
     account: (evidence) => {

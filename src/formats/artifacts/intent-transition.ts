@@ -1,29 +1,9 @@
-// The checks of an execution intent's transition (decisions §8) with the signature beside it, from their text alone.
+// The transition by which an execution intent ended (decisions §8), which stands as `{transition, signature}`.
 import type { Json } from '../json/canonical.ts'
 import { mayFollow } from '../schemas/intent-states.ts'
-import { canonicalText, check, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import { checkEd25519 } from './signatures.ts'
+import { check, members, string } from './evidence.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
 import { at, joined, text } from './account-text.ts'
-
-/**
- * Checks an intent transition; never throws.
- * @param evidence `{transition, signature}`, or any other JSON that was sent as one
- * @returns at least one check
- */
-export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
-  const { transition, signature } = isMembers(evidence) ? evidence : {}
-  return [
-    checkEd25519('transition signature', 'The signature of the transition is not valid', given, {
-      artifact: 'intent-transition',
-      text: isMembers(transition) ? canonicalText(transition) : undefined,
-      signature,
-    }),
-    check('transition', 'The transition is not one that an intent can make', () => isLegal(transition)),
-  ]
-}
 
 function isLegal(value: Json | undefined): boolean {
   const { from, to, by, resolution, trustRecordHash, confirmationId, agreedWith } = members(value)
@@ -59,8 +39,15 @@ export const intentTransition = {
     audited: ['intent.resolved', 'intent.finalized'],
   },
   evidence: {
-    ...enveloped('transition', 'transitionId'),
-    check: checkIntentTransition,
+    ...enveloped({
+      artifact: 'intent-transition',
+      member: 'transition',
+      id: 'transitionId',
+      problem: 'The signature of the transition is not valid',
+      own: (transition) => [
+        check('transition', 'The transition is not one that an intent can make', () => isLegal(transition)),
+      ],
+    }),
     title: 'Transition of an execution intent',
     plainTitle: 'End of an execution in doubt',
     account: (evidence) => {

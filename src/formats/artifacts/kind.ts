@@ -6,8 +6,9 @@ import type { StreamName } from '../log/entry.ts'
 import type { LoggedKind } from '../log/ids.ts'
 import type { EventMark, EventType } from '../schemas/event-types.ts'
 import type { AccountText } from './account-text.ts'
-import type { Check, Crypto, SignedArtifact } from './evidence.ts'
+import { canonicalText, type Check, type Crypto, type SignedArtifact } from './evidence.ts'
 import { checked, closed, SIGNATURE, type ObjectShape } from './known-members.ts'
+import { checkEd25519 } from './signatures.ts'
 
 export interface ArtifactKind {
   /** The name that it is signed as (decisions §4); a webhook is not signed. */
@@ -123,13 +124,36 @@ export interface EventDetails {
   readonly [member: string]: string | undefined
 }
 
-/** The parts of evidence that stands as `{<member>, signature}`. */
-export function enveloped(member: string, id: string): Pick<Evidence, 'marks' | 'idOf' | 'members'> {
+/**
+ * The parts of evidence that stands as `{<member>, signature}`: its signature is checked, and what is the kind's own.
+ * @param of.problem where the signature is not valid
+ * @param of.own checks of the signed members, which may be of any type
+ */
+export function enveloped({
+  artifact,
+  member,
+  id,
+  problem,
+  own = () => [],
+}: {
+  readonly artifact: SignedArtifact
+  readonly member: string
+  readonly id: string
+  readonly problem: string
+  readonly own?: (signed: Json | undefined) => readonly Check[]
+}): Pick<Evidence, 'marks' | 'idOf' | 'members' | 'check'> {
   return {
     marks: [member, 'signature'],
     idOf({ [member]: signed }) {
       return isMembers(signed) ? signed[id] : undefined
     },
     members: closed({ [member]: checked, signature: SIGNATURE }),
+    check({ [member]: signed, signature }, crypto) {
+      const text = isMembers(signed) ? canonicalText(signed) : undefined
+      return [
+        checkEd25519(`${member} signature`, problem, crypto, { artifact, text, signature }),
+        ...own(signed),
+      ]
+    },
   }
 }

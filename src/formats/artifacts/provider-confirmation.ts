@@ -1,9 +1,7 @@
-// The checks of a provider's confirmation with the signature beside it, from their text alone; and what it says against a record.
+// A provider's confirmation, which stands as `{confirmation, signature}`; and what it says against a record.
 import type { Json } from '../json/canonical.ts'
-import { canonicalText, check, itemsOf, list, members, string } from './evidence.ts'
+import { check, itemsOf, list, members, string } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import { checkEd25519 } from './signatures.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
 import { at, text } from './account-text.ts'
@@ -11,23 +9,6 @@ import { at, text } from './account-text.ts'
 const SAYS = ['executed', 'not_executed', 'pending']
 const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
 const HASHES = ['deliveryHash', 'rulesHash']
-
-/**
- * Checks a provider's confirmation; never throws.
- * @param evidence `{confirmation, signature}`, or any other JSON that was sent as one
- * @returns at least one check
- */
-export function checkProviderConfirmation(evidence: Json, given: Crypto): Check[] {
-  const { confirmation, signature } = isMembers(evidence) ? evidence : {}
-  return [
-    checkEd25519('confirmation signature', 'The signature of the confirmation is not valid', given, {
-      artifact: 'provider-confirmation',
-      text: isMembers(confirmation) ? canonicalText(confirmation) : undefined,
-      signature,
-    }),
-    check('confirmation', 'The confirmation is not one that the service makes', () => isWhole(confirmation)),
-  ]
-}
 
 function isWhole(value: Json | undefined): boolean {
   const confirmation = members(value)
@@ -95,8 +76,17 @@ export const providerConfirmation = {
     envelope: 'confirmation',
   },
   evidence: {
-    ...enveloped('confirmation', 'confirmationId'),
-    check: checkProviderConfirmation,
+    ...enveloped({
+      artifact: 'provider-confirmation',
+      member: 'confirmation',
+      id: 'confirmationId',
+      problem: 'The signature of the confirmation is not valid',
+      own: (confirmation) => [
+        check('confirmation', 'The confirmation is not one that the service makes', () =>
+          isWhole(confirmation),
+        ),
+      ],
+    }),
     notesOn: ({ confirmation }) => notesOnConfirmation(confirmation),
     title: 'Confirmation of a provider',
     plainTitle: 'Statement of a provider',

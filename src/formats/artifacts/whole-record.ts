@@ -6,11 +6,7 @@ import { isMembers } from '../json/members.ts'
 import type { Check, CheckCrypto, Crypto } from './evidence.ts'
 import type { Members } from '../json/members.ts'
 import { notesOnApprovals } from './approvals.ts'
-import {
-  checkProviderConfirmation,
-  notesOnConfirmation,
-  providerConfirmation,
-} from './provider-confirmation.ts'
+import { notesOnConfirmation, providerConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
 import type { ArtifactKind } from './kind.ts'
@@ -99,7 +95,7 @@ function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): bo
 
 /** Throws with the problems of the confirmation itself. */
 function isConfirmed(record: Members, confirmation: Members, crypto: CheckCrypto): boolean {
-  mustHold(checkProviderConfirmation(confirmation, crypto))
+  mustHold(providerConfirmation.evidence.check(confirmation, crypto))
   const named = members(confirmation['confirmation'])['businessTransactionId']
   return named === string(record['businessTransactionId'])
 }
