@@ -17,43 +17,50 @@ export interface AccountText {
 /** A text that fits a page. */
 export const TEXT_MAX = 200
 
+/** The action of an intent, its target and how much. */
 export function ofIntent(intent: Members) {
   return {
-    'Asked for': joined(' → ', text(intent, 'action'), text(intent, 'target')),
-    'How much': membersText(at(intent, 'parameters')),
+    'Asked for': joined(' → ', textAt(intent, 'action'), textAt(intent, 'target')),
+    'How much': membersText(membersAt(intent, 'parameters')),
   }
 }
 
+/** The names of the humans whose approvals a decision carries, each once. */
 export function approversOf(decision: Members): string[] {
-  const approvals = Object.values(at(decision, 'verifiedSignals')).flatMap((signal) =>
+  const approvals = Object.values(membersAt(decision, 'verifiedSignals')).flatMap((signal) =>
     isMembers(signal) ? itemsOf(signal['approvals']) : [],
   )
   const names = approvals.map((approval) =>
-    isMembers(approval) ? text(at(approval, 'payload'), 'approverId') : '',
+    isMembers(approval) ? textAt(membersAt(approval, 'payload'), 'approverId') : '',
   )
   return [...new Set(names.filter(Boolean))].map((name) => cut(name, TEXT_MAX))
 }
 
+/** Name and version of a policy. */
 export function policyText(policy: Members): string {
-  return joined(' ', text(policy, 'name'), text(policy, 'version'))
+  return joined(' ', textAt(policy, 'name'), textAt(policy, 'version'))
 }
 
+/** Members with their values, on one line. */
 export function membersText(members: Members): string {
   return Object.entries(members)
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ')
 }
 
+/** Joins the texts that are there. */
 export function joined(separator: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(separator)
 }
 
-export function at(members: Members, name: string): Members {
+/** The object that a member is; an empty one for anything else. */
+export function membersAt(members: Members, name: string): Members {
   const value = members[name]
   return isMembers(value) ? value : {}
 }
 
-export function text(members: Members, name: string): string {
+/** The text that a member is; '' for anything else. */
+export function textAt(members: Members, name: string): string {
   const value = members[name]
   return typeof value === 'string' ? value : ''
 }

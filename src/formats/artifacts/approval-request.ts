@@ -10,7 +10,7 @@ import { checkEd25519 } from './signatures.ts'
 import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { at, joined, membersText, policyText, text, type AccountText } from './account-text.ts'
+import { membersAt, joined, membersText, policyText, textAt, type AccountText } from './account-text.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 /** The states that only its signed end can give a request. */
@@ -146,14 +146,14 @@ const CLOSE = shape.signed({ signature: shape.SIGNATURE })
 
 function ofRequest(request: Members): AccountText {
   return {
-    action: { name: text(request, 'capability'), ending: 'An approval was asked for' },
+    action: { name: textAt(request, 'capability'), ending: 'An approval was asked for' },
     said: {
-      'Asked for': joined(' → ', text(request, 'capability'), text(request, 'target')),
-      'How much': membersText(at(request, 'parameters')),
-      'Asked by': text(request, 'requestedBy'),
-      'On behalf of': text(request, 'principalId'),
-      'Under policy': policyText(at(request, 'policy')),
-      When: text(request, 'createdAt'),
+      'Asked for': joined(' → ', textAt(request, 'capability'), textAt(request, 'target')),
+      'How much': membersText(membersAt(request, 'parameters')),
+      'Asked by': textAt(request, 'requestedBy'),
+      'On behalf of': textAt(request, 'principalId'),
+      'Under policy': policyText(membersAt(request, 'policy')),
+      When: textAt(request, 'createdAt'),
     },
   }
 }
@@ -219,7 +219,7 @@ export const approvalRequest = {
     }),
     title: 'Approval request',
     plainTitle: 'Request for approval',
-    account: (evidence) => ofRequest(at(evidence, 'request')),
+    account: (evidence) => ofRequest(membersAt(evidence, 'request')),
     notProven: [
       'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
       'That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.',
@@ -264,10 +264,10 @@ export const approvalRequestClose = {
     plainTitle: 'End of a request for approval',
     account: (close) => ({
       said: {
-        Request: text(close, 'requestId'),
-        'How it ended': joined(': ', text(close, 'status'), text(close, 'reason')),
-        By: text(close, 'by'),
-        When: text(close, 'closedAt'),
+        Request: textAt(close, 'requestId'),
+        'How it ended': joined(': ', textAt(close, 'status'), textAt(close, 'reason')),
+        By: textAt(close, 'by'),
+        When: textAt(close, 'closedAt'),
       },
     }),
     notProven: [

@@ -2,7 +2,7 @@
 import { isMembers } from '../json/members.ts'
 import type { EventType } from '../schemas/event-types.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
-import { at, joined, text } from './account-text.ts'
+import { membersAt, joined, textAt } from './account-text.ts'
 
 /** The events of the feed that audit events are, by their type. */
 const FOLLOWED: { readonly [type: string]: EventType } = {
@@ -42,13 +42,13 @@ export const auditEvent = {
     title: 'Audit event',
     plainTitle: 'Audit event',
     account: (evidence) => {
-      const event = at(evidence, 'event')
+      const event = membersAt(evidence, 'event')
       return {
         said: {
-          Event: joined(' ', text(event, 'type'), text(event, 'capability')),
-          Caller: text(event, 'callerId'),
-          Why: text(event, 'reason'),
-          When: text(event, 'occurredAt'),
+          Event: joined(' ', textAt(event, 'type'), textAt(event, 'capability')),
+          Caller: textAt(event, 'callerId'),
+          Why: textAt(event, 'reason'),
+          When: textAt(event, 'occurredAt'),
         },
       }
     },

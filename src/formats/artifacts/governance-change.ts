@@ -8,7 +8,7 @@ import { instantMs } from './instant.ts'
 import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 import type { ArtifactKind, Streams } from './kind.ts'
 import * as shape from './known-members.ts'
-import { joined, text } from './account-text.ts'
+import { joined, textAt } from './account-text.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -192,12 +192,12 @@ export const governanceChange = {
     plainTitle: 'Change by two humans',
     account: (change) => ({
       said: {
-        Change: joined(' ', text(change, 'kind'), text(change, 'target')),
-        Why: text(change, 'reason'),
-        'Proposed by': text(change, 'proposedBy'),
-        'How it ended': text(change, 'status'),
-        By: text(change, 'resolvedBy'),
-        When: text(change, 'resolvedAt') || text(change, 'proposedAt'),
+        Change: joined(' ', textAt(change, 'kind'), textAt(change, 'target')),
+        Why: textAt(change, 'reason'),
+        'Proposed by': textAt(change, 'proposedBy'),
+        'How it ended': textAt(change, 'status'),
+        By: textAt(change, 'resolvedBy'),
+        When: textAt(change, 'resolvedAt') || textAt(change, 'proposedAt'),
       },
     }),
     notProven: [

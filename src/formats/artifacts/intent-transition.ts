@@ -3,7 +3,7 @@ import type { Json } from '../json/canonical.ts'
 import { mayFollow } from '../schemas/intent-states.ts'
 import { check, members, string } from './evidence.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
-import { at, joined, text } from './account-text.ts'
+import { membersAt, joined, textAt } from './account-text.ts'
 
 function isLegal(value: Json | undefined): boolean {
   const { from, to, by, resolution, trustRecordHash, confirmationId, agreedWith } = members(value)
@@ -51,14 +51,14 @@ export const intentTransition = {
     title: 'Transition of an execution intent',
     plainTitle: 'End of an execution in doubt',
     account: (evidence) => {
-      const transition = at(evidence, 'transition')
+      const transition = membersAt(evidence, 'transition')
       return {
         said: {
-          Execution: text(transition, 'businessTransactionId'),
-          'How it ended': joined(': ', text(transition, 'to'), text(transition, 'resolution')),
-          Why: text(transition, 'note'),
-          By: text(transition, 'by'),
-          When: text(transition, 'at'),
+          Execution: textAt(transition, 'businessTransactionId'),
+          'How it ended': joined(': ', textAt(transition, 'to'), textAt(transition, 'resolution')),
+          Why: textAt(transition, 'note'),
+          By: textAt(transition, 'by'),
+          When: textAt(transition, 'at'),
         },
       }
     },

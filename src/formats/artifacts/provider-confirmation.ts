@@ -4,7 +4,7 @@ import { check, itemsOf, list, members, string } from './evidence.ts'
 import { isMembers } from '../json/members.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
-import { at, text } from './account-text.ts'
+import { membersAt, textAt } from './account-text.ts'
 
 const SAYS = ['executed', 'not_executed', 'pending']
 const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
@@ -91,13 +91,13 @@ export const providerConfirmation = {
     title: 'Confirmation of a provider',
     plainTitle: 'Statement of a provider',
     account: (evidence) => {
-      const confirmation = at(evidence, 'confirmation')
+      const confirmation = membersAt(evidence, 'confirmation')
       return {
         said: {
-          Execution: text(confirmation, 'businessTransactionId'),
-          'What the provider says': text(confirmation, 'says'),
-          Provider: text(confirmation, 'provider'),
-          When: text(confirmation, 'receivedAt'),
+          Execution: textAt(confirmation, 'businessTransactionId'),
+          'What the provider says': textAt(confirmation, 'says'),
+          Provider: textAt(confirmation, 'provider'),
+          When: textAt(confirmation, 'receivedAt'),
         },
       }
     },

@@ -10,7 +10,7 @@ import { requiredSignatures } from './signatures.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { text } from './account-text.ts'
+import { textAt } from './account-text.ts'
 
 /**
  * Checks a receipt; never throws.
@@ -74,8 +74,8 @@ export const receipt = {
     members: shape.signed({ signatures: [shape.SIGNATURE] }),
     title: 'Receipt',
     plainTitle: 'Receipt',
-    account: (receipt) => ({
-      said: { 'Receipt for': text(receipt, 'businessTransactionId'), When: text(receipt, 'issuedAt') },
+    account: (evidence) => ({
+      said: { 'Receipt for': textAt(evidence, 'businessTransactionId'), When: textAt(evidence, 'issuedAt') },
     }),
     notProven: [
       'What was executed: a receipt names a record by its hash. Verify the record, and compare its trustRecordHash.',

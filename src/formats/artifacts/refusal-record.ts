@@ -9,7 +9,7 @@ import { checkEd25519 } from './signatures.ts'
 import { executionStreams } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { at, joined, ofIntent, policyText, text, type AccountText } from './account-text.ts'
+import { membersAt, joined, ofIntent, policyText, textAt, type AccountText } from './account-text.ts'
 
 /**
  * Checks a refusal record; never throws.
@@ -53,16 +53,16 @@ function boundToDecision(refusal: Members): boolean {
 }
 
 function ofRefusal(refusal: Members): AccountText {
-  const decision = at(refusal, 'decision')
-  const intent = at(refusal, 'evaluatedIntent')
+  const decision = membersAt(refusal, 'decision')
+  const intent = membersAt(refusal, 'evaluatedIntent')
   return {
-    action: { name: text(intent, 'action'), ending: 'Refused' },
+    action: { name: textAt(intent, 'action'), ending: 'Refused' },
     said: {
       ...ofIntent(intent),
-      'Asked by': text(refusal, 'submittedBy'),
-      'Under policy': policyText(at(decision, 'policy')),
-      'What was done': joined(': ', 'Refused', text(decision, 'reason')),
-      When: text(refusal, 'createdAt'),
+      'Asked by': textAt(refusal, 'submittedBy'),
+      'Under policy': policyText(membersAt(decision, 'policy')),
+      'What was done': joined(': ', 'Refused', textAt(decision, 'reason')),
+      When: textAt(refusal, 'createdAt'),
     },
   }
 }

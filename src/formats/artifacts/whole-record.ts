@@ -11,7 +11,15 @@ import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.
 import { checkTrustRecord } from './trust-record.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { approversOf, at, joined, ofIntent, policyText, text, type AccountText } from './account-text.ts'
+import {
+  approversOf,
+  membersAt,
+  joined,
+  ofIntent,
+  policyText,
+  textAt,
+  type AccountText,
+} from './account-text.ts'
 
 /**
  * Checks a record with everything appended to it; never throws.
@@ -155,26 +163,26 @@ const VERIFICATION = shape.closed({
 })
 
 export function ofRecord(record: Members): AccountText {
-  const transaction = at(record, 'transaction')
-  const intent = at(transaction, 'intent')
-  const authority = at(transaction, 'authority')
+  const transaction = membersAt(record, 'transaction')
+  const intent = membersAt(transaction, 'intent')
+  const authority = membersAt(transaction, 'authority')
   const [executed] = itemsOf(record['executions'])
   const execution = isMembers(executed) ? executed : {}
-  const isDone = text(execution, 'status') === 'COMPLETED'
+  const isDone = textAt(execution, 'status') === 'COMPLETED'
   const ending = isDone ? 'Done, as the connector reported' : 'Not done'
-  const why = isDone ? '' : text(at(at(execution, 'evidence'), 'result'), 'reason')
-  const approvers = approversOf(at(execution, 'decision'))
+  const why = isDone ? '' : textAt(membersAt(membersAt(execution, 'evidence'), 'result'), 'reason')
+  const approvers = approversOf(membersAt(execution, 'decision'))
   return {
-    action: { name: text(intent, 'action'), ending },
+    action: { name: textAt(intent, 'action'), ending },
     approvers,
     said: {
       ...ofIntent(intent),
-      'Asked by': text(at(transaction, 'metadata'), 'submittedBy'),
-      'On behalf of': text(authority, 'displayName') || text(authority, 'principalId'),
+      'Asked by': textAt(membersAt(transaction, 'metadata'), 'submittedBy'),
+      'On behalf of': textAt(authority, 'displayName') || textAt(authority, 'principalId'),
       'Approved by': approvers.join(', '),
-      'Under policy': policyText(at(transaction, 'policy')),
+      'Under policy': policyText(membersAt(transaction, 'policy')),
       'What was done': joined(': ', ending, why),
-      When: text(execution, 'completedAt') || text(record, 'createdAt'),
+      When: textAt(execution, 'completedAt') || textAt(record, 'createdAt'),
     },
   }
 }

@@ -1,5 +1,5 @@
 // The kinds of evidence that the verifier reads: artifacts, and bundles of them.
-import { at } from '../artifacts/account-text.ts'
+import { membersAt } from '../artifacts/account-text.ts'
 import { governanceChange } from '../artifacts/governance-change.ts'
 import type { Evidence } from '../artifacts/kind.ts'
 import { evidenceKinds, type EvidenceKind } from '../artifacts/kinds.ts'
@@ -21,7 +21,7 @@ export const BUNDLE: Described = {
   }),
   title: 'Bundle of one execution',
   plainTitle: 'Executed action, with all that it rests on',
-  account: (bundle) => ofRecord(at(bundle, 'record')),
+  account: (bundle) => ofRecord(membersAt(bundle, 'record')),
   notProven: [
     'That the policy was a good one: it is in the bundle to be read.',
     'That the declared signals were true, beyond what was verified.',
