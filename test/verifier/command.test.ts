@@ -262,7 +262,7 @@ describe('many files', () => {
     // oxlint-disable-next-line no-control-regex -- none of them may be there
     expect(page).not.toMatch(/[\0-\x09\x0b-\x1f\u202e]/)
     for (const part of [
-      'Something is not what the service signed',
+      'Some evidence is not what the service signed',
       'Done, as the connector reported',
       'amount 42',
       'What this report does not prove',

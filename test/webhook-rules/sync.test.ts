@@ -75,7 +75,7 @@ test('a file that changed is loaded beside what stays in effect, and each start 
   for (const _ of ['first', 'second'])
     expect((await start('acme')).differences).toEqual([
       {
-        message: "Webhook rules of 'acme' keep what was approved; their file differs.",
+        message: "The approved webhook rules of 'acme' stay in effect; their file differs.",
         file: join(dirs.webhookDir, 'acme.yaml'),
       },
     ])

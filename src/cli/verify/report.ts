@@ -101,7 +101,7 @@ interface Shown {
 
 const HEADLINES = [
   { mark: '✓', tone: 'valid', text: 'Everything that was checked is what the service signed, unchanged.' },
-  { mark: '✗', tone: 'invalid', text: 'Something is not what the service signed. It stands first below.' },
+  { mark: '✗', tone: 'invalid', text: 'Some evidence is not what the service signed. It is listed first.' },
   {
     mark: '?',
     tone: 'unchecked',
@@ -164,7 +164,7 @@ ${table(
 )}
 <h2>Each piece of evidence</h2>
 <p class="quiet">What stands here is what the evidence says. Only the verdict beside it says whether that was signed so.${
-    left > 0 ? ` ${left} more are counted above and not listed; what is not valid comes first.` : ''
+    left > 0 ? ` ${left} more are counted above and not listed; invalid evidence comes first.` : ''
   }</p>
 <ol class="pieces">
 ${shown.map(piece).join('\n')}

@@ -54,7 +54,7 @@ export const executionIntents = [
     query: linkedPaging,
     answers: {
       200: {
-        description: 'One page, what was noticed last first.',
+        description: 'One page, the newest doubt first.',
         schema: ExecutionIntentPage,
         example: { intents: [released] },
         optionalHeaders: ['Link'],

@@ -11,7 +11,7 @@ export const savedPages = [
     operationId: 'getVerifier',
     tag: 'Pages',
     summary: 'A page that checks evidence offline',
-    answers: { 200: pageAnswer('The page; what is checked on it leaves no browser.') },
+    answers: { 200: pageAnswer('The page; the checked evidence does not leave the browser.') },
     failures: ['pageNotBuilt', 'overloaded'],
     handle: oneFilePage('verifier.html', { savedAs: 'countersign-verifier.html' }),
   },

@@ -34,7 +34,7 @@ export const webhooks = [
     tag: 'Webhooks',
     summary: 'Receive a webhook delivery from a provider',
     description: `For providers, not for clients of this service. There for each provider that has a \`<PROVIDER>_WEBHOOK_SECRET\`; the
-others are 404 \`Not Found\`. How a delivery is signed and where its event id stands is the scheme of the provider,
+others are 404 \`Not Found\`. The scheme of the provider defines the signature and the place of the event id,
 \`<PROVIDER>_WEBHOOK_SCHEME\`. By default two headers are named after the provider, with \`-\` for \`_\`: \`X-<Provider>-Signature\`, the
 lowercase hex of the HMAC-SHA256 of the body's bytes under that secret, which is the authentication; and \`X-<Provider>-Event-Id\`. An event
 id has 1 to 255 printable ASCII characters. Up to 1,000,000 bytes of any kind are taken, and stored as they are. A delivery whose event id

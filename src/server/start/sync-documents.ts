@@ -93,7 +93,7 @@ function useOf(
   const approved = stored.filter((row) => row.provider === provider && row.approvedBy !== null)
   const known = approved.some((row) => row.rulesHash === rulesHash)
   if (approved.length > 0 && !known)
-    return { difference: `Webhook rules of '${provider}' keep what was approved; their file differs.` }
+    return { difference: `The approved webhook rules of '${provider}' stay in effect; their file differs.` }
   const hasSecret = Object.hasOwn(webhookProviders, provider)
   // The shipped files are examples: most services have secrets for none of them.
   if (!hasSecret && webhookDirGiven)

@@ -93,7 +93,7 @@ const budgets = {
   },
   administration: {
     counts:
-      'milliseconds of thread time for proposing, deciding and taking back, and for reading what is decided',
+      'milliseconds of thread time for proposing, deciding and withdrawing, and for reading changes and requests',
     whom: 'a caller',
     bound: '`RATE_LIMIT_COMPUTE_MS_PER_MINUTE`',
     beyond: 429,
@@ -132,7 +132,7 @@ export const throttles: Throttles = {
   },
   redeliveries: {
     counts: 'redeliveries of an event endpoint',
-    whom: 'the endpoint, whoever asks, on all instances',
+    whom: 'the endpoint, for all humans, on all instances',
     bound: 'one at a time, and one a minute',
     beyond: 429,
   },
