@@ -471,7 +471,7 @@ describe('the command', () => {
     const both = run(given)
     expect(both).toMatchObject({ status: 0, stderr: '' })
     expect(both.stdout).toMatch(
-      /^\S+\/log\/1: [\s\S]*\n\S+\/log\/2: [\s\S]*\nNo problems, but for what is disclosed above\.\n$/,
+      /^\S+\/log\/1: [\s\S]*\n\S+\/log\/2: [\s\S]*\nNo problems except those disclosed above\.\n$/,
     )
     expect(both.stdout).toMatch(
       /\n\S+\/log\/1 is frozen: A test froze it\.\n[\s\S]*\nAt least 7 signed entries are lost\.\n/,
