@@ -579,6 +579,22 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
     ],
   },
+  'a key of an approver that nobody has enrolled': {
+    sql: `INSERT INTO authority (kind, key, target, stated, stated_hash, unique_key)
+      SELECT kind, 'alice' || chr(58) || 'k9', 'alice' || chr(58) || 'k9', stated, stated_hash, 'another' FROM authority WHERE key LIKE 'alice_k1'`,
+    lines: () => [
+      'authority approver alice:k9: is in effect, but no change began it',
+      'authority approver alice:k9: states something of another name or key',
+    ],
+  },
+  'a key of an approver that genesis is said to have enrolled': {
+    sql: `UPDATE authority SET began_by = 'genesis', began_by_change = NULL, began_at = g.at, loaded_at = g.at
+      FROM (SELECT min(loaded_at) AS at FROM authority WHERE kind = 'policy') AS g WHERE key LIKE 'alice_k1'`,
+    lines: ({ enrolment }) => [
+      'authority approver alice:k1: is approved by genesis, but was not present at the first start',
+      `pending_changes ${enrolment}: is APPROVED, but nothing took effect`,
+    ],
+  },
   'a missing approver': {
     sql: `DELETE FROM authority WHERE key LIKE 'alice_k1'`,
     lines: ({ enrolment, usedApproval, unusedApproval, approvalOfRequest, byApproval, byRequest }) => [

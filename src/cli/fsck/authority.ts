@@ -52,6 +52,9 @@ function ends({ kind, target }: Item, change: Members): boolean {
   )
 }
 
+/** Files hold these: `genesis` approves them, and later ones wait for a change. */
+const isDocument = ({ kind }: Item) => kind === 'policy' || kind === 'webhook-rules'
+
 const RULES: readonly Rule<Item>[] = [
   ['what it states does not match its hash', ({ text, hash }) => sha256Hex(text) === hash],
   [
@@ -64,15 +67,22 @@ const RULES: readonly Rule<Item>[] = [
   ],
   [
     'is approved by genesis, but was not present at the first start',
-    ({ beganBy, beganAt, loadedAt }, { genesisAt }) =>
-      beganBy !== 'genesis' ||
-      (beganAt !== null && sameTime(beganAt, genesisAt) && sameTime(loadedAt, genesisAt)),
+    (row, { genesisAt }) =>
+      row.beganBy !== 'genesis' ||
+      (isDocument(row) &&
+        row.beganAt !== null &&
+        sameTime(row.beganAt, genesisAt) &&
+        sameTime(row.loadedAt, genesisAt)),
   ],
   [
     'is in effect, but no change began it',
-    ({ beganBy, beganAt, beganByChange }) =>
-      (beganBy === null) === (beganAt === null) &&
-      (beganBy !== null && beganBy !== 'genesis') === (beganByChange !== null),
+    (row) => {
+      const { kind, beganBy, beganAt, beganByChange, endedAt } = row
+      if (beganBy !== null && beganAt !== null) return (beganBy !== 'genesis') === (beganByChange !== null)
+      // A key of SERVICE_API_KEYS is here because it was revoked.
+      const isStanding = endedAt === null ? isDocument(row) : kind === 'caller-key'
+      return beganBy === null && beganAt === null && beganByChange === null && isStanding
+    },
   ],
   [
     'differs from what the change says',

@@ -143,7 +143,7 @@ function approvalsIn(persons: PersonsParameter): string {
   return `
   approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
   WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
-    OR (a.expires_at > now() AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
+    OR (a.expires_at > now() AND k.began_at IS NOT NULL AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
 }
 
 /** How many persons have approved. */

@@ -112,7 +112,7 @@ export async function readUsableApprovals(
         LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash AND r.status = 'OPEN' AND r.expires_at > $4::timestamptz
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
-        AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.ended_at IS NULL
+        AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.began_at IS NOT NULL AND k.ended_at IS NULL
         AND (a.request_hash IS NULL OR r.request_hash IS NOT NULL) AND a.approver_id <> ALL ($6::text[])
       ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX, action.notBy],

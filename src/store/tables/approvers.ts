@@ -37,7 +37,7 @@ export function approverOf({
 export const IS_KEY_OF_APPROVAL = `k.kind = 'approver' AND k.key = a.approver_id || ':' || a.key_id`
 
 /** SQL: the keys of approvers in effect. */
-export const APPROVERS = `(SELECT split_part(key, ':', 1) AS approver_id FROM authority WHERE kind = 'approver' AND ended_at IS NULL)`
+export const APPROVERS = `(SELECT split_part(key, ':', 1) AS approver_id FROM authority WHERE kind = 'approver' AND began_at IS NOT NULL AND ended_at IS NULL)`
 
 /** Every key ever enrolled, the revoked ones too: what they approved before can still be verified. */
 export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
