@@ -125,7 +125,11 @@ export const approvalRequests = [
     description: `For the requester, humans and auditors. With \`Prefer: wait=N\` the reply waits for a change while the request is pending, at most ${WAIT_SECONDS_MAX} seconds.`,
     params: idOf(example.pending),
     answers: {
-      200: { description: 'As it stands now.', schema: ApprovalRequest, example: example.pending },
+      200: {
+        description: 'The request and its current state.',
+        schema: ApprovalRequest,
+        example: example.pending,
+      },
     },
     failures: ['approvalRequestNotFound', 'overloaded'],
     readsDatabase: true,

@@ -76,7 +76,7 @@ export const approvals = [
       id: { schema: NonEmptyText, description: 'its approvalId', example: example.approvalId },
     },
     answers: {
-      200: { description: 'As it was delivered.', schema: Approval, example },
+      200: { description: 'The approval and its current status.', schema: Approval, example },
     },
     failures: ['approvalNotFound', 'overloaded'],
     readsDatabase: true,

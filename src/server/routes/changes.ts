@@ -53,7 +53,7 @@ export function changeRoutes({
   proposal: { description, schema, example: body, ...proposal },
 }: KindOfChange) {
   const params = {
-    id: { schema: Uuid, description: 'Its changeId.', example: example.pending.changeId },
+    id: { schema: Uuid, description: 'The changeId.', example: example.pending.changeId },
   } as const
   return [
     {
@@ -116,7 +116,7 @@ export function changeRoutes({
         'For humans. Not for the human who proposed the change. It takes effect on every instance within a second.',
       params,
       body: { schema: ChangeApproval, example: example.approve },
-      answers: { 200: { description: 'Approved.', schema: Change, example: example.approved } },
+      answers: { 200: { description: 'The approved change.', schema: Change, example: example.approved } },
       failures: ['invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
       readsDatabase: true,
       handle: approve(kind),
@@ -132,7 +132,7 @@ export function changeRoutes({
       description: 'For humans. Not for the human who proposed the change.',
       params,
       body: { schema: ChangeRejection, example: example.reject },
-      answers: { 200: { description: 'Rejected.', schema: Change, example: example.rejected } },
+      answers: { 200: { description: 'The rejected change.', schema: Change, example: example.rejected } },
       failures: ['fieldRequired', 'invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
       readsDatabase: true,
       handle: onThread('resolve-change', { beside: { kind, action: 'reject' } }),

@@ -69,7 +69,7 @@ export const documentation = [
     tag: 'Pages',
     summary: 'A script or style sheet of that page',
     params: {
-      asset: { schema: NonEmptyText, description: 'Its file name.', example: 'documentation.js' },
+      asset: { schema: NonEmptyText, description: 'The file name.', example: 'documentation.js' },
     },
     answers: { 200: fileAnswer('text/javascript', ['text/css']) },
     failures: ['pathNotFound', 'overloaded'],
@@ -91,7 +91,7 @@ export const documentation = [
     operationId: 'getReferenceAsset',
     tag: 'Pages',
     summary: 'A script of that page',
-    params: { asset: { schema: NonEmptyText, description: 'Its file name.', example: 'reference.js' } },
+    params: { asset: { schema: NonEmptyText, description: 'The file name.', example: 'reference.js' } },
     answers: { 200: fileAnswer('text/javascript') },
     failures: ['pathNotFound', 'overloaded'],
     handle: referenceAsset,

@@ -21,7 +21,7 @@ const { action: _, ...registration } = change.pending.proposed
 export const exampleEndpointId = change.approved.changeId
 const exampleCursor = 'l5o3mQAAAAEAAAAABBI'
 const params = {
-  id: { schema: Uuid, description: 'Its endpointId.', example: exampleEndpointId },
+  id: { schema: Uuid, description: 'The endpointId.', example: exampleEndpointId },
 } as const
 
 export const eventEndpoints = [

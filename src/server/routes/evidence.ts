@@ -50,7 +50,7 @@ export const evidence = [
     description: 'Does not run a verification.',
     params,
     answers: {
-      200: { description: 'The latest.', schema: Verification, example: verifications[0] },
+      200: { description: 'The latest verification.', schema: Verification, example: verifications[0] },
     },
     failures: ['trustRecordNotFound', 'verificationNotFound'],
     readsDatabase: true,
@@ -98,7 +98,7 @@ export const evidence = [
     description: 'Does not generate a receipt.',
     params,
     answers: {
-      200: { description: 'The latest.', schema: Receipt, example: receipts[0], cached: true },
+      200: { description: 'The latest receipt.', schema: Receipt, example: receipts[0], cached: true },
     },
     failures: ['trustRecordNotFound', 'receiptNotFound'],
     readsDatabase: true,

@@ -75,7 +75,7 @@ export const executionIntents = [
     params: { id: transactionId(trustRecord.businessTransactionId) },
     answers: {
       200: {
-        description: 'As it stands now.',
+        description: 'The intent and its current state.',
         schema: ExecutionIntent,
         example: { ...closed, state: 'FINALIZED', closedAt: trustRecord.createdAt },
         cached: true,

@@ -57,7 +57,7 @@ export const handbook = [
     operationId: 'getHandbookPage',
     tag: 'Pages',
     summary: 'A chapter of the handbook',
-    params: { page: { schema: NonEmptyText, description: 'Its name.', example: 'callers' } },
+    params: { page: { schema: NonEmptyText, description: 'The name of the chapter.', example: 'callers' } },
     answers: { 200: pageAnswer('The chapter.') },
     failures: ['pathNotFound'],
     async handle(request) {

@@ -29,8 +29,8 @@ import type { People } from '../service.ts'
 const { toSend: _toSend, document: _document, ...summary } = policyDetail
 
 const versionParams = (example: string) => ({
-  name: { schema: NonEmptyText, description: 'Its policyId.', example: 'sandbox-echo' },
-  version: { schema: NonEmptyText, description: 'Its policyVersion.', example },
+  name: { schema: NonEmptyText, description: 'The policyId.', example: 'sandbox-echo' },
+  version: { schema: NonEmptyText, description: 'The policyVersion.', example },
 })
 
 const [proposal, ...changes] = changeRoutes({
@@ -148,7 +148,7 @@ export const policies = [
       'The policy document, who approved and who retired the version, and the signals that a caller must send. A retired version stays readable.',
     params: versionParams('1.0.0'),
     answers: {
-      200: { description: 'As it stands.', schema: PolicyDetail, example: policyDetail },
+      200: { description: 'The version and its status.', schema: PolicyDetail, example: policyDetail },
     },
     failures: ['policyNotFound', 'overloaded'],
     async handle({ params: { name = '', version = '' } }, { authority }) {

@@ -21,7 +21,11 @@ export const system = [
     description:
       'A client whose `Accept` prefers `text/html` to JSON, such as a browser, gets a page with links to the other pages instead of the JSON, with the same status.',
     answers: {
-      200: { description: 'Up.', schema: ServiceStatus, example: { name: 'countersign', status: 'UP' } },
+      200: {
+        description: 'The service answers and the key is valid.',
+        schema: ServiceStatus,
+        example: { name: 'countersign', status: 'UP' },
+      },
     },
     failures: [],
     page: homePage,
@@ -36,7 +40,7 @@ export const system = [
     tag: 'System',
     summary: 'Check that the process runs',
     description: 'Does not check the database.',
-    answers: { 200: { description: 'It runs.', schema: Health, example: { status: 'UP' } } },
+    answers: { 200: { description: 'The process runs.', schema: Health, example: { status: 'UP' } } },
     failures: [],
     handle: async () => json({ status: 'UP' }),
   },

@@ -100,7 +100,11 @@ export const transactions = [
     summary: 'One transaction that you submitted',
     params: { id: transactionId(transaction.businessTransactionId) },
     answers: {
-      200: { description: 'As stored.', schema: BusinessTransaction, example: trustRecord.transaction },
+      200: {
+        description: 'The stored transaction.',
+        schema: BusinessTransaction,
+        example: trustRecord.transaction,
+      },
     },
     failures: ['transactionNotFound', 'overloaded'],
     readsDatabase: true,

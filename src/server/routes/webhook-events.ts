@@ -79,7 +79,7 @@ and still have a \`Link\`. Only the last page has no \`Link\`.`,
     params: id(deliveryExamples.shown),
     answers: {
       200: {
-        description: 'As it was received.',
+        description: 'The delivery, with its headers and body as received.',
         schema: WebhookEventWithBody,
         example: {
           ...processed,
