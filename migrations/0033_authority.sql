@@ -30,6 +30,8 @@ CREATE TABLE authority (
   UNIQUE (kind, unique_key)
 );
 CREATE UNIQUE INDEX authority_in_effect ON authority (kind, target) WHERE began_at IS NOT NULL AND ended_at IS NULL;
+CREATE INDEX authority_began_by_change ON authority (began_by_change) WHERE began_by_change IS NOT NULL;
+CREATE INDEX authority_ended_by_change ON authority (ended_by_change) WHERE ended_by_change IS NOT NULL;
 ALTER TABLE authority ALTER COLUMN stated SET STORAGE EXTERNAL;
 
 -- The members of several objects as one canonical object, without those that are null.
@@ -79,9 +81,18 @@ FROM (
 ) AS t LEFT JOIN pending_changes AS b ON b.change_id = t.began_by_change
   LEFT JOIN pending_changes AS e ON e.change_id = t.ended_by_change;
 
+-- Each direction copies rows that the other one may be changing: one transaction at a time does, until its end. A statement after the lock sees
+-- what the transaction before it has committed; without the lock a copy that waited for a row would write what it had read before.
+CREATE FUNCTION authority_in_turn() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('authority', 0));
+  RETURN NULL;
+END $$;
+
 -- An instance of the release before has written to the six tables. A change is resolved last, in the same transaction.
 CREATE FUNCTION authority_from_tables() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended('authority', 0));
   IF TG_TABLE_NAME = 'pending_changes' THEN
     IF EXISTS (SELECT FROM authority WHERE NEW.change_id IN (began_by_change, ended_by_change)) THEN
       RETURN NULL;
@@ -162,6 +173,8 @@ CREATE TRIGGER authority_from_tables AFTER INSERT OR UPDATE OR DELETE ON webhook
   WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION authority_from_tables();
 CREATE TRIGGER authority_from_tables AFTER UPDATE ON pending_changes FOR EACH ROW
   WHEN (NEW.status = 'APPROVED') EXECUTE FUNCTION authority_from_tables();
+CREATE TRIGGER authority_in_turn BEFORE INSERT OR UPDATE OR DELETE ON authority
+  WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION authority_in_turn();
 CREATE TRIGGER authority_to_tables AFTER INSERT OR UPDATE OR DELETE ON authority FOR EACH ROW
   WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION authority_to_tables();
 

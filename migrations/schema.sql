@@ -110,6 +110,8 @@ CREATE TABLE authority (
   CONSTRAINT authority_number_key UNIQUE (number),
   CONSTRAINT authority_pkey PRIMARY KEY (kind, key)
 );
+CREATE INDEX authority_began_by_change ON public.authority USING btree (began_by_change) WHERE (began_by_change IS NOT NULL);
+CREATE INDEX authority_ended_by_change ON public.authority USING btree (ended_by_change) WHERE (ended_by_change IS NOT NULL);
 CREATE UNIQUE INDEX authority_in_effect ON public.authority USING btree (kind, target) WHERE ((began_at IS NOT NULL) AND (ended_at IS NULL));
 
 CREATE TABLE authority_epoch (

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { openPool } from '../../src/store/postgres/sql.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { fingerprintOf } from '../../src/store/tables/authority.ts'
 import {
@@ -397,6 +398,45 @@ describe('in a rolling restart', () => {
       }
     },
   )
+
+  test('an end and an approval of the release before at the same time both stand', async () => {
+    const { changeId } = await putInEffect(
+      service,
+      humans,
+      '/approvers/changes',
+      anEnrolment(anApprover('both')),
+    )
+    const pool = openPool(database.url, 2)
+    const [here, before] = await Promise.all([pool.connect(), pool.connect()])
+    try {
+      await here.query('BEGIN')
+      await here.query(
+        `UPDATE authority SET ended_by = 'checker', ended_at = now(), ended_by_change = $1 WHERE began_by_change = $1`,
+        [changeId],
+      )
+      const { rows } = await before.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      const loading = asBefore(before, 'addPolicyVersion', loadedVersion('third'))
+      await until(async () => {
+        const { rows: waiting } = await database.pool.query(
+          `SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'`,
+          [rows[0]?.pid],
+        )
+        return waiting.length === 1
+      }, 'the release before to wait')
+      await here.query('COMMIT')
+      await loading
+    } finally {
+      here.release()
+      before.release()
+      await pool.end()
+    }
+    const { rows: ended } = await database.pool.query(
+      `SELECT FROM authority WHERE began_by_change = $1 AND ended_at IS NOT NULL`,
+      [changeId],
+    )
+    expect(ended).toHaveLength(1)
+    expect(await differences()).toEqual([])
+  })
 
   test('what a start of the release before loads and drops is known here', async () => {
     const content = canonicalize({ provider: 'filed', rules: [rule] })
