@@ -399,7 +399,7 @@ describe('in a rolling restart', () => {
     },
   )
 
-  test('an end and an approval of the release before at the same time both stand', async () => {
+  test('an end stands that comes while the release before copies its tables', async () => {
     const { changeId } = await putInEffect(
       service,
       humans,
@@ -415,7 +415,7 @@ describe('in a rolling restart', () => {
         [changeId],
       )
       const { rows } = await before.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-      const loading = asBefore(before, 'addPolicyVersion', loadedVersion('third'))
+      const copying = asBefore(before, 'dropAllLoadedRules')
       await until(async () => {
         const { rows: waiting } = await database.pool.query(
           `SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'`,
@@ -424,7 +424,7 @@ describe('in a rolling restart', () => {
         return waiting.length === 1
       }, 'the release before to wait')
       await here.query('COMMIT')
-      await loading
+      await copying
     } finally {
       here.release()
       before.release()
