@@ -3,8 +3,17 @@
 import type { Socket } from 'node:net'
 import tls from 'node:tls'
 import autocannon from 'autocannon'
-import { ANSWER_MS_MAX, firstOf, IDLE_MS_MAX, NO_REPLY, secondsOf, textOf } from './connection.ts'
-import type { Connection, OpenConnections, Reply } from './connection.ts'
+import {
+  ANSWER_MS_MAX,
+  firstOf,
+  IDLE_MS_MAX,
+  NO_REPLY,
+  secondsOf,
+  textOf,
+  type Connection,
+  type OpenConnections,
+  type Reply,
+} from './connection.ts'
 import type { Message } from './request.ts'
 
 // oxlint-disable eslint/no-underscore-dangle -- members of autocannon's Client

@@ -8,8 +8,15 @@ import { measureScenario } from './measure.ts'
 import type { Stage } from './pace.ts'
 import { FRESH, startReport, type Report, type ScenarioReport } from './report.ts'
 import type { Sender } from './request.ts'
-import { say, type Measured, type Scenario, type SelfMeasured } from './scenario.ts'
-import type { Start, Subject, SuiteOptions } from './scenario.ts'
+import {
+  say,
+  type Measured,
+  type Scenario,
+  type SelfMeasured,
+  type Start,
+  type Subject,
+  type SuiteOptions,
+} from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { startServer, type DatabaseServer } from './service.ts'
 import { startSubject, type OwnSubject } from './subject.ts'

@@ -1,7 +1,7 @@
 // The context of the stages of every operation, opened once per worker thread.
 import type { Pool } from 'pg'
 import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
-import type { LogBatch } from '../src/store/tables/log-queue.ts'
+import type { LogEntries } from '../src/store/tables/log-queue.ts'
 import type { StoreFault } from '../src/core/threads/store-fault.ts'
 import type { Crypto } from '../src/formats/artifacts/evidence.ts'
 import type { Approvers } from './approvers.ts'
@@ -31,7 +31,7 @@ export interface ThreadContext extends Fresh {
   /** Origin of the newest evidence log, which receipts promise their inclusion in; undefined: LOG=off. */
   readonly logOrigin: () => string | undefined
   /** The entries of one commit, for the transaction that stores what they are of. With LOG=off they are dropped. */
-  readonly startLogBatch: () => LogBatch
+  readonly startLogEntries: () => LogEntries
   /** Leaves out streams whose names do not exist. */
   readonly existingStreams: ExistingStreams
   readonly findKey: (keyId: string) => PublicKey | undefined

@@ -3,7 +3,7 @@ import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
 import { openStoreFault } from '../src/core/threads/store-fault.ts'
-import { notLogged, startLogBatch } from '../src/store/tables/log-queue.ts'
+import { notLogged, startLogEntries } from '../src/store/tables/log-queue.ts'
 import { openPool } from '../src/store/postgres/sql.ts'
 import { openApprovers } from './approvers.ts'
 import { connectionsOf } from './connections.ts'
@@ -39,7 +39,7 @@ export function openThread(given: Boot) {
   const logging = {
     originName: evidenceLog?.name ?? 'countersign',
     logOrigin: () => evidenceLog && newestOrigin(evidenceLog),
-    startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
+    startLogEntries: evidenceLog === undefined ? () => notLogged : startLogEntries,
   }
   const policies = openPolicies(authority.policies)
   const pendingCount: PendingCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))

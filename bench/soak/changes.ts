@@ -4,8 +4,18 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { keyIdOf } from '../../src/formats/people/caller.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { aConnector, anEndpoint, aPolicy, aSigningKey, AREAS, checker } from '../authority.ts'
-import { propose, putIntoEffect, resolve, type Area } from '../authority.ts'
+import {
+  aConnector,
+  anEndpoint,
+  aPolicy,
+  aSigningKey,
+  AREAS,
+  checker,
+  propose,
+  putIntoEffect,
+  resolve,
+  type Area,
+} from '../authority.ts'
 import type { Call, CallRoute } from '../calls.ts'
 import { EXTERNAL, EXTERNAL_CAPABILITY, rarely, type Story, type World } from './story.ts'
 

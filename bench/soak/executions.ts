@@ -3,8 +3,21 @@ import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { maker } from '../authority.ts'
-import { APPROVED_BY_A_HUMAN, aSignedApproval, aTransaction, EXTERNAL, EXTERNAL_CAPABILITY } from './story.ts'
-import { must, one, rarely, remember, told, type Given, type Story, type World } from './story.ts'
+import {
+  APPROVED_BY_A_HUMAN,
+  aSignedApproval,
+  aTransaction,
+  EXTERNAL,
+  EXTERNAL_CAPABILITY,
+  must,
+  one,
+  rarely,
+  remember,
+  told,
+  type Given,
+  type Story,
+  type World,
+} from './story.ts'
 
 const execute = ({ call }: World, given: Given, expect: number) =>
   call('POST /execute', { body: aTransaction(given), expect })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { openJoinedQueue } from '../../src/store/queues/job-queue.ts'
-import { queuedEntries, startLogBatch } from '../../src/store/tables/log-queue.ts'
+import { queuedEntries, startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { deliveriesIn, openWebhookJobs } from '../../src/store/queues/webhook-queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
@@ -109,7 +109,7 @@ async function storeDeliveries({ pool, url }: TestDatabase): Promise<void> {
     body: Buffer.from(body),
     receivedAt: new Date(receivedMs + i).toISOString(),
   }))
-  expect((await storeWithJobs({ pool, startLogBatch }, jobs, rows)).size).toBe(rows.length)
+  expect((await storeWithJobs({ pool, startLogEntries }, jobs, rows)).size).toBe(rows.length)
 }
 
 /** The outside can see this, without what is new at each run. */

@@ -1,6 +1,5 @@
 // A client of single bytes: says exactly what is written on a connection, and collects what comes back.
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
 export interface Connection {

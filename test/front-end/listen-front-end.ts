@@ -1,6 +1,12 @@
 // A small front end behind a real listener: what it answers depends on the path, and it keeps what reached it.
-import { listen } from '../../src/server/http/listen/index.ts'
-import type { Reception, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
+import {
+  listen,
+  type Reception,
+  type Head,
+  type ListenOptions,
+  type Listener,
+  type Reply,
+} from '../../src/server/http/listen/index.ts'
 
 const preferred = await listen({
   host: '127.0.0.1',

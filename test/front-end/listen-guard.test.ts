@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { guard, headBytesMax } from '../../src/server/http/listen/guard.ts'
 import { answers, open, until } from './listen-client.ts'
-import { openFrontEnd, servers } from './listen-front-end.ts'
-import type { TestFrontEnd } from './listen-front-end.ts'
+import { openFrontEnd, servers, type TestFrontEnd } from './listen-front-end.ts'
 import type { DropReason, Head } from '../../src/server/http/listen/index.ts'
 
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'

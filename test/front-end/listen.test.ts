@@ -6,10 +6,8 @@ import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listen, type Head } from '../../src/server/http/listen/index.ts'
 import { bounds } from '../../src/server/http/gates/index.ts'
-import { answers, open, until } from './listen-client.ts'
-import type { Connection } from './listen-client.ts'
-import { answered, openFrontEnd, servers } from './listen-front-end.ts'
-import type { TestFrontEnd } from './listen-front-end.ts'
+import { answers, open, until, type Connection } from './listen-client.ts'
+import { answered, openFrontEnd, servers, type TestFrontEnd } from './listen-front-end.ts'
 
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
 const post = (path: string, body: string, more = ''): string =>

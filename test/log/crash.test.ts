@@ -7,7 +7,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startLogBatch } from '../../src/store/tables/log-queue.ts'
+import { startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { checkRuns } from '../../src/cli/log/check-runs.ts'
 import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
 import { freezeLog, insertLog } from '../../src/store/tables/log-state.ts'
@@ -57,7 +57,7 @@ async function commitSome(log: TestLog): Promise<Batches> {
 /** More commits than one transaction takes. */
 async function commitMany({ pool }: TestLog): Promise<Batches> {
   const commits = Array.from({ length: 600 }, () => {
-    const [entry, log] = [anEntry(), startLogBatch()]
+    const [entry, log] = [anEntry(), startLogEntries()]
     const { logBatch } = log.add(() => entry)
     return { batch: logBatch!, hash: entry.hash, steps: log.statements() }
   })

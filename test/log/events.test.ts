@@ -6,7 +6,7 @@ import { readEvents, type FeedPage } from '../../src/core/events/read.ts'
 import type { EventScope } from '../../src/store/tables/log-events.ts'
 import type { EventType } from '../../src/formats/schemas/event-types.ts'
 import { Failure } from '../../src/core/errors/errors.ts'
-import { startLogBatch, type QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import { startLogEntries, type QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import { freezeLog, insertLog } from '../../src/store/tables/log-state.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
@@ -70,7 +70,7 @@ describe('a reader that goes on from its cursor', () => {
       for (let i = 0; i < 20; i++) {
         const caller = seed === 0 ? 'quiet' : 'busy'
         const entries = several(caller === 'quiet' ? 1 : (seed * 11 + i * 7) % 60, caller)
-        const batch = startLogBatch()
+        const batch = startLogEntries()
         for (const entry of entries) batch.add(() => entry)
         const rollsBack = (seed + i) % 5 === 4
         const done = inTransaction(writers, async (sql) => {

@@ -21,7 +21,7 @@ import {
 import { sha256, sha256Hex } from '../../src/store/sha256.ts'
 import { readEntryBundle } from '../../src/store/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
-import { startLogBatch, type QueuedEntry } from '../../src/store/tables/log-queue.ts'
+import { startLogEntries, type QueuedEntry } from '../../src/store/tables/log-queue.ts'
 import { openNewestLog, readLogStatus } from '../../src/store/tables/log-state.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import { openLogWork, type LogWork } from '../../workers/log/index.ts'
@@ -114,7 +114,7 @@ export function anEntry(streams: QueuedEntry['streams'] = { caller: 'tester' }):
 
 /** Commits entries as one batch. @returns its id */
 export async function queue(pool: Pool, entries: readonly QueuedEntry[]): Promise<string> {
-  const batch = startLogBatch()
+  const batch = startLogEntries()
   for (const entry of entries) batch.add(() => entry)
   await inTransaction(pool, (sql) => sql.runLast(batch.statements()))
   return batch.add(anEntry).logBatch!

@@ -7,7 +7,7 @@ import { leafHash, rootOfInclusion } from '../../src/formats/merkle/tree.ts'
 import { sha256 } from '../../src/store/sha256.ts'
 import { readEntryBundle, readEntry } from '../../src/store/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
-import { startLogBatch } from '../../src/store/tables/log-queue.ts'
+import { startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { readTiles } from '../../src/store/tables/log-tiles.ts'
 import { readConsistency, readEntriesWithPaths } from '../../src/store/tables/log-tree.ts'
@@ -49,7 +49,7 @@ describe('what is committed', () => {
     const write = async (seed: number) => {
       for (let i = 0; i < 25; i++) {
         const entries = several((seed * 7 + i * 13) % 40)
-        const batch = startLogBatch()
+        const batch = startLogEntries()
         const positions = entries.map((entry) => batch.add(() => entry))
         const rollsBack = (seed + i) % 4 === 0
         const begun = moment++
@@ -91,7 +91,7 @@ describe('what is committed', () => {
   })
 
   test('late, behind others with greater numbers, is found', async () => {
-    const late = startLogBatch()
+    const late = startLogEntries()
     const entry = anEntry()
     const { logBatch } = late.add(() => entry)
     const client = await log.pool.connect()

@@ -8,7 +8,7 @@ import { readPolicies } from '../../src/core/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { openStoreFault } from '../../src/core/threads/store-fault.ts'
-import { startLogBatch } from '../../src/store/tables/log-queue.ts'
+import { startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { COMMAND_PATIENCE, openPool } from '../../src/store/postgres/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
@@ -68,7 +68,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     batchSignatures: true,
     originName: 'countersign.example',
     logOrigin: () => 'countersign.example/log/1',
-    startLogBatch,
+    startLogEntries,
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
     crypto,

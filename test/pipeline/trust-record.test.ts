@@ -2,8 +2,12 @@
 // Most tampering is an insider's, who can hash and sign again: what then still fails is the binding itself.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
-import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
-import type { PublicKey, SigningKeys } from '../../src/core/signing/keys.ts'
+import {
+  readPublicKeys,
+  readSigningKeys,
+  type PublicKey,
+  type SigningKeys,
+} from '../../src/core/signing/keys.ts'
 import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { sign, signEd25519, type Signature } from '../../src/core/signing/signature.ts'

@@ -1,6 +1,5 @@
 // A valid policy document, and what compiling a changed one says.
-import { compilePolicy } from '../../src/core/policy/check.ts'
-import type { CompiledPolicy } from '../../src/core/policy/check.ts'
+import { compilePolicy, type CompiledPolicy } from '../../src/core/policy/check.ts'
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import type { PolicySubject } from '../../src/core/policy/evaluate.ts'
 

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
-import { describeMismatches, evaluate } from '../../src/core/policy/evaluate.ts'
-import type { Evaluation } from '../../src/core/policy/evaluate.ts'
+import { describeMismatches, evaluate, type Evaluation } from '../../src/core/policy/evaluate.ts'
 import { aDocument, aPolicyThat, aRule, aSubject } from './builders.ts'
 
 const now = new Date('2026-03-02T10:00:00Z')

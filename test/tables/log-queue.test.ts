@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import {
   queuedEntries,
   readQueued,
-  startLogBatch,
+  startLogEntries,
   type QueuedEntry,
 } from '../../src/store/tables/log-queue.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
@@ -19,7 +19,7 @@ const anEntry = (i: number, id: string = randomUUID()): QueuedEntry => ({
 })
 
 function queuedText(entries: readonly QueuedEntry[]): string {
-  const batch = startLogBatch()
+  const batch = startLogEntries()
   for (const entry of entries) batch.add(() => entry)
   return batch.statements()[0]!.rows[0]![1] as string
 }

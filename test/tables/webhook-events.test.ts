@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openJobQueue, openJoinedQueue } from '../../src/store/queues/job-queue.ts'
-import { queuedEntries, startLogBatch, unlogged } from '../../src/store/tables/log-queue.ts'
+import { queuedEntries, startLogEntries, unlogged } from '../../src/store/tables/log-queue.ts'
 import { inTransaction } from '../../src/store/postgres/transaction.ts'
 import {
   insertWebhookEvents,
@@ -56,7 +56,7 @@ function anEvent(text: string, members: Partial<WebhookEventRow> = {}): WebhookE
   }
 }
 
-const store = (rows: readonly WebhookEventRow[]) => storeWithJobs({ pool, startLogBatch }, jobs, rows)
+const store = (rows: readonly WebhookEventRow[]) => storeWithJobs({ pool, startLogEntries }, jobs, rows)
 
 const jobsOf = (eventKey: string) => boss.findJobs(WEBHOOK_QUEUE, { data: { id: eventKey } })
 
@@ -171,8 +171,8 @@ test('without its queue an event is not stored: nobody would ever process it', a
   // As a thread finds it that knew the queue, and as one that starts now.
   await expect(store([event])).rejects.toThrow('no queue webhook-events')
   const joined = openWebhookJobs(openJoinedQueue(pool))()
-  await expect(joined.then((late) => storeWithJobs({ pool, startLogBatch }, late, [event]))).rejects.toThrow(
-    'Queue webhook-events does not exist',
-  )
+  await expect(
+    joined.then((late) => storeWithJobs({ pool, startLogEntries }, late, [event])),
+  ).rejects.toThrow('Queue webhook-events does not exist')
   expect(await isStored(event.eventKey)).toBe(false)
 })

@@ -26,7 +26,7 @@ import type { ThreadContext } from '../context.ts'
 import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
-type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'persons'>
+type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'persons'>
 
 const bodies = { decline: bodyOf(ApprovalRequestDecline), withdraw: bodyOf(NoMembers) }
 type Action = keyof typeof bodies

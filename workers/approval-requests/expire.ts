@@ -9,7 +9,7 @@ const BATCH_MAX = 100
 
 /** Marks all requests whose time is over, and tells the audit of each once. */
 export async function expireOverdue(
-  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
+  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries'>,
 ): Promise<void> {
   for (let count = BATCH_MAX; count === BATCH_MAX;)
     count = await inTransaction(thread.pool, async (sql) => {

@@ -37,7 +37,7 @@ import { judge, type Approvable } from './judge.ts'
 
 interface OpenWith extends Pick<
   ThreadContext,
-  'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors' | 'persons'
+  'pool' | 'key' | 'startLogEntries' | 'policies' | 'connectors' | 'persons'
 > {
   readonly notificationWays: readonly NotificationWay[]
   readonly joinQueue: () => Promise<PgBoss>
@@ -127,7 +127,7 @@ async function store(
     notify,
     perHour,
     ...tools
-  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors' | 'persons' | 'perHour'> & {
+  }: Pick<OpenWith, 'key' | 'startLogEntries' | 'connectors' | 'persons' | 'perHour'> & {
     sql: Transaction
     notify: Notify
   },

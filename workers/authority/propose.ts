@@ -11,7 +11,7 @@ import type { WorkerRequest } from '../in-flight.ts'
 import { openChange, recordChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
-interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'existingStreams'> {
+interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'existingStreams'> {
   readonly changeKinds: ChangeKinds
 }
 

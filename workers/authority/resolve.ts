@@ -5,12 +5,12 @@ import {
   ChangeApprovalRead,
   ChangeRejectionRead,
   isStepUpAuthorization,
+  type ChangeKindName,
 } from '../../src/formats/schemas/governance.ts'
 import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
 import { changeText } from '../../src/store/tables/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
 import { advanceEpoch } from '../../src/store/tables/authority-epoch.ts'
 import {
   consumeStepUpNonce,
@@ -28,7 +28,7 @@ import { checkStepUp, mismatchOfChange } from './step-up.ts'
 
 interface ResolveWith extends Pick<
   ThreadContext,
-  'pool' | 'key' | 'crypto' | 'startLogBatch' | 'existingStreams' | 'persons'
+  'pool' | 'key' | 'crypto' | 'startLogEntries' | 'existingStreams' | 'persons'
 > {
   readonly changeKinds: ChangeKinds
 }

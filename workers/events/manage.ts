@@ -99,7 +99,7 @@ function secondsToRedelivery({ cursor, delivers, redeliveredUntil, pauseSeconds 
 /** The act, its step-up and its audit event are one commit. */
 export async function manageEndpoint(
   { body, params, caller }: WorkerRequest,
-  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
+  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries'>,
 ) {
   const { pool } = thread
   const name = params['action'] as keyof typeof actions

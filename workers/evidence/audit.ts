@@ -15,7 +15,7 @@ import { finishWithText, runStage, stillGoing, type Finished, type InFlight } fr
  */
 export async function recordAuditEvents(
   batch: readonly InFlight[],
-  { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
+  { pool, key, startLogEntries }: Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries'>,
 ): Promise<Finished[]> {
   const events = runStage(batch, ({ request }) => ({
     request,
@@ -25,8 +25,8 @@ export async function recordAuditEvents(
   const rows = stillGoing(events).map(({ row }) => row)
   const store = (some: readonly AuditEventRow[]) =>
     inTransaction(pool, (transaction) => {
-      const log = startLogBatch()
-      transaction.runLast(auditAndLog(some, log))
+      const entries = startLogEntries()
+      transaction.runLast(auditAndLog(some, entries))
     })
   try {
     await store(rows)

@@ -58,13 +58,13 @@ async function receiptLocked(
     return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
   const numbered = runStage(receipted, numbering('receipts', receipts)) // 409
-  const log = thread.startLogBatch()
+  const entries = thread.startLogEntries()
   const rows = stillGoing(numbered).map((item) => ({
     ...item.row,
     // The execution has had its event, with its first receipt.
-    ...log.add(() => ({ ...receiptEntry(item, streamsOfRecord(item.stored)), event: 'none' })),
+    ...entries.add(() => ({ ...receiptEntry(item, streamsOfRecord(item.stored)), event: 'none' })),
   }))
-  sql.runLast([...appendReceipts(rows), ...log.statements()])
+  sql.runLast([...appendReceipts(rows), ...entries.statements()])
   return finishWithText(numbered)
 }
 

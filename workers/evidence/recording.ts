@@ -11,7 +11,7 @@ import type { AuditType } from '../../src/formats/schemas/audit-event.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/store/tables/audit-events.ts'
-import type { LogBatch, LogPosition } from '../../src/store/tables/log-queue.ts'
+import type { LogEntries, LogPosition } from '../../src/store/tables/log-queue.ts'
 import type { Sealed } from '../../src/store/tables/sealed.ts'
 import type { ThreadContext } from '../context.ts'
 import type { ExistingStreams } from '../existing-streams.ts'
@@ -79,13 +79,13 @@ export function auditRow(
 }
 
 /** @returns the last statements of a commit: they store the audit events of it, and all entries of `log`, the events' own behind the others */
-export function auditAndLog(rows: readonly AuditEventRow[], log: LogBatch): Statement[] {
+export function auditAndLog(rows: readonly AuditEventRow[], log: LogEntries): Statement[] {
   const logged = rows.map((row) => ({ ...row, ...enter(auditEvent, row.body, { log, id: row.eventId }) }))
   return [...insertAuditEvents(logged), ...log.statements()]
 }
 
 interface Entering {
-  readonly log: LogBatch
+  readonly log: LogEntries
   readonly id: string
   readonly owner?: string | undefined
   readonly execution?: OfExecution
@@ -142,13 +142,13 @@ function idIn({ stored }: RecordedKind, members: object): string {
 /** Starts the evidence of a commit. @param tools.existingStreams where artifacts may name what does not exist */
 export function startRecording({
   key,
-  startLogBatch,
+  startLogEntries,
   existingStreams: existing,
-}: Pick<ThreadContext, 'key' | 'startLogBatch'> &
+}: Pick<ThreadContext, 'key' | 'startLogEntries'> &
   Partial<Pick<ThreadContext, 'existingStreams'>>): Recording {
-  const log = startLogBatch()
+  const entries = startLogEntries()
   const events: AuditEventRow[] = []
-  const entering = existing === undefined ? { log } : { log, existing }
+  const entering = existing === undefined ? { log: entries } : { log: entries, existing }
   return {
     record(kind, members, { at, ...of }) {
       const row = signed(kind, members, { key, at })
@@ -157,6 +157,6 @@ export function startRecording({
     enter: (kind, members) =>
       enter(kind, canonicalize(members as Members), { ...entering, id: idIn(kind, members) }),
     audit: (done) => void events.push(auditRow(done, key)),
-    statements: () => auditAndLog(events, log),
+    statements: () => auditAndLog(events, entries),
   }
 }

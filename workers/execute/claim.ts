@@ -83,7 +83,7 @@ function firstOfEachId(items: readonly Claimable[]) {
   return { firsts, placeOf }
 }
 
-interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStreams'> {
+interface ClaimWith extends Pick<ThreadContext, 'startLogEntries' | 'existingStreams'> {
   readonly now: Date
 }
 
@@ -110,9 +110,9 @@ export async function claimTogether(
  */
 function rowsOfClaim(
   claimed: readonly Claimable[],
-  { now, startLogBatch, existingStreams }: ClaimWith,
+  { now, startLogEntries, existingStreams }: ClaimWith,
 ): Statement[] {
-  const entries = startLogBatch()
+  const entries = startLogEntries()
   const authorized = claimed.filter((item) => item.outcome === 'approved')
   const refused = claimed.filter((item) => item.outcome === 'refused')
   return [

@@ -25,7 +25,7 @@ import { readStanding } from '../webhooks/confirm.ts'
 import { signEnd, closeLocked } from './transition.ts'
 
 type AskWith = Pick<ThreadContext, 'pool' | 'key' | 'connectors'>
-type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'>
+type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogEntries'>
 
 /**
  * Signs questions about intents in doubt that are due. From then on each is due later, whatever becomes of the question.

@@ -20,7 +20,7 @@ const BATCH_MAX = 100
 /** Instances may be so far apart in learning of a change of connectors, and their clocks. */
 const CHANGE_KNOWN_MS = 60_000
 
-type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'connectors'>
+type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'connectors'>
 
 /**
  * Sweeps once for all requests of the batch, and ends approval requests whose time is over.

@@ -24,7 +24,7 @@ export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {
   readonly now: Date
 }
 
-export interface Verified {
+export interface SignalValue {
   /** Null: could not be verified, which no declared value equals. */
   readonly value: boolean | number | null
   /** The evidence beside the value in the decision's verifiedSignals, by which it can be checked from the record alone. */
@@ -53,7 +53,7 @@ export type StateVerifier<V extends SignalVerifier> =
       /** Outside of the database: read before the claim, and may take as long as its connector does. */
       readonly when: 'before the claim'
       /** A Failure where the state cannot be read: only a definite answer can make a mismatch. */
-      readonly observe: (check: SignalCheck<V>, tools: VerifyWith) => Promise<Verified | Failure>
+      readonly observe: (check: SignalCheck<V>, tools: VerifyWith) => Promise<SignalValue | Failure>
     }
   | {
       /** Our own tables: read in the transaction that claims the execution. */
@@ -63,5 +63,5 @@ export type StateVerifier<V extends SignalVerifier> =
       readonly read: (
         check: SignalCheck<V>,
         tools: VerifyWith & { sql: Sql; taken: ReadonlySet<string> },
-      ) => Promise<Verified>
+      ) => Promise<SignalValue>
     }

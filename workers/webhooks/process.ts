@@ -26,7 +26,7 @@ const TEXT_MAX = 256
 /** A delivery waits so long until somebody looks again whether the connector has answered. */
 const WAIT_SECONDS = 1
 
-interface ProcessWith extends Pick<ThreadContext, 'pool' | 'startLogBatch'>, ConfirmWith {
+interface ProcessWith extends Pick<ThreadContext, 'pool' | 'startLogEntries'>, ConfirmWith {
   readonly webhookJobs: () => Promise<WebhookJobs>
 }
 

@@ -28,7 +28,7 @@ import { togetherOrAlone } from '../together-or-alone.ts'
 
 const OTHER_BYTES = 'the event id was received before with other bytes, so these are not stored'
 
-type StoreWith = Pick<ThreadContext, 'pool' | 'startLogBatch'>
+type StoreWith = Pick<ThreadContext, 'pool' | 'startLogEntries'>
 
 interface WebhookTools extends StoreWith {
   readonly webhookJobs: () => Promise<WebhookJobs>
@@ -125,26 +125,26 @@ async function store(
  * @returns keys of the deliveries that were stored
  */
 export function storeWithJobs(
-  { pool, startLogBatch }: StoreWith,
+  { pool, startLogEntries }: StoreWith,
   jobs: WebhookJobs,
   rows: readonly WebhookEventRow[],
 ): Promise<Set<string>> {
   return inTransaction(pool, async (transaction) => {
-    let log = startLogBatch()
+    let entries = startLogEntries()
     const inserted = await insertWebhookEvents(
       transaction,
-      rows.map((row) => ({ ...row, ...log.add(() => entryOf(row)) })),
+      rows.map((row) => ({ ...row, ...entries.add(() => entryOf(row)) })),
     )
     if (inserted.size === 0) return inserted
     const stored = rows.filter(({ eventKey }) => inserted.has(eventKey))
     if (stored.length < rows.length) {
       // Only the insertion says which of them are new, and an entry too many cannot be taken out of the log.
-      log = startLogBatch()
+      entries = startLogEntries()
       transaction.runLast(
-        moveInLog(stored.map((row) => ({ eventKey: row.eventKey, ...log.add(() => entryOf(row)) }))),
+        moveInLog(stored.map((row) => ({ eventKey: row.eventKey, ...entries.add(() => entryOf(row)) }))),
       )
     }
-    transaction.runLast(log.statements())
+    transaction.runLast(entries.statements())
     await jobs.add(
       transaction,
       stored.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength })),

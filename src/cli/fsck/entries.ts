@@ -1,7 +1,6 @@
 // A row that is in the log, held against its entry there: the entry is of this kind, and has the hash of these bytes.
 import { errorText } from '../../formats/text/error-text.ts'
-import { isEntryOf } from '../../formats/log/entry.ts'
-import type { LogEntry } from '../../formats/log/entry.ts'
+import { isEntryOf, type LogEntry } from '../../formats/log/entry.ts'
 import type { Artifact, ArtifactRow, ArtifactTable } from '../../store/tables/artifacts.ts'
 import { LogFault } from './log-source.ts'
 import { isDamage } from './damage.ts'

@@ -1,7 +1,6 @@
 // An audit of the log checks each stored artifact: that its entry is its own, that it is counted and found where the log says, and what
 // audit-questions.ts asks of its table.
-import { isLateKind } from '../../formats/log/entry.ts'
-import { streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
+import { isLateKind, streamNames, streamTag, type LogEntry } from '../../formats/log/entry.ts'
 import { sha256 } from '../../store/sha256.ts'
 import type { Artifact, ArtifactTable } from '../../store/tables/artifacts.ts'
 import type { Sql } from '../../store/postgres/sql.ts'

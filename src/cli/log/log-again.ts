@@ -5,7 +5,7 @@ import type { Pool, PoolClient } from 'pg'
 import { errorText } from '../../formats/text/error-text.ts'
 import type { LoggedKind } from '../../formats/log/ids.ts'
 import { forgetLost } from '../../store/tables/log-batches.ts'
-import { startLogBatch, unlogged } from '../../store/tables/log-queue.ts'
+import { startLogEntries, unlogged } from '../../store/tables/log-queue.ts'
 import { readLogStatus } from '../../store/tables/log-state.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import {
@@ -136,7 +136,7 @@ async function queueSome(
   onUnreadable: (sentence: string) => void,
 ): Promise<Queued> {
   return inTransaction(pool, async (sql) => {
-    const log = startLogBatch()
+    const entries = startLogEntries()
     const kinds: LoggedKind[] = []
     const rows = await Promise.all(
       found.map(async (key) => {
@@ -149,14 +149,14 @@ async function queueSome(
       const artifacts = row === undefined ? [] : artifactsOf(key, row, onUnreadable)
       kinds.push(...artifacts.map(({ kind }) => kind))
       const positions = artifacts.map((artifact) =>
-        log.add(() => ({ ...artifact, kind: `late-${artifact.kind}` })),
+        entries.add(() => ({ ...artifact, kind: `late-${artifact.kind}` })),
       )
       const { logBatch: batch, logOrdinal: ordinal } = positions.at(-1) ?? unlogged
       return batch === null || ordinal === null ? [] : [key.of.place(key, { batch, ordinal })]
     })
     const placed = await sql.run(places)
     if (placed.flat().length !== places.length) throw new Error('a locked row was changed by somebody else')
-    sql.runLast(log.statements())
+    sql.runLast(entries.statements())
     return { kinds, busy: rows.filter((row) => row === undefined).length }
   })
 }

@@ -1,7 +1,6 @@
 // countersign log proof: fetches the proof that an artifact is in the log, checks it by saved keys, and keeps it.
 import { errorText } from '../../formats/text/error-text.ts'
-import { isEntryOf } from '../../formats/log/entry.ts'
-import { parseEntry, type LogEntry } from '../../formats/log/entry.ts'
+import { isEntryOf, parseEntry, type LogEntry } from '../../formats/log/entry.ts'
 import { proofKinds } from '../../formats/log/ids.ts'
 import { parseProof, type LogProof } from '../../formats/log/proof.ts'
 import { leafHash, rootOfInclusion } from '../../formats/merkle/tree.ts'

@@ -1,7 +1,6 @@
 // Which rules can ever match: rules as Boolean functions of their atoms, tried with every combination of values that could make
 // a difference. Exact for signals compared with constants; any other condition counts as free to be true or false.
-import { evaluate } from '@marcbachmann/cel-js'
-import type { ASTNode } from '@marcbachmann/cel-js'
+import { evaluate, type ASTNode } from '@marcbachmann/cel-js'
 import { children, countNodes, isConstant, textOf } from './nodes.ts'
 
 /**

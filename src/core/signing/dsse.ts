@@ -1,22 +1,9 @@
 // DSSE pre-authentication encoding: what is signed names its artifact, so no signature passes for another (decisions §4 "Signature").
+import type { SignedArtifact } from '../../formats/artifacts/evidence.ts'
 
+/** The artifacts that evidence has, and what is signed for other readers: connectors, key registers, the console. */
 export type SignedKind =
-  | 'trust-record'
-  | 'receipt'
-  | 'execution-authorization'
-  | 'refusal-record'
-  | 'audit-event'
-  | 'intent-transition'
-  | 'provider-confirmation'
-  | 'governance-change'
-  | 'connector-release'
-  | 'connector-question'
-  | 'step-up'
-  | 'approval'
-  | 'key-proof'
-  | 'approval-request'
-  | 'approval-request-close'
-  | 'console-session'
+  SignedArtifact | 'connector-release' | 'connector-question' | 'key-proof' | 'console-session'
 
 /** The bytes to sign for the canonical text of an artifact. */
 export function preAuthEncoding(artifact: SignedKind, canonicalText: string): Buffer {

@@ -116,7 +116,7 @@ export function verifySignature(
   })
 }
 
-interface Verification {
+interface AskedSignature {
   readonly message: Buffer
   /** Base64 with padding, or any other text. */
   readonly signature: string
@@ -126,11 +126,11 @@ interface Verification {
 /** The signatures that one batch of executions has verified: no more than it makes. */
 export interface SignatureMemo {
   /** Whether the signature is one of exactly these bytes by this key. Verified once for the same bytes, whoever the caller is. */
-  readonly verifies: (asked: Verification) => boolean
+  readonly verifies: (asked: AskedSignature) => boolean
 }
 
 export function openSignatureMemo(): SignatureMemo {
-  const known = new Map<string, Omit<Verification, 'signature'>>()
+  const known = new Map<string, Omit<AskedSignature, 'signature'>>()
   return {
     verifies({ message, signature, publicKey }) {
       const before = known.get(signature)

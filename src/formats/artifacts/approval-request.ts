@@ -1,10 +1,8 @@
 // The checks of an approval request as GET /approval-requests/{id} answers it, and of how it was closed, from their text alone (decisions §7).
 import { actionCode } from '../approval-requests/action-code.ts'
 import type { Json } from '../json/canonical.ts'
-import { canonicalText, check, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import { canonicalText, check, members, string, type Check, type Crypto } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { checkEd25519 } from './signatures.ts'
 import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'

@@ -1,10 +1,17 @@
 // The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said,
 // from the text of the record alone.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { checkSigned, itemsOf, list, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, CheckCrypto, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import {
+  checkSigned,
+  itemsOf,
+  list,
+  members,
+  string,
+  type Check,
+  type CheckCrypto,
+  type Crypto,
+} from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { requestHash } from '../approval-requests/request-hash.ts'
 import { requestProblem } from './request-problem.ts'
 import { instantMs } from './instant.ts'

@@ -1,9 +1,16 @@
 // The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone.
 import { canonicalize, type Json } from '../json/canonical.ts'
-import { canonicalText, check, checkSigned, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, CheckCrypto, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import {
+  canonicalText,
+  check,
+  checkSigned,
+  members,
+  string,
+  type Check,
+  type CheckCrypto,
+  type Crypto,
+} from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 import type { ArtifactKind, Streams } from './kind.ts'

@@ -73,7 +73,7 @@ const events = new Map<string, EventType>(
 )
 
 /**
- * An entry that is logged after the fact (`late-…`) is no event: of a log that was reopened it was one before, and what was done with LOG=off has none.
+ * An entry that is logged after the fact (`late-…`) is no event. After a reopen it was an event already; what was done with LOG=off never is one.
  * @returns the code of the entry's event; undefined where it is none
  */
 export function eventCodeOf({

@@ -1,10 +1,8 @@
 // The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. Whether it is of a certain record is
 // asked by whole-record.ts.
 import type { Json } from '../json/canonical.ts'
-import { canonicalText, check, checkSigned, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import { canonicalText, check, checkSigned, string, type Check, type Crypto } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { requiredSignatures } from './signatures.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'

@@ -1,10 +1,8 @@
 // The checks of a Refusal Record (decisions §4 "Refusal Record", §9), from its text alone.
 import type { Json } from '../json/canonical.ts'
 import { checkRefusedApprovals, notesOnApprovals } from './approvals.ts'
-import { canonicalText, check, list, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import { canonicalText, check, list, members, string, type Check, type Crypto } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { checkEd25519 } from './signatures.ts'
 import { executionStreams } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'

@@ -2,8 +2,17 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { familyOf } from '../merkle/batch-head.ts'
 import { isPasskeyAlgorithm } from '../webauthn/assertion.ts'
-import { checkSigned, list, members, string } from './evidence.ts'
-import type { CarriedSignature, Check, CheckCrypto, Crypto, SignedArtifact } from './evidence.ts'
+import {
+  checkSigned,
+  list,
+  members,
+  string,
+  type CarriedSignature,
+  type Check,
+  type CheckCrypto,
+  type Crypto,
+  type SignedArtifact,
+} from './evidence.ts'
 import type { Members } from '../json/members.ts'
 
 type Family = 'ed25519' | 'ml-dsa-65'

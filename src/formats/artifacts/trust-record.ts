@@ -2,10 +2,17 @@
 // signatures are arguments. The server runs the same checks on what it is about to store.
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { checkApprovals } from './approvals.ts'
-import { canonicalText, check, checkSigned, list, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import {
+  canonicalText,
+  check,
+  checkSigned,
+  list,
+  members,
+  string,
+  type Check,
+  type Crypto,
+} from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { isAuthorizationSigned, carriedSignature, requiredSignatures } from './signatures.ts'
 
 /**

@@ -1,10 +1,19 @@
 // A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
 // (interface §2.2: verifications and receipts; confirmations of providers).
 import type { Json } from '../json/canonical.ts'
-import { check, checkSigned, itemsOf, list, members, mustHold, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, CheckCrypto, Crypto } from './evidence.ts'
-import type { Members } from '../json/members.ts'
+import {
+  check,
+  checkSigned,
+  itemsOf,
+  list,
+  members,
+  mustHold,
+  string,
+  type Check,
+  type CheckCrypto,
+  type Crypto,
+} from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { notesOnApprovals } from './approvals.ts'
 import { notesOnConfirmation, providerConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.ts'

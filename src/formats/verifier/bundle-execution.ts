@@ -7,10 +7,8 @@ import { entryOf } from '../artifacts/kinds.ts'
 import { providerConfirmation } from '../artifacts/provider-confirmation.ts'
 import { approvalsOf } from '../artifacts/approvals.ts'
 import type { LoggedPart } from './bundle-log.ts'
-import { list, members, string } from '../artifacts/evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Crypto } from '../artifacts/evidence.ts'
-import type { Members } from '../json/members.ts'
+import { list, members, string, type Crypto } from '../artifacts/evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 
 /** An approval in the record, and the name of the key that it says to be signed by. */
 interface UsedApproval {

@@ -5,10 +5,17 @@ import { entryOf } from '../artifacts/kinds.ts'
 import type { VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
-import { check, checkSigned, list, members, mustHold, string } from '../artifacts/evidence.ts'
-import { isMembers } from '../json/members.ts'
-import type { Check, Crypto } from '../artifacts/evidence.ts'
-import type { Members } from '../json/members.ts'
+import {
+  check,
+  checkSigned,
+  list,
+  members,
+  mustHold,
+  string,
+  type Check,
+  type Crypto,
+} from '../artifacts/evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import {
   checkGovernanceChange,
   governanceChange,

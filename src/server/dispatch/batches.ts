@@ -1,8 +1,7 @@
 // Which requests a group of worker threads takes next. Holds queues and counts and starts nothing itself. A batch is what waits when a
 // thread is free: nothing is held back to fill one.
-import type { Operation } from '../../core/operations/index.ts'
+import { operations, type Operation } from '../../core/operations/index.ts'
 import { openFairQueue, type FairQueue, type Queued } from './fair-queue.ts'
-import { operations } from '../../core/operations/index.ts'
 
 export interface BatchLimits {
   readonly threads: number

@@ -3,13 +3,12 @@
 import type { AuthorityState } from '../../core/callers/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
 import { EXECUTION_BATCHES, type Boot, type ThreadReport } from '../../core/threads/thread-messages.ts'
-import type { LaneName, Operation } from '../../core/operations/index.ts'
+import { laneOf, type LaneName, type Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import { openThreadPorts } from './thread-ports.ts'
 import type { Load } from './batches.ts'
 import { openLane, type Lane, type LaneOptions, type Submission } from './lane.ts'
 import type { Meter } from './replies.ts'
-import { laneOf } from '../../core/operations/index.ts'
 
 export type { Submission } from './lane.ts'
 

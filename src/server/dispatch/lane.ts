@@ -9,12 +9,11 @@ import {
   type ThreadRequest,
   type ThreadReplies,
 } from '../../core/threads/thread-messages.ts'
-import type { Operation } from '../../core/operations/index.ts'
+import { QUEUED_MS_MAX, type Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
 import { openBatches, type Batch, type BatchLimits, type Load } from './batches.ts'
 import type { Queued } from './fair-queue.ts'
-import { QUEUED_MS_MAX } from '../../core/operations/index.ts'
 import { openPending, type Waiter } from './pending.ts'
 import { openReplies, type Meter } from './replies.ts'
 

@@ -9,7 +9,7 @@ import { sha256Hex } from '../sha256.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** The particulars of a kind. Each function takes what a change of this kind proposes; `target` also takes one that ends something. */
+/** The particulars of a kind. Each function takes what a change of this kind proposes; `target` also takes what a change proposes that ends something. */
 interface AuthorityKind {
   /** The target of the changes, as the proposal names it. */
   readonly target: (proposed: Texts) => string

@@ -38,14 +38,14 @@ export const positionColumns = {
 export type LogPosition = RowOf<typeof positionColumns>
 
 /** The entries of one commit. */
-export interface LogBatch {
+export interface LogEntries {
   /** Queues an entry. Calls `entry` only where there is a log. @returns the columns by which its row finds it */
   readonly add: (entry: () => QueuedEntry) => LogPosition
   /** Stores what was queued, by one statement, and by none where nothing was: called after the last `add`. It belongs in the transaction that stores the evidence. */
   readonly statements: () => Statement[]
 }
 
-export function startLogBatch(): LogBatch {
+export function startLogEntries(): LogEntries {
   const logBatch = randomUUID()
   const entries: QueuedEntry[] = []
   return {
@@ -128,7 +128,7 @@ function unpacked({ positions, packed: base64 }: Packed): Item[] {
 export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 
 /** With LOG=off. */
-export const notLogged: LogBatch = { add: () => unlogged, statements: () => [] }
+export const notLogged: LogEntries = { add: () => unlogged, statements: () => [] }
 
 /** One transaction takes so many at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
 const ROWS_MAX = 512

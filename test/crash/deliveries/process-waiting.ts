@@ -2,7 +2,7 @@
 import { openJoinedQueue } from '../../../src/store/queues/job-queue.ts'
 import { openCrypto } from '../../../src/core/signing/crypto.ts'
 import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
-import { startLogBatch } from '../../../src/store/tables/log-queue.ts'
+import { startLogEntries } from '../../../src/store/tables/log-queue.ts'
 import { readWebhookRulesInEffect } from '../../../src/store/tables/webhook-rules.ts'
 import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/operations/process-webhooks.ts'
 import {
@@ -32,7 +32,7 @@ export async function processWaiting({
     pool,
     key: readSigningKeys(keyDir, ['ed25519']).ed25519,
     crypto: openCrypto({ findKey: (keyId) => published.get(keyId), findApproverKey: () => undefined }),
-    startLogBatch,
+    startLogEntries,
     webhookRules: openWebhookRules(await readWebhookRulesInEffect(pool)),
     webhookJobs: openWebhookJobs(openJoinedQueue(pool)),
   })

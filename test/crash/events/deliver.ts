@@ -1,6 +1,6 @@
 // Delivers the events of a database to its one endpoint, as an instance does, until there are no more or the endpoint is disabled.
 import { readSigningKeys } from '../../../src/core/signing/keys.ts'
-import { startLogBatch } from '../../../src/store/tables/log-queue.ts'
+import { startLogEntries } from '../../../src/store/tables/log-queue.ts'
 import type { SignedEvents } from '../../../src/core/operations/sign-events.ts'
 import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
 import { startDelivering } from '../../../src/server/jobs/events.ts'
@@ -17,7 +17,7 @@ export interface Work {
 
 export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
   const pool = patientPool(url, 4)
-  const tools = { pool, key: readSigningKeys(keyDir, ['ed25519']).ed25519, startLogBatch }
+  const tools = { pool, key: readSigningKeys(keyDir, ['ed25519']).ed25519, startLogEntries }
   const ended = Promise.withResolvers<void>()
   /** Works as a worker thread would. */
   async function submit({ operation, body }: Submission) {

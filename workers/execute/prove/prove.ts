@@ -6,7 +6,7 @@ import { Failure } from '../../../src/core/errors/errors.ts'
 import { denied, rejected, type Evaluation, type Mismatch } from '../../../src/core/policy/evaluate.ts'
 import type { AdvisoryLock, Sql } from '../../../src/store/postgres/sql.ts'
 import { verifierOf } from '../../verifiers/index.ts'
-import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../../verifiers/verifier.ts'
+import type { SignalCheck, ConsumedApproval, SignalValue, VerifyWith } from '../../verifiers/verifier.ts'
 import type { LoadedPolicy } from '../../policies.ts'
 import type { Accepted } from '../validate/validate.ts'
 import { canBeNamed, grantsOf } from '../../../src/core/approval-requests/grants.ts'
@@ -16,7 +16,7 @@ import { conclude, evaluateVersion, type Concluded, type StateUnverified } from 
 export interface Observed {
   readonly decision: SignalCheck['decision']
   readonly checks: readonly SignalCheck[]
-  readonly verified: ReadonlyMap<string, Verified>
+  readonly verified: ReadonlyMap<string, SignalValue>
 }
 
 type ProveWith = VerifyWith & { readonly now: Date }
@@ -40,7 +40,7 @@ export async function observe(item: StateUnverified, tools: ProveWith): Promise<
       return { signal: one.signal, seen }
     }),
   )
-  const verified = new Map<string, Verified>()
+  const verified = new Map<string, SignalValue>()
   for (const { signal, seen } of observed) {
     if (seen instanceof Failure) return seen
     if (seen !== undefined) verified.set(signal, seen)
@@ -90,7 +90,7 @@ export async function prove(
   observed: Observed,
   { sql, ...tools }: ProveWith & { sql: Sql },
 ): Promise<ConcludedOnState> {
-  const verified = new Map<string, Verified>()
+  const verified = new Map<string, SignalValue>()
   const consumes: ConsumedApproval[] = []
   const readAll = async (signals: readonly { readonly signal: string }[]) => {
     for (const { signal } of signals) {
@@ -150,7 +150,7 @@ async function isApprovable(
   { transaction }: Accepted,
   { checks }: Observed,
   given: {
-    readonly verified: ReadonlyMap<string, Verified>
+    readonly verified: ReadonlyMap<string, SignalValue>
     readonly decideOn: (granted: Readonly<Record<string, boolean>>) => Promise<Evaluation>
   },
 ): Promise<boolean> {
@@ -170,7 +170,7 @@ async function isApprovable(
 function judged(
   evaluation: Evaluation,
   checks: readonly SignalCheck[],
-  valueOf: (signal: string) => Verified['value'],
+  valueOf: (signal: string) => SignalValue['value'],
 ): Evaluation {
   const mismatches = checks.flatMap(({ signal, declared, verifier }): Mismatch[] => {
     if (declared === undefined) return []
@@ -184,7 +184,7 @@ function judged(
 /** The decision's verifiedSignals (decisions §4): what could be verified, each with what proves it. */
 function shown(
   checks: readonly SignalCheck[],
-  verified: ReadonlyMap<string, Verified>,
+  verified: ReadonlyMap<string, SignalValue>,
 ): Record<string, Json> {
   return Object.fromEntries(
     checks.flatMap(({ signal, verifier }): [string, Json][] => {

@@ -3,7 +3,7 @@ import { sealedText, type Sealed } from '../../../src/store/tables/sealed.ts'
 import { insertBatchSignatures } from '../../../src/store/tables/batch-signatures.ts'
 import { findAuditEvents, type AuditEventRow } from '../../../src/store/tables/audit-events.ts'
 import { closeIntents, findIntents } from '../../../src/store/tables/execution-intents.ts'
-import type { LogBatch, QueuedEntry } from '../../../src/store/tables/log-queue.ts'
+import type { LogEntries, QueuedEntry } from '../../../src/store/tables/log-queue.ts'
 import { classify } from '../../../src/store/postgres/sql-errors.ts'
 import type { Sql } from '../../../src/store/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
@@ -124,7 +124,7 @@ async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<v
 
 type Again = <T>(work: () => Promise<T>) => Promise<T>
 
-export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'clock' | 'newId'>
+export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'clock' | 'newId'>
 
 /**
  * In one transaction.
@@ -132,10 +132,10 @@ export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 
  */
 function commitTogether(
   evidence: readonly Evidence[],
-  { pool, key, startLogBatch }: CommitWith,
+  { pool, key, startLogEntries }: CommitWith,
 ): Promise<(NotStored | undefined)[]> {
   return inTransaction(pool, async (tx) => {
-    const entries = startLogBatch()
+    const entries = startLogEntries()
     const closed = await close(evidence, tx)
     const others = evidence.filter((item) => !closed.has(idOf(item)))
     const ours = evidence.filter((item) => closed.has(idOf(item)))
@@ -160,14 +160,14 @@ function commitTogether(
  */
 export async function whyNotStorable(
   id: string,
-  { pool, startLogBatch, clock, newId }: CommitWith,
+  { pool, startLogEntries, clock, newId }: CommitWith,
 ): Promise<unknown> {
   const rolledBack = new Error('rolled back')
   try {
     return await inTransaction(pool, async (tx) => {
       await closeIntents(tx, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
-      const entries = startLogBatch()
+      const entries = startLogEntries()
       const receipt = { ...row, ...entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
       const record = { ...row, callerId: '', createdAt: clock().toISOString(), seal: '' }
       await tx.run([
@@ -222,7 +222,7 @@ function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<stri
   return closeIntents(tx, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
 }
 
-function rowsOf(evidence: readonly Evidence[], entries: LogBatch) {
+function rowsOf(evidence: readonly Evidence[], entries: LogEntries) {
   const appended = (item: Evidence, body: string) => ({
     businessTransactionId: item.businessTransactionId,
     ordinal: 1,

@@ -2,8 +2,7 @@
 // operation of the threads is charged to is in its row (dispatch/operations.ts).
 import type { Failure } from '../../../core/errors/errors.ts'
 import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
-import type { Operation } from '../../../core/operations/index.ts'
-import { operations, type Cost, type Price } from '../../../core/operations/index.ts'
+import { operations, type Operation, type Cost, type Price } from '../../../core/operations/index.ts'
 import type { Meter } from '../../dispatch/replies.ts'
 import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
