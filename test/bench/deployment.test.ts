@@ -180,12 +180,12 @@ test('a tolerated share of errors is counted and reported', async () => {
 
 test('429 is counted and waited for, and what was due meanwhile is not sent', async () => {
   const said = { 'Retry-After': '1', 'RateLimit-Policy': '"execute";q=120;w=60' }
-  const url = await aProxy(429, '{}', (execution) => execution > 60 && execution < 65, said)
+  const url = await aProxy(429, '{}', (execution) => execution % 40 < 4, said)
   const run = ['execute', '--generator', 'own', '--rate', '50', '--seconds', '2', '--connections', '4']
   const { scenario, stderr } = await measured(url, service.key, ...run)
   expect(scenario.checked).toMatchObject({
     errors: 0,
-    limited: expect.toSatisfy((n: number) => n > 0 && n < 5),
+    limited: expect.toSatisfy((n: number) => n > 0 && n < 100),
   })
   expect(scenario.measurements[0]?.figures['not sent']?.median).toBeGreaterThan(10)
   expect(stderr).toMatch(
