@@ -8,7 +8,7 @@ import { openBook } from '../../src/server/http/gates/book.ts'
 import { openCompute } from '../../src/server/http/gates/compute.ts'
 import { admitReply } from '../../src/server/http/reply-admission.ts'
 
-const exchange: Exchange = {
+const exchange: Omit<Exchange, 'client'> = {
   requestId: randomUUID(),
   method: 'GET',
   path: '/trust-records',
@@ -17,6 +17,7 @@ const exchange: Exchange = {
   wantsTiming: false,
   traceParent: undefined,
   callerId: 'auditor',
+  address: '127.0.0.1',
 }
 
 async function* pages() {
@@ -34,7 +35,12 @@ function aSending() {
     log: (line: Record<string, unknown>) => void lines.push(line),
   }
   const to = (client: string) =>
-    admitReply(streamed(), exchange, { client, hasPlace: false, isOver: async () => is.over }, admitting)
+    admitReply(
+      streamed(),
+      { ...exchange, client },
+      { hasPlace: false, isOver: async () => is.over },
+      admitting,
+    )
   return { is, lines, to }
 }
 

@@ -18,16 +18,8 @@ import { prefersHtml } from './negotiate.ts'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The facts that the head of a request tells. */
-interface Checked {
-  readonly exchange: Exchange
-  /** The name by which queues, shares and budgets are divided. */
-  readonly client: string
-  readonly address: string
-}
-
 /** The head of a request that has passed every check that needs nothing else. */
-export interface CheckedHead extends Checked {
+export interface CheckedHead extends Exchange {
   readonly route: Route
   readonly params: PathParams
   readonly query: URLSearchParams
@@ -35,7 +27,7 @@ export interface CheckedHead extends Checked {
   readonly credential: Credential
 }
 
-export interface RefusedHead extends Checked {
+export interface RefusedHead extends Exchange {
   readonly refused: Failure
   /** The connection ends with the reply. */
   readonly endsConnection?: true
@@ -78,12 +70,12 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
   if (matched.kind !== 'route') {
     const refused =
       matched.kind === 'no such path' ? failures.pathNotFound() : failures.methodNotAllowed(matched.allow)
-    return { ...checkedOf(head, {}, checks), refused }
+    return { ...exchangeOf(head, {}, checks), refused }
   }
   const { route } = matched
   const credential = credentials.identify(head, route, onConsole)
   const callerId = credential instanceof Failure ? undefined : credential.authenticated?.caller.callerId
-  const checked = checkedOf(head, { route, callerId }, checks)
+  const checked = exchangeOf(head, { route, callerId }, checks)
   if (credential instanceof Failure) return { ...checked, refused: credential }
 
   const params = route.fromHead?.(matched.params, head, config) ?? matched.params
@@ -102,15 +94,15 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
   }
 }
 
-function checkedOf(
+function exchangeOf(
   head: Head,
   { route, callerId }: Pick<Exchange, 'route' | 'callerId'>,
   { service, spans }: HeadChecks,
-): Checked {
+): Exchange {
   const { trustProxyHops, authDisabled } = service.config
   const address = clientAddress(head.remoteAddress(), head.header('x-forwarded-for'), trustProxyHops)
   const requestId = head.header('x-request-id')
-  const exchange = {
+  return {
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : randomUUID(),
     method: head.method,
     path: head.path,
@@ -121,7 +113,8 @@ function checkedOf(
     route,
     page: route?.page && prefersHtml(head.header('accept')) ? route.page(service) : undefined,
     callerId,
+    client: callerId ?? (authDisabled ? ANONYMOUS : addressClient(address)),
+    address,
     clientAddress: callerId === undefined ? address : undefined,
   }
-  return { exchange, address, client: callerId ?? (authDisabled ? ANONYMOUS : addressClient(address)) }
 }

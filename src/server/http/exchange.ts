@@ -18,6 +18,9 @@ export interface Exchange {
   /** The page is sent in place of JSON, where the route has one and the client prefers it. */
   readonly page?: KeptDocument | undefined
   readonly callerId?: string | undefined
-  /** Set for a request without a caller. */
+  /** The name by which queues, shares and budgets are divided. */
+  readonly client: string
+  readonly address: string
+  /** Set for a request without a caller: its address. */
   readonly clientAddress?: string | undefined
 }

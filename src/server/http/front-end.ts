@@ -64,9 +64,9 @@ function receive(request: Head, front: FrontEnd): Reception {
   const head = checkHead(request, front)
   const { client } = head
   if ('refused' in head) {
-    const { refused, exchange, endsConnection } = head
+    const { refused, endsConnection } = head
     const { body } = unwantedBody(bodyBytes, client, gates)
-    return { body, endsConnection, reply: () => replyInTurn(refused, exchange, { client, front }) }
+    return { body, endsConnection, reply: () => replyInTurn(refused, head, front) }
   }
   const { cost, body: taken } = head.route
   const funds = cost && gates.compute.look(cost, client)
@@ -80,12 +80,8 @@ function receive(request: Head, front: FrontEnd): Reception {
   }
 }
 
-async function replyInTurn(
-  refused: Failure,
-  exchange: Exchange,
-  { client, front }: { readonly client: string; readonly front: FrontEnd },
-): Promise<Reply> {
-  await front.gates.pace.request(client)
+async function replyInTurn(refused: Failure, exchange: Exchange, front: FrontEnd): Promise<Reply> {
+  await front.gates.pace.request(exchange.client)
   return reply(refused, exchange, front)
 }
 
@@ -95,24 +91,23 @@ async function answer(
   reading: Promise<Uint8Array | undefined>,
   front: FrontEnd,
 ): Promise<Reply | undefined> {
-  const { route, exchange, client } = head
+  const { route, callerId, client, address } = head
   const { gates } = front
   using place = plan.place
   const arriving = arrival(reading, plan)
   await gates.pace.request(client)
-  const { callerId } = exchange
-  const passed = await gates.pass({ limit: route.limit, callerId, address: head.address, funds })
+  const passed = await gates.pass({ limit: route.limit, callerId, address, funds })
   const fields = passed instanceof Failure ? {} : passed
   const refused = passed instanceof Failure ? passed : await whyNotServed(head, front)
   if (refused !== undefined) {
     // A body of an execution is charged to nothing: its length has a bound of its own, and its refusal is counted.
     if (plan.body === 'read' && route.cost !== undefined)
       gates.compute.chargeBody(route.cost, client, bodyBytes)
-    return await reply(refused, exchange, front, fields)
+    return await reply(refused, head, front, fields)
   }
   const body = await arriving
   if (body === undefined) return undefined
-  if (body instanceof Failure) return await reply(body, exchange, front, fields)
+  if (body instanceof Failure) return await reply(body, head, front, fields)
   return await perform(head, body, { fields, hasPlace: place !== undefined, front })
 }
 
@@ -137,7 +132,7 @@ async function perform(
     front,
   }: { readonly fields: Fields; readonly hasPlace: boolean; readonly front: FrontEnd },
 ): Promise<Reply> {
-  const { route, exchange, credential, client } = head
+  const { route, credential, client } = head
   const { service, gates, credentials } = front
   const outcome = await handled(
     head,
@@ -145,12 +140,12 @@ async function perform(
     route.method === 'GET' ? { ...service, pool: gates.reads(client) } : service,
   )
   const ended = mustStillBeAuthenticated(head) ? await credentials.ended(credential) : undefined
-  if (ended !== undefined) return reply(ended, exchange, front, fields)
+  if (ended !== undefined) return reply(ended, head, front, fields)
   const cookie = await renewedCookie(head, front)
   const isOver = async () => (await credentials.ended(credential)) !== undefined
-  const admitted = admitReply(outcome, exchange, { client, hasPlace, isOver }, front)
+  const admitted = admitReply(outcome, head, { hasPlace, isOver }, front)
   const isOfSession = credential.session !== undefined && !(admitted instanceof Failure)
-  return reply(isOfSession ? askedAgain(admitted) : admitted, exchange, front, { ...fields, ...cookie })
+  return reply(isOfSession ? askedAgain(admitted) : admitted, head, front, { ...fields, ...cookie })
 }
 
 /** A session lasts while it is used. A request that waits is a page that only watches, and does not keep its session alive. */

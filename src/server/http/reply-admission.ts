@@ -16,7 +16,6 @@ const PACE_MS_MAX = 5_000
 
 /** The client that gets a reply. */
 interface Reader {
-  readonly client: string
   /** Whether its request holds a place in memory until it is answered, as one with a body does. */
   readonly hasPlace: boolean
   /** Whether its key was revoked or has expired, or its session has ended, since it authenticated. */
@@ -39,7 +38,7 @@ export function admitReply(
   admitting: Admitting,
 ): Answer | Failure {
   const { gates } = admitting
-  const { client, hasPlace } = reader
+  const { client } = exchange
   const answer = outcome instanceof Failure ? outcome : conditional(outcome, exchange.ifNoneMatch)
   const isSent = !(answer instanceof Failure) && exchange.method !== 'HEAD'
   if (isSent && answer.texts !== undefined) {
@@ -48,9 +47,9 @@ export function admitReply(
   }
   const body = isSent ? encoded(answer.body) : ''
   const bytes = Buffer.byteLength(body)
-  charge(outcome, exchange, { client, bytes, compute: gates.compute })
+  charge(outcome, exchange, { bytes, compute: gates.compute })
   // A client that does not read a large reply must not fill the memory.
-  if (!isSent || bytes < bounds.largeReplyBytes || hasPlace) return answer
+  if (!isSent || bytes < bounds.largeReplyBytes || reader.hasPlace) return answer
   return untilSent({ ...answer, body }, gates.hold('inFlight', client, bytes))
 }
 
@@ -62,8 +61,8 @@ function untilSent(answer: Answer, held: ReturnType<Gates['hold']>): Answer | Fa
 /** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
 async function* paced(
   texts: AsyncIterable<string>,
-  { route, requestId, path, callerId: caller }: Exchange,
-  { client, isOver }: Reader,
+  { route, requestId, path, client, callerId: caller }: Exchange,
+  { isOver }: Reader,
   { gates: { compute }, service, log }: Admitting,
 ): AsyncGenerator<string, void> {
   try {
@@ -88,8 +87,8 @@ async function* paced(
 /** The result of a thread is charged by the thread's time, and a refusal for want of capacity is not charged. */
 function charge(
   outcome: Answer | Failure,
-  { route }: Exchange,
-  { client, bytes, compute }: { readonly client: string; readonly bytes: number; readonly compute: Compute },
+  { route, client }: Exchange,
+  { bytes, compute }: { readonly bytes: number; readonly compute: Compute },
 ): void {
   const isByThread = !(outcome instanceof Failure) && outcome.times !== undefined
   const isRefused = outcome.status === 429 || outcome.status === 503
