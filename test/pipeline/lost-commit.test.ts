@@ -32,20 +32,48 @@ const statusesOf = async (batch: readonly object[]) =>
 
 describe('the claim', () => {
   // proves fault: The connection is lost at the COMMIT of a claim, before
-  test('not committed: 503, and the ids are free', async () => {
+  // proves fault: The connection is lost at the COMMIT of a claim, after the server
+  test.each([
+    ['not committed: it is claimed again', 'before'],
+    ['committed: its own authorization is found', 'after'],
+  ] as const)('%s, and the execution goes on', async (_, fate) => {
     const batch = aBatch()
-    proxy.lose('before')
+    proxy.lose(fate)
+    expect(await statusesOf(batch)).toEqual([200, 200, 200])
+    expect(await statusesOf(batch)).toEqual([409, 409, 409])
+  })
+
+  test('committed, of a batch with ids that were taken before: they are told apart', async () => {
+    const [taken, ...free] = aBatch()
+    expect(await statusesOf([taken!])).toEqual([200])
+    // The message fails, and is lost only after that: the claim of each goes on in a transaction.
+    proxy.lose('pass', 'after')
+    expect(await statusesOf([taken!, ...free])).toEqual([503, 503, 503])
+    expect((await readStored(database.pool)).inDoubt.isSupersetOf(new Set(idsOf(free)))).toBe(true)
+  })
+
+  test('committed, with nothing to execute: 503, and a repeat is a duplicate', async () => {
+    const unknown = aTransaction({ policy: { name: 'nobody-knows', version: '1' } })
+    proxy.lose('after')
+    expect(await statusesOf([unknown])).toEqual([503])
+    expect(await statusesOf([unknown])).toEqual([409])
+  })
+
+  // proves fault: The connection is lost at the COMMIT of a claim, before
+  test('not committed, and the second attempt is lost too: 503, and the ids are free', async () => {
+    const batch = aBatch()
+    proxy.lose('before', 'before')
     expect(await statusesOf(batch)).toEqual([503, 503, 503])
-    expect((await readStored(database.pool)).claimed).toEqual(new Set())
+    expect((await readStored(database.pool)).claimed.isDisjointFrom(new Set(idsOf(batch)))).toBe(true)
     expect(await statusesOf(batch)).toEqual([200, 200, 200])
   })
 
   // proves fault: The connection is lost at the COMMIT of a claim, after the server
-  test('committed: 503, nothing is executed then or later, and the intents are in doubt', async () => {
+  test('committed, and its outcome cannot be read: 503, nothing is executed then or later, and the intents are in doubt', async () => {
     const batch = aBatch()
-    proxy.lose('after')
+    proxy.lose('after', 'before')
     expect(await statusesOf(batch)).toEqual([503, 503, 503])
-    expect((await readStored(database.pool)).inDoubt).toEqual(new Set(idsOf(batch)))
+    expect((await readStored(database.pool)).inDoubt.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
     expect(await statusesOf(batch)).toEqual([409, 409, 409])
   })
 })
@@ -70,7 +98,8 @@ describe('the evidence', () => {
       `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
       [id],
     )
-    proxy.lose('after', 'after')
+    // The message of each attempt fails, because an intent is closed; its transaction commits.
+    proxy.lose('pass', 'after', 'pass', 'after')
     const answered = await finish(await Promise.all(deferred), thread)
     expect(answered).toMatchObject([{ answer: { status: 502 } }])
     const { rows } = await database.pool.query<{ body: string }>(

@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { Client } from 'pg'
 
+/** What a server sends when it has done with a message. */
+const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05')
+
 export interface LostCommits {
   /** The same database, through here. */
   readonly url: string
@@ -29,7 +32,7 @@ export async function loseCommits(databaseUrl: string): Promise<LostCommits> {
     let deaf = false
     let unheard = Buffer.alloc(0)
     client.on('data', (bytes) => {
-      // The text of a simple query ends with a NUL, and so does the tag that confirms it.
+      // The name of the statement ends with a NUL.
       const fate = bytes.includes('COMMIT\0') ? fates.shift() : undefined
       deaf ||= fate === 'after'
       if (fate === 'before') drop()
@@ -38,7 +41,7 @@ export async function loseCommits(databaseUrl: string): Promise<LostCommits> {
     postgres.on('data', (bytes) => {
       if (deaf) unheard = Buffer.concat([unheard, bytes])
       else client.write(bytes)
-      if (unheard.includes('COMMIT\0')) drop()
+      if (unheard.includes(READY_FOR_QUERY)) drop()
     })
   })
   server.listen(0, '127.0.0.1')

@@ -1,13 +1,14 @@
 // Some errors mean that a database is away; a broken connection does nothing to its thread.
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { classify, isUnavailable } from '../../src/store/postgres/sql-errors.ts'
+import { classify, isUnavailable, mayHaveCommitted } from '../../src/store/postgres/sql-errors.ts'
 import { openPool, type Sql } from '../../src/store/postgres/sql.ts'
-import { inTransaction } from '../../src/store/postgres/transaction.ts'
+import { inOneMessage, inTransaction } from '../../src/store/postgres/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase
@@ -137,5 +138,54 @@ describe('the database is there', () => {
     })
     const { rows } = await pool.query('SELECT FROM receipts')
     expect(rows).toEqual([])
+  })
+})
+
+const one = (name: string, id: string) => ({
+  name,
+  text: `INSERT INTO receipts VALUES ($1::uuid, 1, '{}') /* ${name} */`,
+  rows: [[id]],
+})
+
+describe('one message', () => {
+  test.each(['first', 'second', 'third'])(
+    'whose %s statement fails for its rows stores nothing, and its connection goes on and knows what it has prepared',
+    async (failing) => {
+      const single = openPool(database.url, 1)
+      const processes = `SELECT pg_backend_pid() AS pid`
+      const before = await single.query(processes)
+      const names = ['first', 'second', 'third']
+      const ids = new Map(names.map((name) => [name, randomUUID()]))
+      const all = () => names.map((name) => one(name, ids.get(name)!))
+      await inTransaction(single, (tx) => tx.run([one('apart', ids.get(failing)!)]))
+      for (const _ of ['prepares', 'has prepared'])
+        expect(classify(await inOneMessage(single, all()))).toEqual({ kind: 'taken' })
+      await single.query('DELETE FROM receipts WHERE business_transaction_id = $1', [ids.get(failing)])
+      expect(await inOneMessage(single, all())).toBeUndefined()
+      const { rows } = await single.query('SELECT FROM receipts WHERE business_transaction_id = ANY ($1)', [
+        [...ids.values()],
+      ])
+      expect(rows).toHaveLength(3)
+      expect((await single.query(processes)).rows).toEqual(before.rows)
+      await single.end()
+    },
+  )
+
+  test('with a statement that cannot be parsed closes its connection, and the next one is sound', async () => {
+    const single = openPool(database.url, 1)
+    const mistaken = { name: 'mistaken', text: 'INSERT INTO nothing VALUES (1)', rows: [] }
+    const failure = await inOneMessage(single, [one('first', randomUUID()), mistaken])
+    expect(classify(failure)).toEqual({ kind: 'refused', sqlState: '42P01' })
+    expect(mayHaveCommitted(failure)).toBe(false)
+    expect(await inOneMessage(single, [one('first', randomUUID())])).toBeUndefined()
+    await single.end()
+  })
+
+  test('without an answer may have committed, and where no connection is to be had nothing was sent', async () => {
+    const ends = { name: 'ends', text: 'SELECT pg_terminate_backend(pg_backend_pid())', rows: [] }
+    expect(mayHaveCommitted(await inOneMessage(pool, [ends]))).toBe(true)
+    const nobody = openPool('postgres:///x?host=/nothing/here', 1)
+    await expect(inOneMessage(nobody, [ends])).rejects.toSatisfy(isUnavailable)
+    await nobody.end()
   })
 })

@@ -1,13 +1,19 @@
-// Fourth stage, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
+// Fourth stage, the first that acts: ids, nonces and intents of a batch in one message, before any connector is called.
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import { failureOf } from '../../src/core/errors/failure-of.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
-import { claimTransactions } from '../../src/store/tables/business-transactions.ts'
+import {
+  claimAllTransactions,
+  claimTransactions,
+  readAuthorization,
+} from '../../src/store/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/store/tables/execution-intents.ts'
 import { insertHistoryEntries, insertHistoryGroups } from '../../src/store/tables/history-entries.ts'
 import { insertRefusals } from '../../src/store/tables/refusal-records.ts'
-import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
+import { isOfRows, mayHaveCommitted } from '../../src/store/postgres/sql-errors.ts'
+import { takeLocks } from '../../src/store/postgres/sql.ts'
+import { inOneMessage, inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import type { Authorized, Claimable } from './decide/authorize.ts'
 import type { ThreadContext } from '../context.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
@@ -30,8 +36,8 @@ type NotClaimed = Failure | undefined
  * Claims a batch: all or nothing per transaction, once across all instances.
  * @param claimable in the order of arrival; an id may occur more than once, and the first one claims it
  * @returns the released ones, and the answers of the others: 409 where the id was taken, 503 with nothing executed where the database is
- *   away or refuses evidence. Where the answer to the COMMIT was lost, the id may be claimed all the same: a repeat is then answered
- *   409, and the intent ends in doubt
+ *   away or refuses evidence. Where it is away before the outcome of a lost message is known, the id may be claimed all the same: a
+ *   repeat is then answered 409, and the intent ends in doubt
  */
 export async function claim(
   claimable: readonly (Claimable | Finished)[],
@@ -45,7 +51,7 @@ export async function claim(
   const { firsts, placeOf } = firstOfEachId(stillGoing(claimable))
   const notClaimed = await inIdOrder(firsts, idOf, (sorted) =>
     togetherOrAlone<Claimable, NotClaimed>(sorted, {
-      work: (some) => inTransaction(pool, (tx) => claimTogether(tx, some, tools)),
+      work: (some) => claimInOneMessage(some, { pool, ...tools }),
       failed: failureOf,
     }),
   )
@@ -85,6 +91,51 @@ function firstOfEachId(items: readonly Claimable[]) {
 
 interface ClaimWith extends Pick<ThreadContext, 'startLogEntries' | 'existingStreams'> {
   readonly now: Date
+}
+
+/**
+ * Nearly every batch is claimed by one message, which an id that is taken fails as a whole. What has failed is claimed again in a
+ * transaction, which tells the ids apart and waits for whoever holds them.
+ *
+ * @param items sorted by id, each id once
+ */
+async function claimInOneMessage(
+  items: readonly Claimable[],
+  { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
+): Promise<NotClaimed[]> {
+  const failure = await inOneMessage(pool, [
+    ...claimAllTransactions(items.map(transactionRow)),
+    ...rowsOfClaim(items, tools),
+  ])
+  if (failure === undefined) return items.map(() => undefined)
+  const isLost = mayHaveCommitted(failure)
+  if (!isLost && !isOfRows(failure)) throw failure
+  return inTransaction(pool, async (tx) => {
+    // In one order also on Citus, which takes the locks of a statement's rows shard by shard.
+    await takeLocks(
+      tx,
+      items.map((item) => ({ key: idOf(item) })),
+    )
+    const notClaimed = await claimTogether(tx, items, tools)
+    return isLost ? asLost(tx, items, { notClaimed, failure }) : notClaimed
+  })
+}
+
+/**
+ * The answer of a message was lost: it has claimed all of `items` or none. The claim behind it has waited for its end, and one signed
+ * authorization of ours that stands in the database tells of all. A batch without one has nothing to execute, and stays unknown: 503.
+ */
+async function asLost(
+  tx: Transaction,
+  items: readonly Claimable[],
+  { notClaimed, failure }: { readonly notClaimed: NotClaimed[]; readonly failure: unknown },
+): Promise<NotClaimed[]> {
+  if (notClaimed.every((taken) => taken === undefined)) return notClaimed
+  const authorized = items.find((item) => item.outcome === 'approved')
+  if (authorized === undefined) throw failure
+  const hasCommitted =
+    (await readAuthorization(tx, idOf(authorized))) === authorized.authorization.signed.text
+  return hasCommitted ? items.map(() => undefined) : notClaimed
 }
 
 /**

@@ -10,7 +10,7 @@ const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const
 /** A statement over any number of rows. */
 interface RowsStatement<Row, Returned> {
   readonly name: string
-  /** `$columns` stands for the names of the columns; `$rows` for the rows, each in brackets: after VALUES, or in IN (…) if they have one column. */
+  /** `$columns` stands for the names of the columns; `$rows` for the rows, each in brackets: after VALUES, or in IN (…) if they have one column; `$size` for their number. */
   readonly text: string
   readonly columns: Columns<Row>
   readonly returns?: Returns<Returned>
@@ -119,6 +119,7 @@ function textFor<Row>({ name, text, columns }: RowsStatement<Row, unknown>, size
     sized = text
       .replace('$columns', Object.keys(columns).join(', '))
       .replace('$rows', Array.from({ length: size }, (_, r) => row(r)).join(', '))
+      .replace('$size', String(size))
     texts.set(key, sized)
   }
   return sized

@@ -86,3 +86,21 @@ const UNAVAILABLE: Readonly<Record<DatabaseTrouble['kind'], boolean>> = {
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE[classify(error).kind]
 }
+
+const OF_ROWS: ReadonlySet<DatabaseTrouble['kind']> = new Set(['taken', 'values', 'deadlock'])
+
+/**
+ * Whether a statement failed for its rows, or for others who write the same ones: it is undone for certain, other statements may succeed, and
+ * its connection is sound.
+ */
+export function isOfRows(error: unknown): boolean {
+  return OF_ROWS.has(classify(error).kind)
+}
+
+/** SQLSTATEs, or their classes, with which a server ends a connection: it may have committed before. */
+const CONNECTION_ENDED = /^(08|25P|57P|XX)/
+
+/** Whether a transaction whose COMMIT was sent may have committed although it failed: its answer may have been lost with the connection. */
+export function mayHaveCommitted(error: unknown): boolean {
+  return !(error instanceof DatabaseError) || CONNECTION_ENDED.test(error.code ?? '')
+}

@@ -52,8 +52,8 @@ export interface StatementResult {
 /**
  * Sends statements as one pipeline.
  * @returns a result for each statement
- * @throws as any statement does. Then none of them took effect, or all did but the answer was lost. Close the connection: which of the
- *   statements it has prepared is not known
+ * @throws as any statement does. Then none of them took effect, or all did but the answer was lost. Close the connection, unless the
+ *   failed statement is known to have been parsed: of that one alone it is not known here whether the server has prepared it
  */
 export function sendStatements(
   client: Pick<ClientBase, 'query'>,
@@ -85,6 +85,8 @@ class StatementBatch extends Query {
   callback: (error: Error | null, results: StatementResult[]) => void
   private statements: readonly Statement<unknown>[]
   private results: StatementResult[] = []
+  /** The statements that this message prepares, by their places in it. Most messages prepare none. */
+  private readonly preparing = new Map<number, string>()
   /** The rows of the statement that is being answered. `rows` is an option of pg's. */
   private arrived: Fields[] = []
 
@@ -99,9 +101,12 @@ class StatementBatch extends Query {
     const names = prepared.get(connection) ?? new Set()
     prepared.set(connection, names)
     const messages = new WireMessages()
-    for (const { name, text, rows } of this.statements) {
-      if (!names.has(name)) messages.parse(name, text)
-      names.add(name)
+    for (const [place, { name, text, rows }] of this.statements.entries()) {
+      if (!names.has(name)) {
+        messages.parse(name, text)
+        names.add(name)
+        this.preparing.set(place, name)
+      }
       messages.bind(name, rows)
       messages.execute()
     }
@@ -119,7 +124,10 @@ class StatementBatch extends Query {
     this.arrived = []
   }
 
-  handleError(error: Error): void {
+  handleError(error: Error, connection: Connection): void {
+    // The server has skipped what stands behind the statement that failed.
+    const failed = this.results.length
+    for (const [place, name] of this.preparing) if (place > failed) prepared.get(connection)?.delete(name)
     this.callback(error, [])
   }
 

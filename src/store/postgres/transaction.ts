@@ -1,5 +1,6 @@
-// Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`.
+// Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`; or all of it in one message.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
+import { isOfRows } from './sql-errors.ts'
 import { rowReader, sendStatements, type Statement, type StatementResult } from './statement-batch.ts'
 import type { Sql } from './sql.ts'
 
@@ -16,6 +17,32 @@ export interface Transaction extends Sql {
 
 const BEGIN: Statement = { name: 'BEGIN', text: 'BEGIN', rows: [] }
 const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', rows: [] }
+const ROLLBACK: Statement = { name: 'ROLLBACK', text: 'ROLLBACK', rows: [] }
+
+/**
+ * Runs statements as one transaction, which needs one round trip. BEGIN and COMMIT travel in the same message: without them Citus would commit
+ * the first statement on its own.
+ *
+ * @returns why it failed; undefined where it has committed. See `mayHaveCommitted`
+ * @throws Error where no connection is to be had: nothing was sent then
+ */
+export async function inOneMessage(
+  pool: Pick<Pool, 'connect'>,
+  statements: readonly Statement<unknown>[],
+): Promise<unknown> {
+  const client = await pool.connect()
+  try {
+    await sendStatements(client, [BEGIN, ...statements, COMMIT])
+    client.release()
+    return undefined
+  } catch (error) {
+    // Whoever uses the connection next is served behind the ROLLBACK, and does not wait for it.
+    const rollback = isOfRows(error) ? sendStatements(client, [ROLLBACK]) : undefined
+    rollback?.catch(() => undefined)
+    client.release(rollback === undefined)
+    return error
+  }
+}
 
 /** Runs `work` in one transaction. Whatever it throws, and whatever it has sent that fails, rolls everything back. */
 export async function inTransaction<T>(

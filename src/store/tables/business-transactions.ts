@@ -1,6 +1,6 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readOwnedPage, type Page, type PageRange } from './page.ts'
-import { overRows } from '../postgres/rows.ts'
+import { overRows, type Columns } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { asText } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -17,6 +17,27 @@ interface BusinessTransactionRow {
   readonly executionAuthorization: string | null
 }
 
+const columns = {
+  business_transaction_id: ['uuid', (row) => row.businessTransactionId],
+  caller_id: ['text', (row) => row.callerId],
+  created_at: ['timestamptz', (row) => row.createdAt],
+  body: ['text', (row) => row.body],
+  execution_authorization: ['text', (row) => row.executionAuthorization],
+} satisfies Columns<BusinessTransactionRow>
+
+/**
+ * Claims ids, once across all instances: the unique index decides. A claim of an id that another transaction is inserting waits for that
+ * transaction to end.
+ * @param rows sorted by id, each id once: two batches that insert in different orders would deadlock on each other's ids
+ * @returns statements that fail with a unique violation (`taken`) where any id was claimed before: then none of them is
+ */
+export const claimAllTransactions = overRows<BusinessTransactionRow>({
+  name: 'business_transactions_claim_all',
+  text: `
+    INSERT INTO business_transactions ($columns) VALUES $rows`,
+  columns,
+})
+
 const claim = overRows<BusinessTransactionRow, { id: string }>({
   name: 'business_transactions_claim',
   text: `
@@ -24,20 +45,12 @@ const claim = overRows<BusinessTransactionRow, { id: string }>({
     VALUES $rows
     ON CONFLICT DO NOTHING
     RETURNING business_transaction_id`,
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    caller_id: ['text', (row) => row.callerId],
-    created_at: ['timestamptz', (row) => row.createdAt],
-    body: ['text', (row) => row.body],
-    execution_authorization: ['text', (row) => row.executionAuthorization],
-  },
+  columns,
   returns: { id: asText },
 })
 
 /**
- * Claims ids, once across all instances: the unique index decides. A claim of an id that another transaction is inserting waits for that
- * transaction to end.
- * @param rows sorted by id, each id once: two batches that insert in different orders would deadlock on each other's ids
+ * Claims those of the ids that are free, as `claimAllTransactions`.
  * @returns the ids that this call claimed
  */
 export async function claimTransactions(
@@ -56,6 +69,17 @@ export async function isClaimed(sql: Sql, id: string): Promise<boolean> {
     values: [id],
   })
   return result.rows.length > 0
+}
+
+/** The signed execution authorization that a transaction's row holds, canonical text; null where it has none, or there is no row. */
+export async function readAuthorization(sql: Sql, id: string): Promise<string | null> {
+  const { rows } = await sql.query<{ authorization: string | null }>({
+    name: 'business_transactions_authorization',
+    text: `
+      SELECT execution_authorization AS "authorization" FROM business_transactions WHERE business_transaction_id = $1::uuid`,
+    values: [id],
+  })
+  return rows[0]?.authorization ?? null
 }
 
 /** One transaction's canonical text; null when there is none or `callerId` does not own it. `callerId` null reads any owner's. */

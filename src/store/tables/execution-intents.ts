@@ -42,30 +42,49 @@ export const releaseIntents = overRows<ExecutionIntentRow>({
   },
 })
 
-const close = (state: 'FINALIZED' | 'ERRORED') =>
+/** Sorted ids of intents by how they end, so that equal lists make equal statements. */
+interface EvidencedIntents {
+  readonly FINALIZED: readonly string[]
+  readonly ERRORED: readonly string[]
+}
+
+const closing = (state: keyof EvidencedIntents) => `
+  UPDATE execution_intents SET state = '${state}', closed_at = now()
+  WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
+  RETURNING business_transaction_id`
+const byId = { business_transaction_id: ['uuid', (id: string) => id] } as const
+
+const close = (state: keyof EvidencedIntents) =>
   overRows<string, { id: string }>({
     name: `execution_intents_close_${state.toLowerCase()}`,
-    text: `
-      UPDATE execution_intents SET state = '${state}', closed_at = now()
-      WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
-      RETURNING business_transaction_id`,
-    columns: { business_transaction_id: ['uuid', (id) => id] },
+    text: closing(state),
+    columns: byId,
     returns: { id: asText },
   })
 const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
  * Ends released intents. An intent that is no longer RELEASED is left alone: its outcome is decided.
- * @param ends sorted ids of each end, so that equal lists make equal statements
  * @returns the ids that this call closed
  */
-export async function closeIntents(
-  transaction: Transaction,
-  ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
-): Promise<Set<string>> {
+export async function closeIntents(transaction: Transaction, ends: EvidencedIntents): Promise<Set<string>> {
   const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAs[state](ends[state]))
   const closed = await transaction.run(statements)
   return new Set(closed.flat().map(({ id }) => id))
+}
+
+const closeAll = (state: keyof EvidencedIntents) =>
+  overRows<string, { closed: string }>({
+    name: `execution_intents_close_all_${state.toLowerCase()}`,
+    text: `WITH closed AS (${closing(state)}) SELECT 1 / (count(*) = $size)::integer FROM closed`,
+    columns: byId,
+    returns: { closed: asText },
+  })
+const closeAllAs = { FINALIZED: closeAll('FINALIZED'), ERRORED: closeAll('ERRORED') }
+
+/** Ends released intents. @returns statements that divide by zero (`values`) where any of them is no longer RELEASED: then none of them ends */
+export function closeAllIntents(ends: EvidencedIntents): Statement<{ closed: string }>[] {
+  return (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAllAs[state](ends[state]))
 }
 
 /** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */

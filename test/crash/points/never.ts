@@ -6,16 +6,22 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'Executions of one batch share a signature, and each is killed alone. Nothing is stored or sent between these awaits.':
     ['src/core/signing/signature.ts:signTogether:1', 'src/core/signing/signature.ts:signHead:1'],
 
-  'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
+  'The answer of a message is lost, an id is taken, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     [
-      'workers/execute/store/commit.ts:commitTogether:2',
-      'workers/execute/store/commit.ts:commitTogether:4',
+      'src/store/tables/business-transactions.ts:readAuthorization:1',
+      'src/store/tables/execution-intents.ts:closeIntents:1',
+      'workers/execute/claim.ts:asLost:1',
+      'workers/execute/claim.ts:claimInOneMessage:2',
+      'workers/execute/claim.ts:claimInOneMessage:3',
+      'workers/execute/store/commit.ts:commitApart:1',
+      'workers/execute/store/commit.ts:commitApart:2',
+      'workers/execute/store/commit.ts:commitApart:4',
       'workers/execute/store/commit.ts:lateEvents:1',
       'workers/execute/store/commit.ts:storedBefore:1',
     ],
 
   'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
-    'workers/execute/store/commit.ts:commitTogether:3',
+    'workers/execute/store/commit.ts:commitApart:3',
     'workers/execute/store/commit.ts:mustBeVisible:1',
     'src/store/tables/execution-intents.ts:findIntents:1',
   ],

@@ -2,11 +2,11 @@
 import { sealedText, type Sealed } from '../../../src/store/tables/sealed.ts'
 import { insertBatchSignatures } from '../../../src/store/tables/batch-signatures.ts'
 import { findAuditEvents, type AuditEventRow } from '../../../src/store/tables/audit-events.ts'
-import { closeIntents, findIntents } from '../../../src/store/tables/execution-intents.ts'
+import { closeAllIntents, closeIntents, findIntents } from '../../../src/store/tables/execution-intents.ts'
 import type { LogEntries, QueuedEntry } from '../../../src/store/tables/log-queue.ts'
-import { classify } from '../../../src/store/postgres/sql-errors.ts'
+import { classify, isOfRows } from '../../../src/store/postgres/sql-errors.ts'
 import type { Sql } from '../../../src/store/postgres/sql.ts'
-import { inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
+import { inOneMessage, inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
 import { auditAndLog, auditRow } from '../../evidence/recording.ts'
@@ -127,10 +127,25 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>
 export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'clock' | 'newId'>
 
 /**
- * In one transaction.
+ * In one message; where an intent is closed already, or a record stands, in a transaction that tells them apart.
  * @returns in the order of `evidence` why each is not stored: only because somebody else has closed its intent
  */
-function commitTogether(
+async function commitTogether(
+  evidence: readonly Evidence[],
+  tools: CommitWith,
+): Promise<(NotStored | undefined)[]> {
+  const entries = tools.startLogEntries()
+  const failure = await inOneMessage(tools.pool, [
+    ...closeAllIntents(idsByEnd(evidence)),
+    ...storeRecords(rowsOf(evidence, entries)),
+    ...entries.statements(),
+  ])
+  if (failure === undefined) return evidence.map(() => undefined)
+  if (!isOfRows(failure)) throw failure
+  return commitApart(evidence, tools)
+}
+
+function commitApart(
   evidence: readonly Evidence[],
   { pool, key, startLogEntries }: CommitWith,
 ): Promise<(NotStored | undefined)[]> {
@@ -217,9 +232,13 @@ function lateEvent(
 
 /** Closes the intents first, which locks them: the transaction that finds one still RELEASED decides its outcome, and later ones find none. */
 function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<string>> {
+  return closeIntents(tx, idsByEnd(evidence))
+}
+
+function idsByEnd(evidence: readonly Evidence[]) {
   const ids = (state: Evidence['end']) =>
     evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
-  return closeIntents(tx, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
+  return { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') }
 }
 
 function rowsOf(evidence: readonly Evidence[], entries: LogEntries) {
