@@ -40,7 +40,7 @@ export const closing: Scenario = {
     const { businessTransactionId } = JSON.parse(body) as { businessTransactionId: string }
     const stored = await copyInDoubt(own.database, businessTransactionId)
     return {
-      kinds: [deliveries(DELIVERY, { webhook_events: 1, provider_confirmations: 1 })],
+      kinds: [deliveries(DELIVERY, { deliveries: 1, confirmations: 1 })],
       senders: senders.map((sender) => ({ ...sender, stored })),
     }
   },

@@ -87,8 +87,6 @@ const NOT_COMPARED = new Set<string>([
   'errors',
   '429s',
   'not sent',
-  'batch mean',
-  'batch max',
   'generator',
   'its core %',
   'steal %',
@@ -98,7 +96,13 @@ const NOT_COMPARED = new Set<string>([
 function differencesOf(scenario: string, before: Measurement, after: Measurement): Difference[] {
   return Object.entries(after.figures).flatMap(([figure, now]) => {
     const old = before.figures[figure]
-    if (NOT_COMPARED.has(figure) || old === undefined || !(Math.abs(old.median) > 0)) return []
+    if (
+      NOT_COMPARED.has(figure) ||
+      figure.startsWith('batch ') ||
+      old === undefined ||
+      !(Math.abs(old.median) > 0)
+    )
+      return []
     const change = (now.median - old.median) / Math.abs(old.median)
     const isKnown = old.values.length > 1 && now.values.length > 1
     const noise = isKnown

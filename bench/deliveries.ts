@@ -10,9 +10,9 @@ const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"p
 
 /**
  * @param body with `{{0}}`, so that no two are alike
- * @param stores rows for each
+ * @param leaves what each of them leaves behind
  */
-export function deliveries(body: string, stores: RequestKind['stores'] & object): RequestKind {
+export function deliveries(body: string, leaves: RequestKind['leaves'] & object): RequestKind {
   return {
     name: 'delivery',
     method: 'POST',
@@ -21,7 +21,7 @@ export function deliveries(body: string, stores: RequestKind['stores'] & object)
     headers: { [`X-${PROVIDER}-Event-Id`]: 'evt_{{0}}' },
     hmac: { header: `X-${PROVIDER}-Signature`, secret: WEBHOOK_SECRET },
     status: 200,
-    stores,
+    leaves,
   }
 }
 
@@ -32,7 +32,7 @@ export const webhook: Scenario = {
   connections: [64, 256],
   settle: drained,
   setUp: ({ subject }) => ({
-    kinds: [deliveries(DELIVERY, { webhook_events: 1, audit_events: 1 })],
+    kinds: [deliveries(DELIVERY, { deliveries: 1, 'audit events': 1 })],
     senders: subject.senders,
   }),
 }

@@ -1,56 +1,8 @@
-// These must be true before a figure is printed: every answer is stored, and a sample of it verifies offline, with the published
-// keys and the code that any reader uses (src/formats/verifier, an implementation other than the service's).
-import type { Client } from 'pg'
+// What must be true of answered requests before a figure is printed, besides their number (bench/left.ts): a sample of the evidence
+// verifies offline, with the published keys and the code that any reader uses (src/formats/verifier, an implementation other than the
+// service's), and its executions are closed.
 import { verifyEvidence } from '../src/formats/verifier/index.ts'
 import { call, type Target } from './calls.ts'
-import { sum } from './figures.ts'
-import type { Replies } from './load.ts'
-import type { RequestKind } from './request.ts'
-
-/** The tables that requests of the bench write to. */
-const TABLES = [
-  'business_transactions',
-  'execution_intents',
-  'trust_records',
-  'verifications',
-  'receipts',
-  'refusal_records',
-] as const
-
-/** And those that only some of them write to. */
-function tablesOf(kinds: readonly RequestKind[]): string[] {
-  return [...new Set([...TABLES, ...kinds.flatMap(({ stores = {} }) => Object.keys(stores))])]
-}
-
-type Rows = Readonly<Record<string, number>>
-
-export async function countRows(database: Client, kinds: readonly RequestKind[]): Promise<Rows> {
-  const counts = tablesOf(kinds).map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`)
-  const finalized = `(SELECT count(*)::integer FROM execution_intents WHERE state = 'FINALIZED') AS finalized`
-  const { rows } = await database.query<Rows>(`SELECT ${[...counts, finalized].join(', ')}`)
-  return rows[0] ?? {}
-}
-
-/** @returns every table that has grown by another number of rows than the acknowledged replies say */
-export function miscounted(
-  { from, to }: { from: Rows; to: Rows },
-  kinds: readonly RequestKind[],
-  runs: readonly Replies[],
-): string[] {
-  const answered = (name: string, status: number) => sum(runs.map((replies) => replies[name]?.[status] ?? 0))
-  const must: Record<string, number> = {}
-  for (const { name, status, stores = {} } of kinds)
-    for (const [table, rows] of Object.entries(stores))
-      must[table] = (must[table] ?? 0) + rows * answered(name, status)
-  // An intent that is not finalized is in doubt.
-  must['finalized'] = must['execution_intents'] ?? 0
-  return [...tablesOf(kinds), 'finalized'].flatMap((table) => {
-    const grown = (to[table] ?? 0) - (from[table] ?? 0)
-    const expected = must[table] ?? 0
-    const what = table === 'finalized' ? 'intents were finalized' : `rows were stored in ${table}`
-    return grown === expected ? [] : [`${grown} ${what}, but the acknowledged replies make ${expected}`]
-  })
-}
 
 const ROUTES = { 'trust-record': 'GET /trust-records/{id}', 'refusal-record': 'GET /refusal/{id}' } as const
 
@@ -73,9 +25,18 @@ export async function checkSample(
       reply.status === 200
         ? checkEvidence({ id, evidence, text: reply.text }, keys)
         : [`answered ${reply.status}`]
+    if (evidence === 'trust-record') found.push(...(await notFinalized(subject, { id, ...of })))
     problems.push(...found.map((problem) => `${evidence} ${id}: ${problem}`))
   }
   return { verified: sample.length, problems }
+}
+
+/** @returns what the service says of an execution that is not closed by its evidence */
+async function notFinalized(subject: Target, { id, ...of }: { id: string; key?: string }): Promise<string[]> {
+  const route = 'GET /execution-intents/{id}'
+  const { status, text, json } = await call(subject, route, { params: { id }, expect: 'any', ...of })
+  const state = status === 200 ? json()['state'] : text
+  return state === 'FINALIZED' ? [] : [`its intent is not FINALIZED: ${status} ${String(state)}`]
 }
 
 /** @returns what does not hold of one piece of evidence */

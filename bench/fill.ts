@@ -44,9 +44,7 @@ export async function openFilling(client: Client): Promise<Filling> {
 
 /** As autovacuum and checkpoints would have done by the time there are that many. */
 export async function settle(client: Client): Promise<void> {
-  await client.query(
-    'VACUUM ANALYZE business_transactions, execution_intents, trust_records, verifications, receipts',
-  )
+  await client.query('VACUUM ANALYZE')
   await client.query('CHECKPOINT')
 }
 
@@ -67,14 +65,3 @@ const COPY = `
     INSERT INTO verifications (business_transaction_id, ordinal, body) SELECT id, 1, verification FROM copy
   )
   INSERT INTO receipts (business_transaction_id, ordinal, body) SELECT id, 1, receipt FROM copy`
-
-/** @returns bytes that one stored execution takes, all tables of the execution path together */
-export async function storedSizes(client: Client): Promise<Record<string, number>> {
-  const { rows } = await client.query<{ count: number; tables: number; indexes: number }>(
-    `SELECT (SELECT count(*)::integer FROM trust_records) AS count,
-       sum(pg_table_size(name::regclass))::float8 AS tables, sum(pg_indexes_size(name::regclass))::float8 AS indexes
-     FROM unnest(ARRAY['business_transactions', 'execution_intents', 'trust_records', 'verifications', 'receipts']) AS name`,
-  )
-  const { count, tables, indexes } = rows[0] ?? { count: 0, tables: 0, indexes: 0 }
-  return { 'table B': tables / count, 'index B': indexes / count }
-}

@@ -46,8 +46,9 @@ export interface FloorResult {
 /** Executions that share a commit. */
 const BATCH = 64
 
-const claims = rowsOf('floor_claims')
-const evidence = rowsOf('floor_evidence')
+/** In a schema of their own: they are no part of what the service stores. */
+const claims = rowsOf('floor.claims')
+const evidence = rowsOf('floor.evidence')
 
 process.on('message', (job: FloorJob) => void floor(job).then((result) => process.send?.({ result })))
 
@@ -57,6 +58,7 @@ let connection: Promise<Client> | undefined
 async function connected(databaseUrl: string): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl })
   await client.connect()
+  await client.query('CREATE SCHEMA IF NOT EXISTS floor')
   for (const { table } of [claims, evidence])
     await client.query(
       `CREATE TABLE IF NOT EXISTS ${table} (id uuid PRIMARY KEY, bytes text STORAGE EXTERNAL NOT NULL)

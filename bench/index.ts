@@ -7,7 +7,17 @@ import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportProgram } from './export.ts'
 import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
-import { addOptions, addSuiteOptions, keysOf, OUTPUTS, MISSED, QUICK, WHOLE, WRONG_USAGE } from './options.ts'
+import {
+  addOptions,
+  addSuiteOptions,
+  BESIDE,
+  keysOf,
+  OUTPUTS,
+  MISSED,
+  QUICK,
+  WHOLE,
+  WRONG_USAGE,
+} from './options.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
 import { proofsProgram } from './proofs.ts'
@@ -88,18 +98,23 @@ function suiteOptions(
   given: Pick<SuiteOptions, 'only' | 'command' | 'key'>,
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
-  const { url, beside, quick } = options
+  const { url, beside, service, quick } = options
   const generator = generatorOf(options)
-  if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
+  for (const [flag, checkout] of Object.entries({ '--beside': beside, '--service': service })) {
+    if (checkout === undefined) continue
+    if (url !== undefined) throw new Error(`${flag} is not for --url`)
+    npmStartOf(checkout)
+  }
   if (generator === 'both' && beside !== undefined) throw new Error('--beside is not for --generator both')
-  const base: SuiteOptions = { ...given, ...(quick === true ? QUICK : WHOLE), ...options, generator }
-  if (beside !== undefined) npmStartOf(beside)
+  const defaults = quick === true ? QUICK : beside === undefined ? WHOLE : BESIDE
+  const base: SuiteOptions = { ...given, ...defaults, ...options, generator }
   // Each of two sides is first in as many rounds as the other: what runs first finds another disk and another cache.
   const isInTurn = beside !== undefined || generator === 'both'
   return {
     ...base,
     ...(url === undefined ? {} : { storedCount: QUICK.storedCount }),
     ...(beside === undefined ? {} : { beside: absolute(beside) }),
+    ...(service === undefined ? {} : { service: absolute(service) }),
     rounds: base.rounds + (isInTurn ? base.rounds % 2 : 0),
   }
 }
@@ -181,7 +196,8 @@ async function run(
 /** The finished part of a report; empty where nothing is. */
 function incomplete(report: Report | undefined, why: string): string {
   if (report === undefined || report.scenarios.length === 0) return ''
-  const left = 'runs that had ended stand here, rows were not counted and nothing was verified offline'
+  const left =
+    'runs that had ended stand here, what is stored was not counted and nothing was verified offline'
   return `**INCOMPLETE: ${why}; ${left}.**\n\n${markdown(report)}`
 }
 

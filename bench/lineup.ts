@@ -1,6 +1,7 @@
 // A scenario measures in turn: this service alone, this service beside a second one, or one service under both load generators.
 import { call } from './calls.ts'
 import type { Generator } from './load.ts'
+import { WARM_UP_SECONDS_MAX } from './options.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import { advice, openSession, type Run, type Session } from './run.ts'
 import type { Scenario, Start, Subject, SuiteOptions } from './scenario.ts'
@@ -44,19 +45,21 @@ export async function openLineup(
   stack: AsyncDisposableStack,
 ): Promise<Lineup> {
   const { env = {}, hasLevels = false, settle } = scenario
-  const { seconds, storedCount, beside, generator, maxErrorPercent = 0 } = options
+  const { seconds, storedCount, beside, service, generator, maxErrorPercent = 0 } = options
   const open = async (subject: Subject): Promise<Session> => {
     const requests = await scenario.setUp({ subject, storedCount, stack })
     for (const kind of requests.kinds)
       for (const sender of requests.senders) await tryOnce(subject, kind, sender)
     return openSession(subject, requests, { seconds, settle, errorShareMax: maxErrorPercent / 100 }, stack)
   }
-  const session = await open(deployment ?? (await start({ env, isFresh: false }, stack)))
+  const session = await open(deployment ?? (await start({ env, isFresh: false, checkout: service }, stack)))
   const sessions = [session]
-  if (hasLevels || beside !== undefined) {
-    const checkout = beside === undefined ? {} : { checkout: beside }
-    sessions.push(await open(await start({ env, isFresh: hasLevels, ...checkout }, stack)))
-  }
+  if (hasLevels || beside !== undefined)
+    sessions.push(
+      await open(
+        await start({ env, isFresh: hasLevels || beside === service, checkout: beside ?? service }, stack),
+      ),
+    )
   const sides =
     generator === 'both'
       ? (['own', 'autocannon'] as const).map((each) => ({ session, generator: each }))
@@ -77,6 +80,11 @@ export function connectionCounts(
   return connections ?? [...new Set(own.map((count) => Math.max(count, callers)))]
 }
 
+/** Does some work, and checks that each database has grown by what its service answered meanwhile. */
+export function counted({ sessions }: Lineup, work: () => Promise<void>): Promise<void> {
+  return sessions.reduce((inner, session) => () => session.counted(inner), work)()
+}
+
 /** Sends one request of a kind before the load, so that an error shows the whole reply. */
 async function tryOnce(subject: Subject, kind: RequestKind, sender: Sender): Promise<void> {
   // Only the generator signs deliveries.
@@ -93,38 +101,44 @@ async function tryOnce(subject: Subject, kind: RequestKind, sender: Sender): Pro
 /** A deployment for which the command line gives a rate is never asked for all that it can do. */
 const isAtRateOnly = ({ own, options }: Lineup) => own === undefined && options.rate !== undefined
 
+/** Which side is first changes from turn to turn, because what it leaves for the disk delays the other. */
+const inTurn = <Item>(of: readonly Item[], turn: number) => (turn % 2 === 0 ? [...of] : of.toReversed())
+
 /**
- * One run of each side, whose figures are dropped: V8 compiles, PostgreSQL plans, and its log takes whole images of pages. A deployment
- * never sees more connections or a higher rate than the command line says.
+ * Runs of each side in turn, at least one, whose figures are dropped, until each service has answered as many requests as the options say:
+ * V8 compiles, PostgreSQL plans, and its log takes whole images of pages. A deployment never sees more connections or a higher rate than
+ * the command line says.
  */
 export async function warmUp(lineup: Lineup): Promise<void> {
-  const { scenario, options, own, sides } = lineup
+  const { scenario, options, own, sessions, sides } = lineup
   const most = own === undefined ? Math.max(...connectionCounts(scenario, options)) : WARM_UP_CONNECTIONS
   const lowest = Math.min(...(options.rate ?? []).flatMap(({ from, to }) => [from, to]))
   const stages = isAtRateOnly(lineup) ? [{ from: lowest, to: lowest }] : undefined
-  for (const { session, generator } of sides)
-    await session.counted(
-      async () => void (await session.run(generator, Math.min(WARM_UP_CONNECTIONS, most), stages)),
-    )
+  const untilMs = performance.now() + WARM_UP_SECONDS_MAX * 1000
+  const goesOn = () =>
+    performance.now() < untilMs && sessions.some((session) => session.answered() < options.warmUp)
+  await counted(lineup, async () => {
+    for (let turn = 0; turn === 0 || goesOn(); turn++)
+      for (const { session, generator } of inTurn(sides, turn))
+        await session.run(generator, Math.min(WARM_UP_CONNECTIONS, most), stages)
+  })
 }
 
 /**
- * Both runs of each side: all at open throttle, then all at a rate. Which side is first changes from round to round, because what it
- * leaves for the disk delays the other.
+ * Both runs of each side: all at open throttle, then all at a rate.
  *
  * @returns a pair for each side, in the order of `sides`
  */
 export async function runPairs(lineup: Lineup, connections: number, round: number): Promise<Pair[]> {
-  const inTurn = <Item>(of: readonly Item[]) => (round % 2 === 0 ? [...of] : of.toReversed())
-  const sides = inTurn(lineup.sides)
+  const sides = inTurn(lineup.sides, round)
   const opens: Run[] = []
   if (!isAtRateOnly(lineup))
     for (const { session, generator } of sides) opens.push(await session.run(generator, connections))
-  // Latencies compare at one rate only: the slower side's.
-  const share = Math.min(...opens.map(({ perSecond }) => perSecond)) * LATENCY_RATE_SHARE
+  // Latencies compare at one rate only: the other side's, which is the same beside every version of this one.
+  const share = (inTurn(opens, round).at(-1)?.perSecond ?? 0) * LATENCY_RATE_SHARE
   const stages = lineup.options.rate ?? [{ from: share, to: share }]
   const pairs: Pair[] = []
   for (const [i, { session, generator }] of sides.entries())
     pairs.push({ open: opens[i], paced: await session.run(generator, connections, stages) })
-  return inTurn(pairs)
+  return inTurn(pairs, round)
 }

@@ -1,6 +1,7 @@
 // The load generator, a program of its own: open throttle for throughput, a rate for latency; never both from one run.
 import { openConnections, type OpenConnections, type Reply } from './connection.ts'
 import { openTimes } from './figures.ts'
+import type { Replies } from './left.ts'
 import { openPace, rateAt, type Stage } from './pace.ts'
 import { weighted } from './pick.ts'
 import { messagesOf, type Message, type RequestKind, type Sender } from './request.ts'
@@ -23,9 +24,6 @@ export interface LoadJob {
   /** Share of the replies that may be errors; beyond it the run ends. */
   readonly errorShareMax: number
 }
-
-/** Replies by kind and status; 0 where the connection broke or nothing came within ten seconds. */
-export type Replies = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export interface LoadResult {
   readonly replies: Replies

@@ -2,7 +2,7 @@
 import { CPU_PARTS } from './cpu.ts'
 import { differenceTable, type Comparison } from './compare.ts'
 import { spreadOf, text, type Figure } from './figures.ts'
-import { disturbed, type Measurement, type Report, type ScenarioReport } from './report.ts'
+import { disturbed, WARM_AFTER, type Measurement, type Report, type ScenarioReport } from './report.ts'
 
 /** The first row holds the heads, the first column names the row. */
 export type Table = readonly (readonly string[])[]
@@ -38,9 +38,19 @@ function scenarioText(scenario: ScenarioReport): string {
   return [
     `## ${scenario.name}`,
     `${scenario.description}.`,
+    ...historyText(scenario),
     ...tablesOf(scenario).map(({ title, table }) => (title === '' ? '' : `${title}:\n\n`) + aligned(table)),
     `Checked: ${checkedText(scenario)}.`,
   ].join('\n\n')
+}
+
+/** Whether the services had been driven long enough before they were measured. */
+function historyText({ history }: ScenarioReport): string[] {
+  if (history === undefined) return []
+  const answered = Object.entries(history.answered).map(([which, count]) => `${which} ${count}`)
+  const said = `requests answered before the first run that counts: ${answered.join(', ')}`
+  const why = `V8 compiles until about ${WARM_AFTER}, and a service takes more CPU until then (--warm-up)`
+  return [history.isCold ? `> **Cold.** Few ${said}. ${why}.` : `Warm: ${said}.`]
 }
 
 function comparisonText({ file, differences, remarks }: Comparison): string {
@@ -52,24 +62,43 @@ function comparisonText({ file, differences, remarks }: Comparison): string {
   return parts.join('\n\n')
 }
 
-const CPU_TITLE = 'CPU µs per reply'
 const CPU_HEADS: string[] = [...CPU_PARTS, 'CPU total', '× floor', 'generator', 'its core %']
-/** A part of the CPU beside that of another service: `workers ÷ other`. */
-const isCpuHead = (head: string) =>
-  CPU_HEADS.includes(head) || CPU_PARTS.some((part) => head.startsWith(`${part} ÷ `))
 /** The worst round counts for these figures. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
+/** What stands below the line in the head of a ratio. */
+const OTHERS: Readonly<Record<string, string>> = {
+  other: 'This service ÷ that of --beside',
+  empty: 'This service ÷ one whose database holds only what such runs have stored',
+  autocannon: 'The bench’s own generator ÷ autocannon',
+}
+const RATIO = / ÷ (\w+)(, paced)?$/
+
+/** @returns the title of the table in which a figure of a measurement stands, and its head there */
+function placeOf(head: string): { title: string; shown: string } {
+  const [behind = '', name = '', paced] = RATIO.exec(head) ?? []
+  const what = OTHERS[name]
+  if (what !== undefined) {
+    const how = paced === undefined ? 'at open throttle' : 'at one rate'
+    return { title: `${what}, ${how}`, shown: head.slice(0, -behind.length) }
+  }
+  return { title: CPU_HEADS.includes(head) ? 'CPU µs per reply' : '', shown: head }
+}
 
 function tablesOf({ labels, measurements, further = {} }: ScenarioReport): { title: string; table: Table }[] {
+  const heads = headsOf(measurements)
+  const titles = [...new Set(heads.map((head) => placeOf(head).title))]
   const tables = [
-    { title: '', head: labels, rows: measurements, has: (head: string) => !isCpuHead(head) },
-    { title: CPU_TITLE, head: labels, rows: measurements, has: isCpuHead },
-    ...Object.entries(further).map(([title, rows]) => ({ title, head: '', rows, has: () => true })),
+    ...titles.map((title) => ({
+      title,
+      head: labels,
+      rows: measurements,
+      heads: heads.filter((head) => placeOf(head).title === title),
+    })),
+    ...Object.entries(further).map(([title, rows]) => ({ title, head: '', rows, heads: headsOf(rows) })),
   ]
-  return tables.flatMap(({ title, head, rows, has }) => {
-    const heads = headsOf(rows).filter(has)
-    const cells = rows.map(({ label, figures }) => [label, ...heads.map((name) => cell(name, figures[name]))])
-    return heads.length === 0 ? [] : [{ title, table: [[head, ...heads], ...cells] }]
+  return tables.map(({ title, head, rows, heads: shown }) => {
+    const cells = rows.map(({ label, figures }) => [label, ...shown.map((name) => cell(name, figures[name]))])
+    return { title, table: [[head, ...shown.map((name) => placeOf(name).shown)], ...cells] }
   })
 }
 
@@ -78,10 +107,14 @@ function headsOf(rows: readonly Measurement[]): string[] {
   return [...new Set(rows.flatMap(({ figures }) => Object.keys(figures)))]
 }
 
-/** `4012 ±3%` */
+/** `4012 ±3%`, and a ratio with its least and its greatest: `0.97 (0.93–1.02)` */
 function cell(head: string, figure: Figure | undefined): string {
   if (figure === undefined) return 'n/a'
   if (WORST.includes(head)) return text(figure.max)
+  if (RATIO.test(head)) {
+    const [ratio, min, max] = [figure.median, figure.min, figure.max].map((value) => value.toFixed(2))
+    return figure.values.length < 2 ? ratio! : `${ratio} (${min}–${max})`
+  }
   const median = text(figure.median)
   return figure.values.length < 2 ? median : `${median} ±${(spreadOf(figure) * 100).toFixed(0)}%`
 }
@@ -118,15 +151,14 @@ function aboutLines(report: Report): string[] {
 /** How to read the columns; the words before a colon are their heads. */
 const NOTES = [
   'per s: replies per second at open throttle, every connection sending its next request at once; CPU is taken there too.',
-  'at rate, p50 ms, p99 ms, max ms: at a fixed rate: replies per second, and their time from when a request was due.',
+  'at rate, p50 ms, p99 ms, max ms: at a fixed rate: replies per second, and their time by the clock of the load generator, from when a request was due. The time in Server-Timing is the service’s own, and shorter.',
+  'rate, CPU, p50, p99, WAL, batch, at rest: of each round the ratio of two runs, one right after the other; printed are the median of these ratios, the least and the greatest. Latency is by the clock of the load generator: at open throttle from when a request was sent, at one rate from when it was due. That rate is half of what the second one brings, or the one of --rate. CPU and its parts, WAL and bytes at rest are those of one reply.',
   'batch mean, batch max: requests that shared a batch on a worker thread.',
   'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
+  'at rest B: bytes of tables and indexes that a reply leaves, after VACUUM, over the whole round.',
   'table B, index B: bytes that a stored execution takes.',
-  'lag p99 ms, backlog max, drain s: from a delivery’s arrival until it was processed; deliveries that waited at the worst moment; from the last reply until none waited. CPU includes the processing.',
-  'rate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only what such runs have stored, measured in turn with it.',
-  'rate ÷ other, CPU ÷ other, p50 ÷ other, p99 ÷ other: this ÷ the service of --beside, measured in turn with it; CPU, its parts and latency of both at half of the slower one’s rate.',
+  'lag p99 ms, backlog max, drain s: by the times in the database, from a delivery’s arrival until it was processed; deliveries that waited at the worst moment; from the last reply until none waited. CPU includes the processing.',
   'helpers: threads of V8 and libuv in the service.',
-  'rate ÷ autocannon, CPU ÷ autocannon, p50 ÷ autocannon, p99 ÷ autocannon: the bench’s own generator ÷ autocannon, in turn on the same service; CPU and latency of both at one rate.',
   'errors, 429s, not sent: replies with another status than they must have, and requests without a reply; replies of a rate limit, which were waited for; requests that were due when no connection was free, until the end or because of a 429. None of them is in a rate or a latency.',
   'due/s, replies/s, worst p99 ms: requests that were due, right replies, and the highest p99 of a part of the row’s time.',
   'generator, its core %: the load program, and how much of a core it took.',
@@ -146,12 +178,12 @@ function notes({ constants, scenarios }: Report): string[] {
   const noise =
     rounds === 1
       ? 'One round: nothing is known about the noise (--rounds).'
-      : `Each figure is the median of ${rounds} rounds, ± half of the way from the least to the greatest.`
+      : `Each figure is the median of ${rounds} rounds, ± half of the way from the least to the greatest; of a ratio all three.`
   return [...NOTES.filter(isShown), ...(rounds === undefined ? [] : [noise])]
 }
 
 function checkedText({
-  checked: { replies, errors = 0, limited = 0, errorsBy = {}, rows, verifiedOffline },
+  checked: { replies, errors = 0, limited = 0, errorsBy = {}, left, verifiedOffline },
 }: ScenarioReport): string {
   const said = Object.entries(errorsBy)
     .map(([what, count]) => `${what}: ${count}`)
@@ -160,9 +192,10 @@ function checkedText({
     errors + limited === 0
       ? `${replies} replies, all as they must be`
       : `${replies} replies as they must be, ${errors} errors${said === '' ? '' : ` (${said})`}, ${limited} × 429`,
-    ...(rows === undefined
+    ...(left === undefined
       ? []
-      : [rows.length === 0 ? 'no new rows' : `as many new rows in ${rows.join(', ')} as they say`]),
+      : [left.length === 0 ? 'nothing new is stored' : `as many more ${left.join(', ')} as they say`]),
+    ...(left?.includes('records') === true ? ['no claim is left without a record'] : []),
     ...(verifiedOffline === 0 ? [] : [`${verifiedOffline} pieces of evidence verified offline`]),
   ].join('; ')
 }

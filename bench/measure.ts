@@ -4,11 +4,12 @@ import type { Client } from 'pg'
 import { CPU_PARTS } from './cpu.ts'
 import { checkSample } from './evidence.ts'
 import { figuresOf, sum, type Round } from './figures.ts'
-import { openFilling, settle, storedSizes } from './fill.ts'
+import { openFilling, settle } from './fill.ts'
 import { openFloor, withFloor, type Floor } from './floor-round.ts'
-import { connectionCounts, openLineup, runPairs, warmUp, type Lineup, type Pair } from './lineup.ts'
-import type { Measurement, ScenarioReport } from './report.ts'
-import { latencyOf, type Counts, type Session } from './run.ts'
+import { countLeft, storedBytes } from './left.ts'
+import { connectionCounts, counted, openLineup, runPairs, warmUp, type Lineup, type Pair } from './lineup.ts'
+import { WARM_AFTER, type Measurement, type ScenarioReport } from './report.ts'
+import { latencyOf, type Counts, type Run, type Session } from './run.ts'
 import { say, type Measured, type Scenario, type Start, type Subject, type SuiteOptions } from './scenario.ts'
 import { withTimeline } from './timeline.ts'
 
@@ -43,13 +44,16 @@ export async function measureScenario(
     checked: { ...countsOf(lineup), verifiedOffline: 0 },
   }))
   await warmUp(lineup)
-  const floor = hasFloor === true && own ? await openFloor(own, options.seconds, stack) : undefined
+  const history = historyOf(lineup)
+  // Its work on this service's PostgreSQL would be an advantage to the service beside.
+  const isFloorMeasured = hasFloor === true && options.beside === undefined
+  const floor = isFloorMeasured && own ? await openFloor(own, options.seconds, stack) : undefined
   const measurements =
     hasLevels === true && own
       ? await measureLevels(lineup, own.database, cells)
       : await measureCounts(lineup, cells, { floor })
   const { checked, problems } = await check(lineup)
-  const report: ScenarioReport = { ...about, measurements, checked }
+  const report: ScenarioReport = { ...about, ...history, measurements, checked }
   if (own === undefined) return { report: withTimeline(report), problems }
   return { report: floor === undefined ? report : withFloor(report, floor), problems }
 }
@@ -69,7 +73,9 @@ async function measureLevels(lineup: Lineup, database: Client, cells: Cell[]): P
       await warmUp(lineup)
     }
     const measured = await measureCounts(lineup, cells, { records })
-    const sizes = figuresOf([await storedSizes(database)])
+    const { tables, indexes } = await storedBytes(database)
+    const { records: stored = 0 } = await countLeft(database, [])
+    const sizes = figuresOf([{ 'table B': tables / stored, 'index B': indexes / stored }])
     measurements.push(...measured.map((one) => ({ ...one, figures: { ...one.figures, ...sizes } })))
   }
   return measurements
@@ -93,18 +99,24 @@ async function measureCounts(
 ): Promise<Measurement[]> {
   const { scenario, options, sessions } = lineup
   const counts = connectionCounts(scenario, options)
+  const bytesAtRest = async () => {
+    const bytes: number[] = []
+    for (const session of sessions) bytes.push(await session.takeBytesAtRest())
+    return bytes
+  }
   const measured = counts.map((connections): Cell => ({ connections, records, rounds: [], last: [] }))
   cells.push(...measured)
   const measureRounds = async () => {
+    await bytesAtRest()
     for (let round = 0; round < options.rounds; round++) {
       say(`${scenario.name}:${records === undefined ? '' : ` ${records} records,`} round ${round + 1}`)
       for (const one of measured) one.last = await runPairs(lineup, one.connections, round)
       const floorMicros = (await floor?.measure())?.['total']
-      for (const one of measured) one.rounds.push(roundOf(one.last, lineup, floorMicros))
+      const bytes = await bytesAtRest()
+      for (const one of measured) one.rounds.push(roundOf(one.last, lineup, { floorMicros, bytes }))
     }
   }
-  // Each database must grow by what its service answers.
-  await sessions.reduce((work, session) => () => session.counted(work), measureRounds)()
+  await counted(lineup, measureRounds)
   return measured.map((cell) => measurementOf(cell, lineup))
 }
 
@@ -130,26 +142,50 @@ function measurementOf({ connections, records, rounds, last }: Cell, lineup: Lin
 
 type CountName = Exclude<keyof Counts, 'errorsBy'>
 
+/** Figures of a run that are also compared with the other side's. */
+const COMPARED: Readonly<Record<string, (run: Run) => number | undefined>> = {
+  rate: ({ perSecond }) => perSecond,
+  CPU: ({ cpu }) => cpu['CPU total'],
+  ...Object.fromEntries(CPU_PARTS.map((part) => [part, ({ cpu }: Run) => cpu[part]])),
+  p50: (run) => latencyOf(run, 50),
+  p99: (run) => latencyOf(run, 99),
+  WAL: ({ figures }) => figures['WAL B'],
+  batch: ({ figures }) => figures['batch mean'],
+}
+
+/** @param behind the head of each ratio: whose the second run is, and how both ran */
+function ratiosOf(mine: Run | undefined, other: Run | undefined, behind: string): Round {
+  if (mine === undefined || other === undefined) return {}
+  const ratios = Object.entries(COMPARED).map(([name, of]) => [
+    `${name} ÷ ${behind}`,
+    (of(mine) ?? Number.NaN) / (of(other) ?? Number.NaN),
+  ])
+  return Object.fromEntries(ratios) as Round
+}
+
 /**
  * One row of the table in one round: throughput and cost from open throttle, latency from the fixed rate, never both from one.
  *
  * @param pairs of each side of the lineup
- * @param floorMicros CPU microseconds per execution
+ * @param ofRound CPU microseconds of the floor, and for each side the bytes at rest, of an execution
  */
 function roundOf(
   [mine, other]: readonly Pair[],
   { own, otherName }: Lineup,
-  floorMicros = Number.NaN,
+  {
+    floorMicros = Number.NaN,
+    bytes = [],
+  }: { floorMicros?: number | undefined; bytes?: readonly number[] } = {},
 ): Round {
   if (mine === undefined) throw new Error('nothing was measured')
   const { open, paced } = mine
   // A run at open throttle says better what the service costs.
   const main = open ?? paced
-  const ratio = (of: (pair: Pair) => number | undefined) => other && (of(mine) ?? 0) / (of(other) ?? 0)
   const worst = (head: string) =>
     Math.max(...[main, paced].map(({ disturbance }) => disturbance[head] ?? Number.NaN))
   const countOf = (of: CountName) =>
     own === undefined ? (open?.counts[of] ?? 0) + paced.counts[of] : undefined
+  const [atRest, otherAtRest = Number.NaN] = bytes
   return {
     'per s': open?.perSecond,
     'at rate': paced.perSecond,
@@ -160,20 +196,26 @@ function roundOf(
     '429s': countOf('limited'),
     'not sent': countOf('notSent'),
     ...main.figures,
+    'at rest B': atRest,
     ...main.settled,
     ...Object.fromEntries(Object.entries(paced.settled).map(([head, value]) => [`${head}, paced`, value])),
-    [`rate ÷ ${otherName}`]: ratio((pair) => pair.open?.perSecond),
-    [`CPU ÷ ${otherName}`]: ratio(({ paced: { cpu } }) => cpu['CPU total']),
-    [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 50)),
-    [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 99)),
     'steal %': worst('steal %'),
     'others %': worst('others %'),
     ...main.cpu,
-    ...Object.fromEntries(
-      CPU_PARTS.map((part) => [`${part} ÷ ${otherName}`, ratio(({ paced: { cpu } }) => cpu[part])]),
-    ),
     '× floor': (main.cpu['CPU total'] ?? Number.NaN) / floorMicros,
+    ...ratiosOf(open, other?.open, otherName),
+    [`at rest ÷ ${otherName}`]: (atRest ?? Number.NaN) / otherAtRest,
+    ...ratiosOf(paced, other?.paced, `${otherName}, paced`),
   }
+}
+
+/** @returns what the services had answered before they were measured, this one's first; nothing is known of a deployment's */
+function historyOf({ own, sessions, otherName }: Lineup): Pick<ScenarioReport, 'history'> {
+  if (own === undefined) return {}
+  const answered = Object.fromEntries(
+    sessions.map((session, i) => [i === 0 ? 'this' : otherName, session.answered()]),
+  )
+  return { history: { answered, isCold: Object.values(answered).some((count) => count < WARM_AFTER) } }
 }
 
 /** Counts all replies, and verifies a sample of the evidence that they left. */
@@ -197,9 +239,9 @@ function countsOf({ own, sessions }: Pick<Lineup, 'own' | 'sessions'>) {
   const errorsBy: Record<string, number> = {}
   for (const [what, n] of counts.flatMap((by) => Object.entries(by.errorsBy)))
     errorsBy[what] = (errorsBy[what] ?? 0) + n
-  const stores = sessions[0]?.requests.kinds.flatMap((kind) => Object.keys(kind.stores ?? {}))
-  const rows = own === undefined ? {} : { rows: [...new Set(stores)] }
-  return { replies, errors, limited, errorsBy, ...rows }
+  const names = sessions[0]?.requests.kinds.flatMap((kind) => Object.keys(kind.leaves ?? {}))
+  const left = own === undefined ? {} : { left: [...new Set(names)] }
+  return { replies, errors, limited, errorsBy, ...left }
 }
 
 /** Ids of what was answered, picked at random from all runs. */

@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
 import type { Stage } from './pace.ts'
+import { WARM_AFTER } from './report.ts'
 import { readTransactions } from './transaction.ts'
 
 /** Exit code where nothing was measured because the command line asks for what cannot be, as of every command. */
@@ -10,9 +11,21 @@ export const WRONG_USAGE = 2
 export const MISSED = 3
 
 /** The values of options that are left out. */
-export const WHOLE = { seconds: 5, rounds: 3, records: [0, 5e5, 2e6], storedCount: 2_000, sampleSize: 50 }
-const ONE_ROUND = { seconds: 1, rounds: 1, records: [0, 20_000], connections: [1, 64] }
+export const WHOLE = {
+  seconds: 5,
+  rounds: 3,
+  warmUp: 0,
+  records: [0, 5e5, 2e6],
+  storedCount: 2_000,
+  sampleSize: 50,
+}
+/** Short runs in many turns: a machine that changes its speed changes it for both services alike. */
+export const BESIDE = { ...WHOLE, seconds: 1.5, rounds: 8, warmUp: WARM_AFTER }
+const ONE_ROUND = { seconds: 1, rounds: 1, warmUp: 0, records: [0, 20_000], connections: [1, 64] }
 export const QUICK = { ...ONE_ROUND, storedCount: 50, sampleSize: 10 }
+
+/** The warm-up ends after so long, however few requests were answered. */
+export const WARM_UP_SECONDS_MAX = 240
 
 /** Parses one value; commander names the option in front of what it throws. */
 type Parse = (text: string) => unknown
@@ -37,6 +50,7 @@ export function addSuiteOptions(suite: Command): void {
   addOptions(suite, LOAD + TRANSACTION + JUDGEMENT, {
     seconds: number(0.1, 86_400),
     rounds: whole(1, 100),
+    warmUp: whole(0, 1e7),
     connections: list(whole(1, 9999)),
     records: list(whole(0, 1e9)),
     rate: stages,
@@ -52,13 +66,15 @@ export function addSuiteOptions(suite: Command): void {
 
 const LOAD = `
 --quick  one short round, in the minutes that it says at the start; to see that it works, not to compare
---seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds})
---rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})
+--seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds}; with --beside ${BESIDE.seconds})
+--rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds}; with --beside ${BESIDE.rounds})
+--warm-up <n>  requests that each service has answered before it is measured, in up to ${WARM_UP_SECONDS_MAX / 60} minutes (default: those of one run; with --beside ${BESIDE.warmUp})
 --connections <list>  connection counts, one after another (default: by scenario)
 --records <list>  stored records of growth (default: ${WHOLE.records.join(',')})
 --rate <list>  requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then
 --generator <name>  what sends the load: own, autocannon; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)
 --beside <checkout>  folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other
+--service <checkout>  folder of the checkout whose service is measured, in place of this one's
 --url <address>  measure this deployment; what it executes is real
 --key <list>  API keys, for --url; with several, separated by commas, connections take them in turn
 --max-error-percent <n>  percent of the replies of --url that may be errors; 429 is none (default: 0: the first ends the run)

@@ -1,5 +1,6 @@
 // Requests of the load generator are data that cross to its process: requests with places that are filled in for each one.
 import { createHmac, randomUUID } from 'node:crypto'
+import type { Leaving } from './left.ts'
 import { anyOf } from './pick.ts'
 
 /**
@@ -7,8 +8,7 @@ import { anyOf } from './pick.ts'
  * `{{stored}}` is one of the sender's stored ids, picked at random, `{{next}}` each of them in turn; `{{principal}}` is its principal;
  * `{{now}}` is the time.
  */
-export interface RequestKind {
-  readonly name: string
+export interface RequestKind extends Leaving {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** One after the other, and again from the first. */
@@ -18,10 +18,6 @@ export interface RequestKind {
   readonly hmac?: { readonly header: string; readonly secret: string }
   /** Requests of all kinds are sent in these proportions; 1 where it is left out. */
   readonly weight?: number
-  /** The status that every one of them must be answered with. */
-  readonly status: number
-  /** Rows that PostgreSQL must hold more of for each reply with that status, by table. */
-  readonly stores?: Readonly<Record<string, number>>
   /** The evidence that a reply with that status leaves behind, at the id of place `{{0}}` or `{{stored}}`. */
   readonly evidence?: 'trust-record' | 'refusal-record'
 }

@@ -1,8 +1,8 @@
 // One run of the generator against a subject, and the runs of one subject: driven, counted against the database, remembered.
 import { availableParallelism } from 'node:os'
 import { cpuBetween, cpuFigures, cpuTimes, disturbance, rssBytes } from './cpu.ts'
-import { countRows, miscounted } from './evidence.ts'
 import { sum, text, type Round } from './figures.ts'
+import { countLeft, miscounted, storedBytes } from './left.ts'
 import type { Generator, LoadJob, LoadResult, Progress } from './load.ts'
 import type { Stage } from './pace.ts'
 import { openProgram } from './program.ts'
@@ -55,7 +55,10 @@ export function openSession(
   const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
+  const stores = own !== undefined && requests.kinds.some(({ leaves = {} }) => Object.keys(leaves).length > 0)
+  const answered = () => sum(runs.map(({ counts }) => counts.right))
   let isLimitSaid = false
+  let rested = { answered: 0, bytes: Number.NaN }
 
   async function drive(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run> {
     const wholeSeconds = seconds * (stages?.length ?? 1)
@@ -95,6 +98,16 @@ export function openSession(
     requests,
     runs: runs as readonly Run[],
     problems: problems as readonly string[],
+    /** Right replies of all runs so far. */
+    answered,
+    /** @returns bytes that each reply since the call before has left; not a number at the first, and where replies leave nothing */
+    async takeBytesAtRest(): Promise<number> {
+      if (!stores) return Number.NaN
+      const last = rested
+      const { tables, indexes } = await storedBytes(own.database)
+      rested = { answered: answered(), bytes: tables + indexes }
+      return (rested.bytes - last.bytes) / (rested.answered - last.answered)
+    },
     /**
      * @param stages undefined: open throttle
      * @throws Error with a sentence where more replies than are tolerated are not what they must be
@@ -108,9 +121,9 @@ export function openSession(
     async counted(work: () => Promise<void>): Promise<void> {
       if (own === undefined) return work()
       const first = runs.length
-      const from = await countRows(own.database, requests.kinds)
+      const from = await countLeft(own.database, requests.kinds)
       await work()
-      const to = await countRows(own.database, requests.kinds)
+      const to = await countLeft(own.database, requests.kinds)
       const replies = runs.slice(first).map(({ load }) => load.replies)
       problems.push(...miscounted({ from, to }, requests.kinds, replies))
     },

@@ -1,4 +1,4 @@
-// The shape of a scenario: what it sends, what must be answered, and which rows each reply leaves.
+// The shape of a scenario: what it sends, what must be answered, and what each reply leaves.
 // It imports nothing of what measures it, so that every part of the bench may import this file.
 import type { Client } from 'pg'
 import type { Generator } from './load.ts'
@@ -20,7 +20,7 @@ export interface Scenario {
   readonly connections?: readonly number[]
   /** Measured at each of `--records` stored records, with the same service over an empty database beside it. */
   readonly hasLevels?: true
-  /** The floor is measured in every round. */
+  /** The floor is measured in every round, but for those with a service beside. */
   readonly hasFloor?: true
   /** It does not fit every transaction of a caller. */
   readonly isSandboxOnly?: true
@@ -81,6 +81,8 @@ export interface SuiteOptions extends TransactionOptions {
   /** Each run takes so long. */
   readonly seconds: number
   readonly rounds: number
+  /** Requests that each service has answered before it is measured, in `WARM_UP_SECONDS_MAX` at most. */
+  readonly warmUp: number
   /** In place of the scenario's own. */
   readonly connections?: readonly number[]
   /** Stored records of the scenarios that have levels. */
@@ -94,6 +96,8 @@ export interface SuiteOptions extends TransactionOptions {
   readonly generator: Generator | 'both'
   /** Folder of another checkout, whose service is measured in turn with this one's. */
   readonly beside?: string
+  /** Folder of the checkout whose service is measured, in place of this one's. */
+  readonly service?: string
   /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */
   readonly url?: string
   readonly key?: readonly string[]

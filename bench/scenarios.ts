@@ -14,24 +14,18 @@ const RECORD = { status: 200, evidence: 'trust-record' } as const
 
 export function executions(transaction: TransactionOptions): RequestKind {
   const bodies = transactionBodies(transaction)
-  const stores = {
-    business_transactions: 1,
-    execution_intents: 1,
-    trust_records: 1,
-    verifications: 1,
-    receipts: 1,
-  }
-  return { name: 'execute', method: 'POST', path: '/execute', bodies, stores, ...RECORD }
+  const leaves = { claims: 1, records: 1 }
+  return { name: 'execute', method: 'POST', path: '/execute', bodies, leaves, ...RECORD }
 }
 
 const reads: RequestKind = { name: 'read', method: 'GET', path: '/trust-records/{{stored}}', ...RECORD }
 
-const posted = (path: string, table: string): RequestKind => ({
+const posted = (path: string, leaves: RequestKind['leaves'] & object): RequestKind => ({
   name: path.slice(1),
   method: 'POST',
   path,
   bodies: ['{"businessTransactionId":"{{stored}}"}'],
-  stores: { [table]: 1 },
+  leaves,
   ...RECORD,
 })
 
@@ -105,7 +99,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
         ...executions({ ...subject.transaction, ...tooLarge }),
         name: 'rejected',
         status: 500,
-        stores: { business_transactions: 1, refusal_records: 1 },
+        leaves: { claims: 1, refusals: 1 },
         evidence: 'refusal-record',
       }
       return { kinds: [kind], senders: subject.senders }
@@ -117,7 +111,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
     setUp: ofStored(({ subject }) => {
       const { bodies = [], ...kind } = executions(subject.transaction)
       const stored = bodies.map((body) => body.replaceAll('{{0}}', '{{stored}}'))
-      return [{ ...kind, name: 'duplicate', bodies: stored, status: 409, stores: {} }]
+      return [{ ...kind, name: 'duplicate', bodies: stored, status: 409, leaves: {} }]
     }),
   },
   {
@@ -136,12 +130,12 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'verify',
     description: 'POST /verify: recomputes a stored record and appends a verification',
-    setUp: ofStored(() => [posted('/verify', 'verifications')]),
+    setUp: ofStored(() => [posted('/verify', { 'later verifications': 1 })]),
   },
   {
     name: 'receipt',
     description: 'POST /receipt: verifies a stored record and signs one more receipt',
-    setUp: ofStored(() => [posted('/receipt', 'receipts')]),
+    setUp: ofStored(() => [posted('/receipt', { 'later receipts': 1 })]),
   },
   webhook,
   closing,

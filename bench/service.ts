@@ -32,7 +32,7 @@ export interface MeasuredService {
 
 export interface ServiceOptions {
   /** Folder of the checkout whose service is started; this one where it is left out. */
-  readonly checkout?: string
+  readonly checkout?: string | undefined
   /** Further arguments of Node. */
   readonly nodeArguments?: readonly string[]
   /** Variables of the service that the scenario needs. */

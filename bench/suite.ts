@@ -5,6 +5,7 @@ import { sum } from './figures.ts'
 import { connectionCounts, LATENCY_RATE_SHARE, WARM_UP_CONNECTIONS } from './lineup.ts'
 import { commitOf } from './machine.ts'
 import { measureScenario } from './measure.ts'
+import { WARM_UP_SECONDS_MAX } from './options.ts'
 import type { Stage } from './pace.ts'
 import { FRESH, startReport, type Report, type ScenarioReport } from './report.ts'
 import type { Sender } from './request.ts'
@@ -63,8 +64,12 @@ async function runSuite(
 ): Promise<Measured<Report>> {
   const reported = startReport()
   const { quick, command } = options
+  const warm =
+    options.warmUp > 0
+      ? `, after ${options.warmUp} requests of each service, up to ${WARM_UP_SECONDS_MAX / 60} min`
+      : ''
   say(
-    `takes ${quick === true ? 'at most' : 'about'} ${(time.saidSeconds / 60).toFixed(1)} min: ${time.runCount} runs of ${options.seconds} s, and what is between them`,
+    `takes ${quick === true ? 'at most' : 'about'} ${(time.saidSeconds / 60).toFixed(1)} min: ${time.runCount} runs of ${options.seconds} s, and what is between them${warm}`,
   )
   const deployment = options.url === undefined ? undefined : await askDeployment(options.url, options)
   const measured: ScenarioReport[] = []
@@ -103,16 +108,20 @@ async function runSuite(
 }
 
 function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Report['constants'] {
-  const { rounds, seconds, rate, generator, maxErrorPercent, beside, quick } = options
+  const { rounds, seconds, warmUp, rate, generator, maxErrorPercent, beside, service, quick } = options
   const isDeployment = deployment !== undefined
   return {
     rounds,
     'seconds per run': seconds,
-    'warm-up': `${seconds} s at ${isDeployment ? 'up to ' : ''}${WARM_UP_CONNECTIONS} connections`,
-    'latency at': rate === undefined ? `${LATENCY_RATE_SHARE} of the throughput` : rateText(rate),
+    'warm-up': `${warmUp > 0 ? `${warmUp} requests` : `${seconds} s`} at ${isDeployment ? 'up to ' : ''}${WARM_UP_CONNECTIONS} connections`,
+    'latency at':
+      rate === undefined
+        ? `${LATENCY_RATE_SHARE} of the throughput${beside === undefined ? '' : ' of the other'}`
+        : rateText(rate),
     generator,
     ...(isDeployment ? { keys: deployment.senders.length } : {}),
     ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
+    ...(service === undefined ? {} : { service: commitOf(service) }),
     ...(beside === undefined ? {} : { beside: commitOf(beside) }),
     ...(quick === true && !isDeployment ? { services: 'shared by scenarios' } : {}),
     transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
@@ -121,6 +130,8 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
 
 /** A scenario takes so long besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
 const SCENARIO_SECONDS = 12
+/** And each run besides its seconds: its connections open, and its log is read until it is quiet. */
+const RUN_REST_SECONDS = 0.4
 /** This share is kept for the scenarios to come when the length of a run is decided. */
 const KEPT_SHARE = 0.5
 /** Shorter runs would show nothing. */
@@ -130,7 +141,7 @@ const RUN_SECONDS_MIN = 0.2
 function openTime(chosen: readonly (Scenario | SelfMeasured)[], options: SuiteOptions) {
   const { seconds } = options
   const runs = chosen.map((scenario) => runCount(scenario, options))
-  const saidSeconds = chosen.length * SCENARIO_SECONDS + sum(runs) * seconds
+  const saidSeconds = chosen.length * SCENARIO_SECONDS + sum(runs) * (seconds + RUN_REST_SECONDS)
   const deadlineMs = performance.now() + saidSeconds * 1000
   return {
     saidSeconds,
@@ -152,7 +163,7 @@ function runCount(scenario: Scenario | SelfMeasured, options: SuiteOptions): num
   const pairs = connectionCounts(scenario, options).length * rounds * (open + Math.max(1, rate.length))
   const levels = scenario.hasLevels === true ? records.length : 1
   const sides = scenario.hasLevels === true || beside !== undefined || generator === 'both' ? 2 : 1
-  const floor = scenario.hasFloor === true && url === undefined ? rounds + 1 : 0
+  const floor = scenario.hasFloor === true && (url ?? beside) === undefined ? rounds + 1 : 0
   return (1 + pairs) * levels * sides + floor
 }
 

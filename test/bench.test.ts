@@ -2,14 +2,17 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkEvidence, miscounted } from '../bench/evidence.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkEvidence, checkSample } from '../bench/evidence.ts'
+import { countLeft, miscounted } from '../bench/left.ts'
 import { FLOOR, type Report } from '../bench/report.ts'
 import { scenarios } from '../bench/scenarios.ts'
 import { mix } from '../bench/soak.ts'
+import { connect } from '../bench/service.ts'
 import { slopeOf } from '../bench/soak/watch.ts'
 import { routes } from '../src/server/routes/index.ts'
 import { runCommand, type Ran } from './command.ts'
+import type { TestDatabase } from './database.ts'
 import { until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 import { withService } from './with-service.ts'
@@ -54,14 +57,14 @@ describe('every scenario of the table, in one run', () => {
     expect(run.stdout).toMatch(/took\*\*: \d+\.\d min, of \d+\.\d min at most/)
   })
 
-  const more: Readonly<Record<string, { labels?: string[]; heads?: string[]; rows?: string[] }>> = {
-    execute: { heads: ['batch mean', '× floor'] },
-    webhook: { heads: ['backlog max', 'lag p99 ms, paced'], rows: ['webhook_events', 'audit_events'] },
+  const more: Readonly<Record<string, { labels?: string[]; heads?: string[]; left?: string[] }>> = {
+    execute: { heads: ['batch mean', '× floor', 'at rest B'] },
+    webhook: { heads: ['backlog max', 'lag p99 ms, paced'], left: ['deliveries', 'audit events'] },
     'webhook-rules': {
       heads: ['closed p99 ms, paced'],
-      rows: ['webhook_events', 'provider_confirmations'],
+      left: ['deliveries', 'confirmations'],
     },
-    growth: { labels: ['1 · 0 records', '1 · 300 records'], heads: ['rate ÷ empty', 'CPU ÷ empty'] },
+    growth: { labels: ['1 · 0 records', '1 · 300 records'], heads: ['rate ÷ empty', 'CPU ÷ empty, paced'] },
   }
   const load = ['per s', 'p50 ms', 'p99 ms', 'CPU total']
 
@@ -75,24 +78,32 @@ describe('every scenario of the table, in one run', () => {
     const {
       labels = isStart ? ['empty folder', 'existing folder'] : ['1'],
       heads = [],
-      rows,
+      left,
     } = more[name] ?? {}
     expect(measurements.map(({ label }) => label)).toEqual(labels)
     for (const { figures } of measurements)
       for (const head of isStart ? ['ready ms', 'first execution ms'] : [...load, ...heads])
         expect(figures[head]?.median, head).toBeGreaterThan(0)
-    if (rows !== undefined) expect(checked.rows).toEqual(rows)
+    if (left !== undefined) expect(checked.left).toEqual(left)
     if (name === 'execute') expect(further?.[FLOOR]?.[0]?.figures['per s']?.median).toBeGreaterThan(0)
   })
 })
 
-test('--beside: the service of another checkout is measured in turn, and every round has its ratios', async () => {
-  const { measurements } = await reported('rejected', ...short, '--beside', join(import.meta.dirname, '..'))
+test('--beside: both services are driven alike before they are measured in turn, and every round has its ratios', async () => {
+  const here = join(import.meta.dirname, '..')
+  const sides = ['--service', here, '--beside', here, '--warm-up', '200']
+  const { history, measurements } = await reported('execute', ...short, '--seconds', '0.5', ...sides)
+  const many = expect.toSatisfy((answered: number) => answered >= 200)
+  expect(history).toEqual({ answered: { this: many, other: many }, isCold: true })
   // Each of the two is first in one round.
   const positive = expect.toSatisfy((value: number) => value > 0)
+  const compared = ['rate', 'CPU', 'workers', 'p50', 'p99', 'WAL', 'batch']
   for (const { figures } of measurements)
-    for (const ratio of ['rate ÷ other', 'CPU ÷ other', 'p50 ÷ other', 'p99 ÷ other'])
-      expect(figures[ratio]?.values).toEqual([positive, positive])
+    for (const ratio of [
+      ...compared.flatMap((name) => [`${name} ÷ other`, `${name} ÷ other, paced`]),
+      'at rest ÷ other',
+    ])
+      expect(figures[ratio]?.values, ratio).toEqual([positive, positive])
 })
 
 test('Ctrl-C while the database is made, which ends its program too, reports nothing and leaves nothing behind', async () => {
@@ -149,6 +160,8 @@ test('proofs: proofs and bundles are measured with and without executions beside
   }
 })
 
+const acknowledged = (count: number) => [{ execute: { 200: 1, 409: 7 } }, { execute: { 200: count - 1 } }]
+
 /** @param mb of each of a thousand samples of an hour, above a hundred */
 const slope = (mb: (i: number) => number) =>
   slopeOf(Array.from({ length: 1_000 }, (_, i) => ({ at: i * 3_600, bytes: 1e8 + mb(i) * 1e6 })))!
@@ -173,8 +186,9 @@ describe('soak', () => {
 })
 
 describe('the evidence', () => {
+  let database: TestDatabase
   let service: TestService
-  withService((made) => ({ service } = made))
+  withService((made) => ({ database, service } = made))
 
   test('a record that was changed, that is for another transaction, or has no receipt is noticed', async () => {
     const transaction = aTransaction()
@@ -192,16 +206,44 @@ describe('the evidence', () => {
       expect(problems(id, text.replace(part, '$&#')), String(part)).not.toEqual([])
   })
 
-  test('as many rows as were acknowledged are no problem, one too few and one in doubt are', () => {
-    const kind = { name: 'execute', method: 'POST', path: '/execute', status: 200 } as const
-    const kinds = [{ ...kind, stores: { execution_intents: 1, trust_records: 1 } }]
-    const replies = [{ execute: { 200: 2 } }, { execute: { 200: 1 } }]
-    const from = { execution_intents: 5, trust_records: 5, finalized: 4 }
-    const to = { execution_intents: 8, trust_records: 8, finalized: 7 }
-    expect(miscounted({ from, to }, kinds, replies)).toEqual([])
-    expect(miscounted({ from, to: { ...to, trust_records: 7, finalized: 6 } }, kinds, replies)).toEqual([
-      '2 rows were stored in trust_records, but the acknowledged replies make 3',
-      '2 intents were finalized, but the acknowledged replies make 3',
+  test('an execution that is not closed as one that succeeded is noticed', async () => {
+    const [done, failed] = [
+      aTransaction(),
+      aTransaction({ intent: { parameters: { amount: 42, fail: true } } }),
+    ]
+    for (const one of [done, failed]) await service.post('/execute', one)
+    const sample = [done, failed].map(({ businessTransactionId: id }) => ({
+      id,
+      evidence: 'trust-record' as const,
+    }))
+    expect(await checkSample({ url: service.url, key: service.key }, sample)).toEqual({
+      verified: 2,
+      problems: [`trust-record ${failed.businessTransactionId}: its intent is not FINALIZED: 200 ERRORED`],
+    })
+  })
+
+  test('what is claimed and recorded is as much as was acknowledged, and a claim that is left without a record is noticed', async () => {
+    const kinds = [{ name: 'execute', status: 200, leaves: { claims: 1, records: 1 } }]
+    const client = await connect(database.url)
+    onTestFinished(() => client.end())
+    const from = await countLeft(client, kinds)
+    const transactions = [aTransaction(), aTransaction()]
+    for (const one of transactions) expect((await service.post('/execute', one)).status).toBe(200)
+    for (const path of ['/verify', '/receipt'])
+      await service.post(path, { businessTransactionId: transactions[0]!.businessTransactionId })
+    const to = await countLeft(client, kinds)
+    const appended = ['later verifications', 'later receipts'].map(
+      (what) => `1 more ${what}, but the acknowledged replies make 0`,
+    )
+    // The verification and the receipt of the execution itself are no later ones.
+    expect(miscounted({ from, to }, kinds, acknowledged(2))).toEqual(appended)
+    const few = ['claims', 'records'].map((what) => `2 more ${what}, but the acknowledged replies make 3`)
+    expect(miscounted({ from, to }, kinds, acknowledged(3))).toEqual([...few, ...appended])
+    const open = { ...to, records: to.records! - 1, 'claims without a record': 1 }
+    expect(miscounted({ from, to: open }, kinds, acknowledged(2))).toEqual([
+      '1 more records, but the acknowledged replies make 2',
+      '1 more claims without a record, but the acknowledged replies make 0',
+      ...appended,
     ])
   })
 })

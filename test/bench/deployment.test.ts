@@ -43,7 +43,7 @@ async function count(where = 'TRUE', table = 'trust_records'): Promise<number> {
   return rows[0]!.count
 }
 
-/** Forwards to the service; an execution whose number `fails` says so gets this answer in place of the service's. */
+/** Forwards to the service; an execution whose number `fails` says so gets this answer in place of the service's, at status 0 none. */
 async function aProxy(
   status: number,
   answer: string,
@@ -54,7 +54,10 @@ async function aProxy(
   const server = createServer((incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming
     if (url === '/execute' && fails(++executions))
-      incoming.resume().on('end', () => outgoing.writeHead(status, said).end(answer))
+      incoming.resume().on('end', () => {
+        if (status === 0) incoming.socket.destroy()
+        else outgoing.writeHead(status, said).end(answer)
+      })
     else
       incoming.pipe(
         request(service.url + url, { method, headers }, (reply) =>
@@ -160,23 +163,31 @@ test('several keys are several callers, each with its principal and what it has 
   expect(report.command).not.toContain(other.key)
 })
 
-test('a tolerated share of errors is counted and reported', async () => {
-  const url = await aProxy(503, '{}', (execution) => execution % 20 === 0)
-  const rate = ['--rate', '200', '--seconds', '1', '--connections', '32']
-  const { scenario, stdout } = await measured(
-    url,
-    service.key,
-    'execute',
-    '--max-error-percent',
-    '10',
-    ...rate,
-  )
-  // 200 of the warm-up, 200 of the run, and the one that was tried.
-  expect(scenario.checked).toMatchObject({ replies: 380, errors: 20 })
-  const rows = scenario.further?.['Over time at the rate, 32 connections, last round'] ?? []
-  expect(rows.reduce((sum, { figures }) => sum + (figures['errors']?.median ?? 0), 0)).toBe(10)
-  expect(stdout).toContain('380 replies as they must be, 20 errors (execute 503: 20), 0 × 429')
-})
+test.each([
+  ['autocannon', 503],
+  ['own', 0],
+] as const)(
+  'a tolerated share of errors is counted and reported: by %s, status %i',
+  async (generator, status) => {
+    const url = await aProxy(status, '{}', (execution) => execution % 20 === 0)
+    const rate = ['--rate', '200', '--seconds', '1', '--connections', '32']
+    const { scenario, stdout } = await measured(
+      url,
+      service.key,
+      'execute',
+      '--max-error-percent',
+      '10',
+      '--generator',
+      generator,
+      ...rate,
+    )
+    // 200 of the warm-up, 200 of the run, and the one that was tried.
+    expect(scenario.checked).toMatchObject({ replies: 380, errors: 20 })
+    const rows = scenario.further?.['Over time at the rate, 32 connections, last round'] ?? []
+    expect(rows.reduce((sum, { figures }) => sum + (figures['errors']?.median ?? 0), 0)).toBe(10)
+    expect(stdout).toContain(`380 replies as they must be, 20 errors (execute ${status}: 20), 0 × 429`)
+  },
+)
 
 test('429 is counted and waited for, and what was due meanwhile is not sent', async () => {
   const said = { 'Retry-After': '1', 'RateLimit-Policy': '"execute";q=120;w=60' }
@@ -244,6 +255,8 @@ test.each([
   [['growth', '--generator', 'both'], /growth: not with --generator both/],
   [['exceute'], /there is no scenario exceute; there are execute, rejected,/],
   [['execute', '--beside', folder], /is no checkout of this repository/],
+  [['execute', '--service', folder], /is no checkout of this repository/],
+  [[...url, '--key', 'a', '--service', '..'], /--service is not for --url/],
   [['export', '--pages', '1'], /option '--pages <n>' .* must be a number from 10 to 100000/],
   [['--compare', '/no/such/file'], /\/no\/such\/file cannot be read/],
   [['--html', folder], /--html .*: that is a folder/],

@@ -1,13 +1,16 @@
 // Parts of the bench that need no service: when requests are due, what they hold, and what becomes of measured figures.
+import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { compare, missed } from '../../bench/compare.ts'
 import { figureOf, figuresOf, spreadOf } from '../../bench/figures.ts'
 import { markdown } from '../../bench/markdown.ts'
-import { dueSeconds, openPace } from '../../bench/pace.ts'
+import { dueSeconds, openPace, rateAt } from '../../bench/pace.ts'
 import { page } from '../../bench/page.ts'
-import { disturbed, type Measurement, type Report } from '../../bench/report.ts'
+import { disturbed, WARM_AFTER, type Measurement, type Report } from '../../bench/report.ts'
 import { messagesOf } from '../../bench/request.ts'
+import { watched } from '../../bench/service.ts'
 import { transactionBodies } from '../../bench/transaction.ts'
 import { until } from '../service.ts'
 
@@ -23,6 +26,30 @@ test.each([
   expect(due[0]).toBe(0)
   for (const [i, at] of due.entries())
     expect(from * at + ((to - from) * at ** 2) / (2 * seconds)).toBeCloseTo(i, 6)
+})
+
+test('stages follow one another, each with the requests and the rate of its own', () => {
+  const stages = [
+    { from: 0, to: 2 },
+    { from: 2, to: 2 },
+  ]
+  expect([...dueSeconds(stages, 1)]).toEqual([0, 1, 1.5])
+  expect([0, 0.5, 1, 1.9, 7].map((at) => rateAt(stages, 1, at))).toEqual([0, 1, 2, 2, 2])
+})
+
+test.each([
+  ['process.exit(0)', 'SIGTERM', []],
+  ['process.exit(3)', 'SIGTERM', ['the service ended with exit code 3 after SIGTERM']],
+  ['process.exit(0)', 'SIGKILL', ['the service was killed']],
+] as const)('a service that does %s at SIGTERM, and is sent %s', async (atSigterm, signal, problems) => {
+  const text = `process.on('SIGTERM', () => ${atSigterm}); setInterval(() => {}, 1000); console.log('ready')`
+  const child = spawn(process.execPath, ['--eval', text], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { running, stop } = watched(child)
+  await once(child.stdout, 'data')
+  expect(running()).toBe(true)
+  if (signal === 'SIGKILL') child.kill(signal)
+  expect(await stop()).toEqual(problems)
+  expect(running()).toBe(false)
 })
 
 test('a wait that would outlast the run ends the connection, and what falls due meanwhile is not sent', async () => {
@@ -99,7 +126,7 @@ function aMeasurement(given: Readonly<Record<string, number[]>> = {}, connection
 function aReport(...measurements: Measurement[]): Report {
   const fsyncMs = { p50: 1, p99: 2 }
   return {
-    version: 5,
+    version: 6,
     subject: 'http://<b>example',
     startedAt: '2026-11-21T01:00:00.000Z',
     seconds: 60,
@@ -121,21 +148,21 @@ function aReport(...measurements: Measurement[]): Report {
         service: { listener: 'node:http', threads: 1, postgres: '18' },
         labels: 'connections',
         measurements,
-        checked: { replies: 3000, rows: ['trust_records'], verifiedOffline: 50 },
+        checked: { replies: 3000, left: ['claims', 'records'], verifiedOffline: 50 },
       },
     ],
   }
 }
 
 const rate = (...values: number[]) => aMeasurement({ 'per s': values })
-const cpu = (...values: number[]) => aMeasurement({ 'CPU ÷ empty': values })
+const cpu = (...values: number[]) => aMeasurement({ 'CPU ÷ empty, paced': values })
 
 test.each([
   ['within noise', 'per s', rate(990, 1000, 1010), rate(1000, 1015, 1030)],
   ['better', 'per s', rate(990, 1000, 1010), rate(1200, 1210, 1220)],
   ['worse', 'per s', rate(1200, 1210, 1220), rate(990, 1000, 1010)],
-  ['better', 'CPU ÷ empty', cpu(1.2, 1.21), cpu(1, 1.01)],
-  ['worse', 'CPU ÷ empty', cpu(1, 1.01), cpu(1.2, 1.21)],
+  ['better', 'CPU ÷ empty, paced', cpu(1.2, 1.21), cpu(1, 1.01)],
+  ['worse', 'CPU ÷ empty, paced', cpu(1, 1.01), cpu(1.2, 1.21)],
   ['one round: noise unknown', 'per s', rate(990, 1000), rate(5000)],
   [undefined, 'per s', aMeasurement({}, 1), aMeasurement()],
 ])('a later figure is %s: %s', (verdict, figure, before, after) => {
@@ -174,17 +201,43 @@ test('other programs beyond 20 % of a core are told at the top', () => {
 })
 
 test('the Markdown says on what, by which command, with which noise, and explains only the columns that it has', () => {
-  const text = markdown(aReport(aMeasurement({ 'rate ÷ empty': [0.95] })))
+  const text = markdown(aReport(aMeasurement()))
   for (const part of [
     'a processor, 2 cores',
     'bench -- execute',
     'commit abc',
     '1000 ±1%',
     '50 pieces of evidence',
+    'as many more claims, records as they say; no claim is left without a record',
   ])
     expect(text).toContain(part)
-  expect(text).toContain('\n- rate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service')
-  expect(text).not.toMatch(/table B|steal %,|helpers/)
+  expect(text).not.toMatch(/table B|steal %,|helpers|bytes at rest/)
+})
+
+test('beside another service each round is compared with its own, in tables of their own, with the least and the greatest', () => {
+  const ratios = { 'rate ÷ other': [1, 1.5, 1.75], 'at rest ÷ other': [0.5], 'p50 ÷ other, paced': [0.5, 2] }
+  const text = markdown(aReport(aMeasurement(ratios)))
+  for (const [how, heads, cells] of [
+    ['at open throttle', 'rate | at rest', '1.50 (1.00–1.75) | 0.50'],
+    ['at one rate', 'p50', '1.25 (0.50–2.00)'],
+  ] as const) {
+    const table = text.split(`This service ÷ that of --beside, ${how}:\n\n`)[1]?.replaceAll(/ +/g, ' ')
+    expect(table).toMatch(new RegExp(`^\\| connections \\| ${RegExp.escape(heads)} \\|`))
+    expect(table?.split('\n')[2]).toBe(`| 64 | ${cells} |`)
+  }
+  expect(text).toContain('\n- rate, CPU, p50, p99, WAL, batch, at rest: of each round the ratio')
+})
+
+test('a run says how often its services had executed before, and where that was too seldom that it is cold', () => {
+  const report = aReport(aMeasurement())
+  const after = (other: number) => {
+    const history = { answered: { this: WARM_AFTER, other }, isCold: other < WARM_AFTER }
+    const all = { ...report, scenarios: report.scenarios.map((one) => ({ ...one, history })) }
+    return [markdown(all), page(all)]
+  }
+  for (const text of after(59_999))
+    expect(text).toMatch(/Cold\.(\*\*|<\/strong>) Few requests .*: this 60000, other 59999\. V8 compiles/)
+  for (const text of after(60_000)) expect(text).toMatch(/Warm: requests .*: this 60000, other 60000\./)
 })
 
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {

@@ -1,0 +1,86 @@
+// What requests leave behind in PostgreSQL. It is counted by tables and columns that every version of the service keeps, because a
+// service of another checkout has another schema: how many rows else an execution takes is that version's own affair.
+import type { Client } from 'pg'
+import { sum } from './figures.ts'
+
+/** Whose rows are counted whatever is sent. */
+const ALWAYS = {
+  claims: 'business_transactions',
+  records: 'trust_records',
+  'claims without a record': `
+    business_transactions AS t WHERE t.execution_authorization IS NOT NULL AND NOT EXISTS (
+      SELECT FROM trust_records AS r WHERE r.business_transaction_id = t.business_transaction_id
+    )`,
+  refusals: 'refusal_records',
+  // The first of each belongs to the execution, wherever it is stored.
+  'later verifications': 'verifications WHERE ordinal > 1',
+  'later receipts': 'receipts WHERE ordinal > 1',
+}
+
+/** And those that are counted where requests leave some, because other things write them too. */
+const SOMETIMES = {
+  deliveries: 'webhook_events',
+  confirmations: 'provider_confirmations',
+  'audit events': 'audit_events',
+}
+
+const COUNTED = { ...ALWAYS, ...SOMETIMES }
+
+/** How many of each. */
+export type Left = Readonly<Partial<Record<keyof typeof COUNTED, number>>>
+
+/** Requests whose replies are counted. */
+export interface Leaving {
+  readonly name: string
+  /** The status that every one of them must be answered with. */
+  readonly status: number
+  /** What each reply with that status leaves behind. */
+  readonly leaves?: Left
+}
+
+/** Replies by kind and status; 0 where the connection broke or nothing came within ten seconds. */
+export type Replies = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+type Name = keyof typeof COUNTED
+
+/** @returns names of what is counted for these requests */
+function countedFor(kinds: readonly Leaving[]): Name[] {
+  const names = [ALWAYS, ...kinds.map(({ leaves = {} }) => leaves)].flatMap((of) => Object.keys(of))
+  return [...new Set(names)] as Name[]
+}
+
+export async function countLeft(database: Client, kinds: readonly Leaving[]): Promise<Left> {
+  const counts = countedFor(kinds).map(
+    (name) => `(SELECT count(*)::integer FROM ${COUNTED[name]}) AS "${name}"`,
+  )
+  const { rows } = await database.query<Left>(`SELECT ${counts.join(', ')}`)
+  return rows[0] ?? {}
+}
+
+/** @returns a sentence for each that has grown by another number than the acknowledged replies say */
+export function miscounted(
+  { from, to }: { from: Left; to: Left },
+  kinds: readonly Leaving[],
+  runs: readonly Replies[],
+): string[] {
+  return countedFor(kinds).flatMap((what) => {
+    const grown = (to[what] ?? 0) - (from[what] ?? 0)
+    const expected = sum(
+      kinds.map(({ name, status, leaves = {} }) => {
+        const answered = sum(runs.map((replies) => replies[name]?.[status] ?? 0))
+        return (leaves[what] ?? 0) * answered
+      }),
+    )
+    return grown === expected ? [] : [`${grown} more ${what}, but the acknowledged replies make ${expected}`]
+  })
+}
+
+/** @returns bytes of all tables and of their indexes, without what `VACUUM` frees */
+export async function storedBytes(database: Client): Promise<{ tables: number; indexes: number }> {
+  await database.query('VACUUM')
+  const { rows } = await database.query<{ tables: number; indexes: number }>(
+    `SELECT sum(pg_table_size(oid))::float8 AS tables, sum(pg_indexes_size(oid))::float8 AS indexes
+     FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+  )
+  return rows[0]!
+}
