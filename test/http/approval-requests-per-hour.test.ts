@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprover, enrolled } from '../authority.ts'
 import type { TestDatabase } from '../database.ts'
+import { scrape } from '../metrics/scrape.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -31,7 +32,7 @@ withDatabase(async ({ database: made, start }) => {
   database = made
   const options = {
     callers: [maker, checker, ...bots].map(({ entry }) => entry),
-    env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: String(PER_HOUR) },
+    env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: String(PER_HOUR), METRICS_PORT: '0' },
   }
   const first = await start(options)
   instances = [first, await start({ ...options, signingKeyDir: first.signingKeyDir, key: first.key })]
@@ -85,4 +86,12 @@ test('requests that are opened at once are counted one after the other', async (
   const replies = await Promise.all(Array.from({ length: 4 * PER_HOUR }, (_, n) => ask(atOnce, `note ${n}`)))
   const counted = Map.groupBy(replies, ({ status }) => status)
   expect([counted.get(201)?.length, counted.get(429)?.length]).toEqual([PER_HOUR, 3 * PER_HOUR])
+})
+
+test('a request too many is counted as this limit, not as the one of its route', async () => {
+  const samples = (await Promise.all(instances.map(scrape))).flat()
+  const refused = samples.filter(
+    ({ name, value }) => name === 'countersign_rate_limit_refusals_total' && value > 0,
+  )
+  expect(new Set(refused.map(({ labels }) => labels['limit']))).toEqual(new Set(['approval requests']))
 })

@@ -6,6 +6,7 @@ import { aHuman, anEndpointStepUp } from '../authority.ts'
 import { http, type Received } from '../connectors/loopback.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aMinuteLater, delivered, eventEndpoints, idsIn, TYPES } from '../event-endpoints.ts'
+import { scrape } from '../metrics/scrape.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 
 const maker = aHuman('maker')
@@ -21,7 +22,7 @@ let second: TestService
 
 beforeAll(async () => {
   database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, callers })
+  service = await startService({ databaseUrl: database.url, callers, env: { METRICS_PORT: '0' } })
   second = await startSecond()
 })
 afterAll(async () => {
@@ -111,6 +112,11 @@ test('of a loop by several humans on two instances one is taken; another endpoin
   )
   const replies = Map.groupBy(await Promise.all(asked), ({ status }) => status)
   expect([replies.get(200)?.length, replies.get(429)?.length]).toEqual([1, 23])
+  const samples = await scrape(service)
+  const counted = samples.filter(
+    ({ name, value }) => name === 'countersign_rate_limit_refusals_total' && value > 0,
+  )
+  expect(counted.map(({ labels }) => labels['limit'])).toEqual(['redeliveries'])
   await taken(neighbour, { after: before })
   await until(() => neighbour.requests.length === 2 * ids.length, 'the redelivery to the neighbour')
   const next = await execute()
