@@ -1,11 +1,11 @@
 // The humans who put policies and external connectors into effect the way an operator's do (decisions §7): one proposes, the other
 // resolves with a signature.
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
+import { newNonce, signedStepUp } from '../src/cli/approver.ts'
 import { makeRawKey } from '../src/core/callers/callers.ts'
-import { canonicalize } from '../src/formats/json/canonical.ts'
 import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
-import { signEd25519 } from '../src/core/signing/signature.ts'
+import { stepUpPayload } from '../src/formats/step-up-payload.ts'
 import type { Call, CallRoute } from './calls.ts'
 
 /** @returns a signing key, and its public part as PEM */
@@ -57,23 +57,13 @@ export async function propose(call: CallRoute, area: Area, { body, ...given }: C
 export async function resolve(
   call: CallRoute,
   area: Area,
-  { changeId, changeHash }: Change,
+  change: Change,
   action: 'approve' | 'reject',
 ): Promise<void> {
-  const now = Date.now()
-  const payload = {
-    version: 1,
-    nonce: randomBytes(16).toString('hex'),
-    changeId,
-    changeHash,
-    action,
-    authorizedAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + 60_000).toISOString(),
-  }
-  const { value: signature } = signEd25519('step-up', canonicalize(payload), checker.stepUp)
-  const stepUpAuthorization = { payload, keyId: 'step-up', algorithm: 'ed25519', signature }
+  const payload = stepUpPayload(change, { action, nonce: newNonce(), now: new Date() })
+  const stepUpAuthorization = signedStepUp(payload, checker.stepUp)
   await call(`POST ${AREAS[area]}/{id}/${action}`, {
-    params: { id: changeId },
+    params: { id: change.changeId },
     key: checker.key,
     body: { stepUpAuthorization, ...(action === 'reject' ? { rejectionReason: 'Only a measurement.' } : {}) },
   })

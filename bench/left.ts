@@ -75,12 +75,12 @@ export function miscounted(
   })
 }
 
-/** @returns bytes of all tables and of their indexes, without what `VACUUM` frees */
-export async function storedBytes(database: Client): Promise<{ tables: number; indexes: number }> {
+/** @returns bytes of all tables with their indexes, without what `VACUUM` frees */
+export async function storedBytes(database: Client): Promise<number> {
   await database.query('VACUUM')
-  const { rows } = await database.query<{ tables: number; indexes: number }>(
-    `SELECT sum(pg_table_size(oid))::float8 AS tables, sum(pg_indexes_size(oid))::float8 AS indexes
-     FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+  const { rows } = await database.query<{ bytes: number }>(
+    `SELECT sum(pg_total_relation_size(oid))::float8 AS bytes FROM pg_class
+     WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
   )
-  return rows[0]!
+  return rows[0]!.bytes
 }

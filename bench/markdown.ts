@@ -156,7 +156,6 @@ const NOTES = [
   'batch mean, batch max: requests that shared a batch on a worker thread.',
   'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
   'at rest B: bytes of tables and indexes that a reply leaves, after VACUUM, over the whole round.',
-  'table B, index B: bytes that a stored execution takes.',
   'lag p99 ms, backlog max, drain s: by the times in the database, from a delivery’s arrival until it was processed; deliveries that waited at the worst moment; from the last reply until none waited. CPU includes the processing.',
   'helpers: threads of V8 and libuv in the service.',
   'errors, 429s, not sent: replies with another status than they must have, and requests without a reply; replies of a rate limit, which were waited for; requests that were due when no connection was free, until the end or because of a 429. None of them is in a rate or a latency.',

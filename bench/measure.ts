@@ -6,7 +6,6 @@ import { checkSample } from './evidence.ts'
 import { figuresOf, sum, type Round } from './figures.ts'
 import { openFilling, settle } from './fill.ts'
 import { openFloor, withFloor, type Floor } from './floor-round.ts'
-import { countLeft, storedBytes } from './left.ts'
 import { connectionCounts, counted, openLineup, runPairs, warmUp, type Lineup, type Pair } from './lineup.ts'
 import { WARM_AFTER, type Measurement, type ScenarioReport } from './report.ts'
 import { latencyOf, type Counts, type Run, type Session } from './run.ts'
@@ -72,11 +71,7 @@ async function measureLevels(lineup: Lineup, database: Client, cells: Cell[]): P
         if (subject.own !== undefined) await settle(subject.own.database)
       await warmUp(lineup)
     }
-    const measured = await measureCounts(lineup, cells, { records })
-    const { tables, indexes } = await storedBytes(database)
-    const { records: stored = 0 } = await countLeft(database, [])
-    const sizes = figuresOf([{ 'table B': tables / stored, 'index B': indexes / stored }])
-    measurements.push(...measured.map((one) => ({ ...one, figures: { ...one.figures, ...sizes } })))
+    measurements.push(...(await measureCounts(lineup, cells, { records })))
   }
   return measurements
 }

@@ -27,8 +27,8 @@ export const QUICK = { ...ONE_ROUND, storedCount: 50, sampleSize: 10 }
 /** The warm-up ends after so long, however few requests were answered. */
 export const WARM_UP_SECONDS_MAX = 240
 
-/** Parses one value; commander names the option in front of what it throws. */
-type Parse = (text: string) => unknown
+/** Parses one value, commander names the option in front of what it throws; or the values that there are. */
+type Parse = ((text: string) => unknown) | readonly string[]
 
 /** @param help a line for each option: its flags, two spaces, its description */
 export function addOptions(
@@ -41,7 +41,9 @@ export function addOptions(
     const option = new Option(flags, description)
     const name = option.attributeName()
     if (name === 'key') option.env('COUNTERSIGN_API_KEY')
-    if (parse[name] !== undefined) option.argParser(parse[name])
+    const of = parse[name]
+    if (typeof of === 'function') option.argParser(of)
+    else if (of !== undefined) option.choices(of)
     command.addOption(option)
   }
 }
@@ -54,7 +56,7 @@ export function addSuiteOptions(suite: Command): void {
     connections: list(whole(1, 9999)),
     records: list(whole(0, 1e9)),
     rate: stages,
-    generator: oneOf('own', 'autocannon', 'both'),
+    generator: ['own', 'autocannon', 'both'],
     maxErrorPercent: number(0, 100),
     transaction: checked(readTransactions),
     parameters: jsonObject,
@@ -118,13 +120,6 @@ export const whole = (min: number, max: number) => number(min, max, WHOLE_NUMBER
 
 function list(of: (text: string) => number) {
   return (text: string) => text.split(',').map(of)
-}
-
-function oneOf(...names: readonly string[]) {
-  return (text: string) => {
-    if (!names.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${names.join(', ')}.`)
-    return text
-  }
 }
 
 /** `200`, `10..500`, or several of them separated by commas. */

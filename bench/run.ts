@@ -104,8 +104,7 @@ export function openSession(
     async takeBytesAtRest(): Promise<number> {
       if (!stores) return Number.NaN
       const last = rested
-      const { tables, indexes } = await storedBytes(own.database)
-      rested = { answered: answered(), bytes: tables + indexes }
+      rested = { answered: answered(), bytes: await storedBytes(own.database) }
       return (rested.bytes - last.bytes) / (rested.answered - last.answered)
     },
     /**
