@@ -319,7 +319,7 @@ export async function startMixed(
 }
 
 /** Waits until everything is under a checkpoint of the log. */
-export async function published({ pool }: TestDatabase): Promise<void> {
+export async function published({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
   await until(async () => {
     const status = await readLogStatus(pool)
     return status !== undefined && !status.queued && status.size === status.publishedSize
