@@ -3,14 +3,18 @@
 import type { Client } from 'pg'
 import { sum } from './figures.ts'
 
+const hasNone = (table: string) =>
+  `NOT EXISTS (SELECT FROM ${table} AS other WHERE other.business_transaction_id = t.business_transaction_id)`
+const CLAIMS_WITHOUT_RECORD = `
+  business_transactions AS t WHERE t.execution_authorization IS NOT NULL AND ${hasNone('trust_records')}`
+/** Executions that are released, and of whose end nothing is signed: in flight, or in doubt. */
+export const UNFINISHED = `${CLAIMS_WITHOUT_RECORD} AND ${hasNone('intent_transitions')}`
+
 /** Whose rows are counted whatever is sent. */
 const ALWAYS = {
   claims: 'business_transactions',
   records: 'trust_records',
-  'claims without a record': `
-    business_transactions AS t WHERE t.execution_authorization IS NOT NULL AND NOT EXISTS (
-      SELECT FROM trust_records AS r WHERE r.business_transaction_id = t.business_transaction_id
-    )`,
+  'claims without a record': CLAIMS_WITHOUT_RECORD,
   refusals: 'refusal_records',
   // The first of each belongs to the execution, wherever it is stored.
   'later verifications': 'verifications WHERE ordinal > 1',

@@ -72,7 +72,12 @@ function plotsOf(scenario: ScenarioReport): string {
   const best = saturation(scenario)
   const where = best === undefined ? '' : named(best)
   const { open, paced } = best?.lastRound ?? {}
-  const overTime = (values: readonly number[] = [], of = paced) => pointsOf(values, of?.stepSeconds ?? 0)
+  const line = (name: string, values: readonly number[] = [], stepSeconds = paced?.stepSeconds ?? 0) => ({
+    name,
+    points: values.map((y, i) => ({ x: (i + 0.5) * stepSeconds, y })),
+  })
+  const overTime = (title: string, yLabel: string, lines: readonly ReturnType<typeof line>[]) =>
+    linePlot({ title: `${title} over time, ${where}`, xLabel: 'seconds, last round', yLabel, lines })
   return [
     bars('Throughput', 'replies per second', measurements, { '': of('per s') }),
     linePlot({
@@ -85,27 +90,13 @@ function plotsOf(scenario: ScenarioReport): string {
       })),
       xTicks: [50, 90, 99, 99.9, 99.99].map((percent) => ({ at: rarity(percent), text: `${percent} %` })),
     }),
-    linePlot({
-      title: `Throughput over time, ${where}`,
-      xLabel: 'seconds, last round',
-      yLabel: 'replies per second',
-      lines: [{ name: '', points: overTime(open?.perSecond, open) }],
-    }),
-    linePlot({
-      title: `Replies at the rate over time, ${where}`,
-      xLabel: 'seconds, last round',
-      yLabel: 'per second',
-      lines: scenario.service === undefined && paced !== undefined ? repliesOf(paced) : [],
-    }),
-    linePlot({
-      title: `Latency over time, ${where}`,
-      xLabel: 'seconds, last round',
-      yLabel: 'ms, at the fixed rate',
-      lines: [
-        { name: 'p50', points: overTime(paced?.p50Ms) },
-        { name: 'p99', points: overTime(paced?.p99Ms) },
-      ],
-    }),
+    overTime('Throughput', 'replies per second', [line('', open?.perSecond, open?.stepSeconds)]),
+    overTime(
+      'Replies at the rate',
+      'per second',
+      scenario.service === undefined ? repliesOf(paced).map(([name, values]) => line(name, values)) : [],
+    ),
+    overTime('Latency', 'ms, at the fixed rate', [line('p50', paced?.p50Ms), line('p99', paced?.p99Ms)]),
     bars('CPU by part', 'µs per reply at open throttle', measurements, {
       'front end': of('front end'),
       workers: of('workers'),
@@ -120,22 +111,17 @@ function plotsOf(scenario: ScenarioReport): string {
   ].join('')
 }
 
-/** Writes how much was due and what came of it; errors and 429s where there were any. */
-function repliesOf({ stepSeconds, duePerSecond, perSecond, ...counts }: OverTime) {
-  const rates = (of: readonly number[]) => of.map((count) => count / stepSeconds)
+/** @returns how much was due and what came of it; errors and 429s where there were any */
+function repliesOf(paced: OverTime | undefined): (readonly [string, readonly number[]])[] {
+  if (paced === undefined) return []
+  const rates = (counts: readonly number[]) => counts.map((count) => count / paced.stepSeconds)
   const lines = [
-    { name: 'due', values: duePerSecond },
-    { name: 'right', values: perSecond },
-    { name: 'errors', values: rates(counts.errors) },
-    { name: '429', values: rates(counts.limited) },
-  ]
-  return lines
-    .filter(({ name, values }) => name === 'right' || values.some((value) => value > 0))
-    .map(({ name, values }) => ({ name, points: pointsOf(values, stepSeconds) }))
-}
-
-function pointsOf(values: readonly number[], stepSeconds: number) {
-  return values.map((y, i) => ({ x: (i + 0.5) * stepSeconds, y }))
+    ['due', paced.duePerSecond],
+    ['right', paced.perSecond],
+    ['errors', rates(paced.errors)],
+    ['429', rates(paced.limited)],
+  ] as const
+  return lines.filter(([name, values]) => name === 'right' || values.some((value) => value > 0))
 }
 
 type Part = (figures: Figures) => number | undefined

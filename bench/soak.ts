@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { CHECKOUT } from './npm-start.ts'
+import { UNFINISHED } from './left.ts'
 import { number } from './options.ts'
 import { say, type Program } from './scenario.ts'
 import { temporaryFolder, type MeasuredService } from './service.ts'
@@ -135,7 +136,7 @@ function leaks(memory: Memory): string[] {
 /** Nothing may be left under way when nobody asks for anything any more. */
 async function notSettled(database: Client): Promise<string[]> {
   const { rows } = await database.query<{ what: string; count: number }>(
-    `SELECT 'intents are RELEASED' AS what, count(*)::integer AS count FROM execution_intents WHERE state = 'RELEASED'
+    `SELECT 'executions are unfinished' AS what, count(*)::integer AS count FROM ${UNFINISHED}
      UNION ALL SELECT 'deliveries are not processed', count(*)::integer FROM webhook_events WHERE processed_at IS NULL
      UNION ALL SELECT 'jobs are dead', count(*)::integer FROM pgboss.job WHERE name = 'webhook-events-dead'`,
   )
