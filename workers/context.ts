@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
 import type { LogEntries } from '../src/store/tables/log-queue.ts'
-import type { StoreFault } from '../src/core/threads/store-fault.ts'
+import type { EvidenceFaults } from '../src/core/threads/evidence-fault.ts'
 import type { Crypto } from '../src/formats/artifacts/evidence.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
@@ -15,7 +15,7 @@ import type { Policies } from './policies.ts'
 export interface ThreadContext extends Fresh {
   readonly pool: Pool
   /** Why the database refuses evidence, if it does; shared by the instance. */
-  readonly storeFault: StoreFault
+  readonly evidenceFaults: EvidenceFaults
   readonly policies: Policies
   readonly approvers: Approvers
   readonly persons: PersonsInEffect

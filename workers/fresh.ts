@@ -1,5 +1,5 @@
-// The sources of the stages that follow from nothing else: the clock, ids and nonces. Given the same, they make the same bytes.
-import { randomFillSync, randomUUID } from 'node:crypto'
+// The sources of the stages that follow from nothing else: the clock, ids, nonces and chance. Given the same, they make the same bytes.
+import { randomFillSync, randomInt, randomUUID } from 'node:crypto'
 
 export interface Fresh {
   readonly clock: () => Date
@@ -7,6 +7,8 @@ export interface Fresh {
   readonly newId: () => string
   /** 128 random bits, base64url without padding. None is handed out twice. */
   readonly newNonce: () => string
+  /** One of `count` at random: from 0 to below it. */
+  readonly pick: (count: number) => number
 }
 
 const NONCE_BYTES = 16
@@ -18,6 +20,7 @@ export function openFresh(): Fresh {
   return {
     clock: () => new Date(),
     newId: () => randomUUID(),
+    pick: (count) => randomInt(count),
     newNonce() {
       if (used === randomness.length) {
         randomFillSync(randomness)

@@ -63,15 +63,31 @@ export interface CheckWith {
  */
 export function checkAuthorization(
   { payload, signature, ...by }: SignedAuthorization,
-  { transaction, parameters, findKey, now, signatureMemo }: CheckWith,
+  { findKey, signatureMemo, ...check }: CheckWith,
+): GatewayRefusal | undefined {
+  return checkPayload(payload, {
+    ...check,
+    isSigned() {
+      // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
+      const key = findKey(by.keyId)
+      if (key?.algorithm !== 'ed25519') return false
+      const signed = { ...by, value: signature }
+      return verifySignature('execution-authorization', canonicalize(payload), signed, key, signatureMemo)
+    },
+  })
+}
+
+interface CheckPayloadWith extends Pick<CheckWith, 'transaction' | 'parameters' | 'now'> {
+  readonly isSigned: () => boolean
+}
+
+/** The same of an authorization whose payload has been read, and whose signature somebody else looks at. */
+export function checkPayload(
+  payload: SignedAuthorization['payload'],
+  { transaction, parameters, now, isSigned }: CheckPayloadWith,
 ): GatewayRefusal | undefined {
   if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
-  // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
-  const key = findKey(by.keyId)
-  if (key?.algorithm !== 'ed25519') return 'AUTHORIZATION_SIGNATURE_INVALID'
-  const signed = { ...by, value: signature }
-  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, signatureMemo))
-    return 'AUTHORIZATION_SIGNATURE_INVALID'
+  if (!isSigned()) return 'AUTHORIZATION_SIGNATURE_INVALID'
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.

@@ -2,7 +2,7 @@
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
-import { openStoreFault } from '../src/core/threads/store-fault.ts'
+import { openEvidenceFaults } from '../src/core/threads/evidence-fault.ts'
 import { notLogged, startLogEntries } from '../src/store/tables/log-queue.ts'
 import { openPool } from '../src/store/postgres/sql.ts'
 import { openApprovers } from './approvers.ts'
@@ -23,7 +23,7 @@ export type Thread = ReturnType<typeof openThread>
 
 /** Opens what the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
 export function openThread(given: Boot) {
-  const { lane, config, database, evidenceLog, authority, storeFaultMemory } = given
+  const { lane, config, database, evidenceLog, authority, evidenceFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config
   const pool = openPool(database, connectionsOf(lane))
   const { ed25519, receipt } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -35,7 +35,7 @@ export function openThread(given: Boot) {
   const fresh = openFresh()
   const connectors = openConnectors({ hubspot, key: ed25519, production, clock: fresh.clock })
   connectors.replaceExternal(authority.externalConnectors)
-  const storeFault = openStoreFault(storeFaultMemory)
+  const evidenceFaults = openEvidenceFaults(evidenceFaultMemory)
   const logging = {
     originName: evidenceLog?.name ?? 'countersign',
     logOrigin: () => evidenceLog && newestOrigin(evidenceLog),
@@ -56,10 +56,10 @@ export function openThread(given: Boot) {
       pool,
       key: ed25519,
       count: pendingCount,
-      fault: storeFault,
+      faults: evidenceFaults,
     }),
     pendingCount,
-    storeFault,
+    evidenceFaults,
     policies,
     approvers,
     persons,

@@ -15,7 +15,7 @@ import type { CheckpointRow } from '../store/tables/log-checkpoints.ts'
 import type { OpenedWitness } from './start/witness.ts'
 import type { ConsoleGate } from './console/gate.ts'
 import type { Sql } from '../store/postgres/sql.ts'
-import type { StoreFault } from '../core/threads/store-fault.ts'
+import type { EvidenceFaults } from '../core/threads/evidence-fault.ts'
 import type { openUsable } from './usable.ts'
 
 /** The OpenAPI document in both notations. Each is rendered once. */
@@ -70,7 +70,7 @@ export interface Condition extends Pick<Reading, 'config'>, Pick<Waits, 'stoppin
   /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
   readonly whyUnusable: ReturnType<typeof openUsable>
   /** Whether the database refuses evidence, and why. */
-  readonly storeFault: StoreFault
+  readonly evidenceFaults: EvidenceFaults
   /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
   readonly revokedSigner: () => string | undefined
   /** Problems that an operator should look at, shown by GET /ready. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { checkIntentsUsable } from '../store/tables/execution-intents.ts'
+import type { EvidenceFault } from '../core/threads/evidence-fault.ts'
 import { classify } from '../store/postgres/sql-errors.ts'
 import type { Sql } from '../store/postgres/sql.ts'
 import { inTransaction } from '../store/postgres/transaction.ts'
@@ -110,12 +111,16 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   [/^(42|23)/, 'its schema is not the one of this release'],
 ]
 
-/**
- * @param sqlState of a database that is `broken` or `refused` something (`classify`)
- * @returns a clause from a fixed list, which anyone may read
- */
-export function whyRefused(sqlState: string): string {
+/** @returns a clause from a fixed list, which anyone may read */
+function whyRefused(sqlState: string): string {
   return refusals.find(([pattern]) => pattern.test(sqlState))?.[1] ?? `it answers with SQLSTATE ${sqlState}`
+}
+
+/** Why an instance with this fault is not ready: a sentence, which anyone may read. */
+export function whyNotAdmitting(fault: EvidenceFault): string {
+  return fault.kind === 'refused'
+    ? `The database refuses to store evidence: ${whyRefused(fault.sqlState)}.`
+    : 'Evidence that this instance signed does not verify: it executes nothing until it is restarted.'
 }
 
 function whyOf(error: unknown): string {

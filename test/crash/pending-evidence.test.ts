@@ -5,7 +5,7 @@ import { DatabaseError } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/formats/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
-import { openStoreFault } from '../../src/core/threads/store-fault.ts'
+import { openEvidenceFaults } from '../../src/core/threads/evidence-fault.ts'
 import { classify } from '../../src/store/postgres/sql-errors.ts'
 import { openPool } from '../../src/store/postgres/sql.ts'
 import type { Evidence, NotStored } from '../../workers/execute/store/commit.ts'
@@ -148,7 +148,7 @@ const anEvidence = (body: string): Evidence => ({
 function addAll(evidence: readonly Evidence[]) {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  const pending = openPendingEvidence({ ...openSteps(), pool, count, fault: openStoreFault() })
+  const pending = openPendingEvidence({ ...openSteps(), pool, count, faults: openEvidenceFaults() })
   const away: NotStored = { kind: 'unavailable', cause: new Error('Connection terminated') }
   const lost = pending.add(
     evidence,
@@ -190,17 +190,17 @@ test('evidence that is lost is named in the log line of its execution, which sta
 // proves fault: A table of the evidence
 test('a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds', async () => {
   await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
-  const found = openStoreFault()
-  found.raise('42P01', randomUUID())
+  const found = openEvidenceFaults()
+  found.raise({ kind: 'refused', sqlState: '42P01' }, randomUUID())
   const pool = openPool(database.url, 1)
   let refused = 0
   pool.on('remove', () => refused++)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  openPendingEvidence({ ...openSteps(), pool, count, fault: openStoreFault(found.memory) })
+  openPendingEvidence({ ...openSteps(), pool, count, faults: openEvidenceFaults(found.memory) })
   await until(() => refused > 0, 'an attempt')
-  expect(found.sqlState()).toBe('42P01')
+  expect(found.current()).toEqual({ kind: 'refused', sqlState: '42P01' })
   await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
-  await until(() => found.sqlState() === undefined, 'a store to succeed')
+  await until(() => found.current() === undefined, 'a store to succeed')
   for (const table of ['trust_records', 'verifications', 'receipts'])
     expect((await database.pool.query(`SELECT FROM ${table} WHERE body = ''`)).rowCount, table).toBe(0)
   await pool.end()

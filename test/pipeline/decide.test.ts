@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { Failure } from '../../src/core/errors/errors.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { authorizeAlone, type Authorized, type Claimable } from '../../workers/execute/decide/authorize.ts'
+import { authorizeAlone, type Authorized, type Gateable } from '../../workers/execute/decide/authorize.ts'
 import { decide, type Concluded, type Refused } from '../../workers/execute/decide/decide.ts'
-import { gate } from '../../workers/execute/gate.ts'
+import { gateAlone } from '../../workers/execute/gate.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
 import type { Policies } from '../../workers/policies.ts'
 import type { SignedAuthorization } from '../../workers/gateway.ts'
@@ -19,7 +19,7 @@ beforeAll(() => {
   steps = openSteps()
 })
 
-function decided(transaction: object = aTransaction(), policies: Policies = steps.policies): Claimable {
+function decided(transaction: object = aTransaction(), policies: Policies = steps.policies): Gateable {
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   return authorizeAlone(decide(accepted, { ...steps, policies, now }) as Concluded, steps.key)
 }
@@ -60,8 +60,8 @@ describe('approved', () => {
 
   test('the gateway lets it through, and stops it when it was changed on the way or comes too late', () => {
     const authorized = decided() as Authorized
-    expect(gate(authorized, { ...steps, now })).toMatchObject(authorized)
-    const late = gate(authorized, { ...steps, now: new Date(now.getTime() + 120_000) })
+    expect(gateAlone(authorized, { ...steps, now })).toMatchObject(authorized)
+    const late = gateAlone(authorized, { ...steps, now: new Date(now.getTime() + 120_000) })
     expect(late).toMatchObject({
       status: 500,
       message: 'Internal Server Error',
@@ -72,7 +72,7 @@ describe('approved', () => {
       ...authorized,
       transaction: { ...authorized.transaction, businessTransactionId: payload.nonce },
     }
-    expect(gate(other, { ...steps, now })).toMatchObject({ cause: 'AUTHORIZATION_TRANSACTION_MISMATCH' })
+    expect(gateAlone(other, { ...steps, now })).toMatchObject({ cause: 'AUTHORIZATION_TRANSACTION_MISMATCH' })
   })
 })
 
@@ -103,7 +103,7 @@ describe('not approved', () => {
   ])('%s is a %d without a refusal', (_, changes, status) => {
     const result = decided(aTransaction(changes))
     expect(result).toMatchObject({ outcome: 'unexecutable', failure: { status } })
-    expect(gate(result, { ...steps, now })).toBe(result)
+    expect(gateAlone(result, { ...steps, now })).toBe(result)
     expect(result).not.toBeInstanceOf(Failure)
   })
 })

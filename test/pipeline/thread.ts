@@ -7,7 +7,7 @@ import { joinPersons } from '../../src/formats/people/persons.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import type { Algorithm } from '../../src/formats/schemas/signature.ts'
-import { openStoreFault } from '../../src/core/threads/store-fault.ts'
+import { openEvidenceFaults } from '../../src/core/threads/evidence-fault.ts'
 import { startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { COMMAND_PATIENCE, openPool } from '../../src/store/postgres/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
@@ -27,7 +27,7 @@ import { publishedCrypto } from '../evidence.ts'
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** The steps that decide and sign work with this: everything but a database. Every shipped policy is approved. */
-export type Steps = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'storeFault' | 'semaphores'>
+export type Steps = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'semaphores'>
 
 /** @param receiptAlgorithms by default ed25519 */
 export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Steps {
@@ -74,6 +74,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     crypto,
     intentCloseQuorum: 1,
     outcomes: openPolicyOutcomes(),
+    evidenceFaults: openEvidenceFaults(),
   }
 }
 
@@ -81,10 +82,9 @@ export function openThread(databaseUrl: string, receiptAlgorithms?: readonly Alg
   const steps = openSteps(receiptAlgorithms)
   // It gets as little of a busy machine as a command does.
   const pool = openPool(databaseUrl, 4, COMMAND_PATIENCE)
-  const storeFault = openStoreFault()
   const count = new Int32Array(new SharedArrayBuffer(4))
-  const pendingEvidence = openPendingEvidence({ ...steps, pool, count, fault: storeFault })
-  return { ...steps, pool, pendingEvidence, storeFault, semaphores: openSemaphores() }
+  const pendingEvidence = openPendingEvidence({ ...steps, pool, count, faults: steps.evidenceFaults })
+  return { ...steps, pool, pendingEvidence, semaphores: openSemaphores() }
 }
 
 /** Gives the tests of a file a database and a thread on it, from before the first of them to after the last. */

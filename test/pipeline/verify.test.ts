@@ -1,15 +1,18 @@
-// The verify step takes over from earlier steps the signatures that were verified, for the very same bytes and key.
+// The verify step compares the bytes of a batch with what its tree and its parts make, and verifies one record of it whole.
 import { released } from '../../workers/execute/claim.ts'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { openEvidenceFaults } from '../../src/core/threads/evidence-fault.ts'
+import { Canonical } from '../../src/formats/json/canonical.ts'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
 import { openSignatureMemo, type SignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Authorized } from '../../workers/execute/decide/authorize.ts'
 import { decide, type Concluded } from '../../workers/execute/decide/decide.ts'
+import type { Decision } from '../../workers/execute/decide/decision.ts'
 import { gate } from '../../workers/execute/gate.ts'
-import { performOne } from '../../workers/execute/perform.ts'
+import { performOne, type Performed } from '../../workers/execute/perform.ts'
 import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
-import { verify } from '../../workers/execute/verify.ts'
+import { verify, type VerifiedExecution } from '../../workers/execute/verify.ts'
 import { stillGoing } from '../../workers/in-flight.ts'
 import { aTransaction } from '../transactions.ts'
 import { flipped, recordsOf } from '../verifier/saved.ts'
@@ -35,62 +38,75 @@ function counting() {
   return { counted, findKey }
 }
 
-/** Executions of one batch, sealed together. */
+/** Executions of one batch, sealed together. @param change of an execution before it is sealed */
 async function sealed(
   count: number,
-  { findKey = steps.findKey, together = openSignatureMemo() } = {},
-): Promise<{ executions: SealedExecution[]; verified: SignatureMemo }> {
+  { findKey = steps.findKey, change = (item: Performed, _all: readonly Performed[]): Performed => item } = {},
+): Promise<{ executions: SealedExecution[]; signatureMemo: SignatureMemo }> {
   const now = new Date()
+  const signatureMemo = openSignatureMemo()
   const accepted = Array.from(
     { length: count },
     () => validate(aRequest(aTransaction()), now.toISOString()) as Accepted,
   )
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
   const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
-  const gated = authorized.map((item) => gate(item, { ...steps, findKey, now }) as Authorized)
+  const gated = gate(authorized, { ...steps, findKey, now }) as Authorized[]
   const performed = await Promise.all(gated.map((item) => performOne(released(item), steps)))
-  const executions = stillGoing(await seal(performed, { ...steps, signatureMemo: together }))
-  return { executions, verified: together }
+  const changed = performed.map((item) => change(item, performed))
+  return { executions: stillGoing(await seal(changed, { ...steps, signatureMemo })), signatureMemo }
 }
 
-function statusOf(execution: SealedExecution, verified: SignatureMemo, findKey = steps.findKey) {
-  const { text } = verify(execution, { ...steps, findKey, signatureMemo: verified }).verification
-  return JSON.parse(text) as { status: string; message: string }
+/** @param sampled the place of the record that is verified whole */
+function verifications(
+  executions: readonly SealedExecution[],
+  signatureMemo: SignatureMemo,
+  { findKey = steps.findKey, sampled = 0, evidenceFaults = openEvidenceFaults() } = {},
+) {
+  const tools = { ...steps, findKey, signatureMemo, evidenceFaults, pick: () => sampled }
+  const verified = verify(executions, tools) as VerifiedExecution[]
+  return verified.map(
+    ({ verification }) => JSON.parse(verification.text) as { status: string; message: string },
+  )
 }
+
+const repeated = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
+const holds = { status: 'VERIFIED', message: 'Execution Trust Record verified successfully.' }
+const fails = (problem: string) => ({ status: 'FAILED', message: expect.stringContaining(problem) as string })
 
 test('of a single execution the gate verifies the authorization, and the verify step the record', async () => {
   const { counted, findKey } = counting()
-  const { executions, verified } = await sealed(1, { findKey })
+  const { executions, signatureMemo } = await sealed(1, { findKey })
   expect(counted).toMatchObject([{ message: expect.stringContaining('execution-authorization') }])
-  for (const execution of executions)
-    expect(statusOf(execution, verified, findKey)).toMatchObject({ status: 'VERIFIED' })
+  expect(verifications(executions, signatureMemo, { findKey })).toMatchObject([holds])
   expect(counted.slice(1)).toMatchObject([{ message: expect.stringContaining('trust-record') }])
 })
 
-test('of a batch each head is verified once, when it has been signed, and every path is walked', async () => {
+test('of a batch each head is verified once, when it has been signed', async () => {
   const { counted, findKey } = counting()
-  const { executions, verified } = await sealed(5, { findKey })
-  for (const execution of executions)
-    expect(statusOf(execution, verified, findKey)).toMatchObject({ status: 'VERIFIED' })
+  const { executions, signatureMemo } = await sealed(5, { findKey })
+  expect(verifications(executions, signatureMemo, { findKey })).toMatchObject(repeated(5, holds))
   expect(counted).toEqual([])
 })
 
-test('an execution whose signatures nobody has verified is verified whole', async () => {
+test('executions whose signatures nobody has verified are verified whole', async () => {
   const { counted, findKey } = counting()
   const { executions } = await sealed(3)
-  const [execution] = executions as [SealedExecution]
-  const unknown = { ...execution, authorizationMemo: openSignatureMemo() }
-  expect(statusOf(unknown, openSignatureMemo(), findKey)).toMatchObject({ status: 'VERIFIED' })
+  const unknown = executions.map((item) => ({ ...item, authorizationMemo: openSignatureMemo() }))
+  expect(verifications(unknown, openSignatureMemo(), { findKey })).toMatchObject(repeated(3, holds))
+  // The head of the records, and the authorization of the one that is verified whole.
   expect(counted).toHaveLength(2)
 })
 
-const authorizationFails = expect.stringContaining('The execution authorization signature is not valid')
+const SIGNATURE = 'The trust record signature is not valid'
+const AUTHORIZATION = 'The execution authorization signature is not valid'
 
 test.each([1, 4])(
   'in a batch of %s a record that holds another signature, or other bytes, fails',
   async (count) => {
-    const { executions, verified } = await sealed(count)
-    const [execution] = executions as [SealedExecution]
+    const { executions, signatureMemo } = await sealed(count)
+    const last = count - 1
+    const execution = executions[last] as SealedExecution
     const { signature, payload, batch } = JSON.parse(execution.authorization.signed.text) as {
       signature: string
       payload: { nonce: string }
@@ -100,22 +116,158 @@ test.each([1, 4])(
     const written = [signature, payload.nonce, ...(batch === undefined ? [] : [...batch.path, batch.origin])]
     for (const text of written) {
       const body = execution.record.body.replace(text, flipped(text))
-      expect(statusOf({ ...execution, record: { ...execution.record, body } }, verified)).toMatchObject({
-        status: 'FAILED',
-        message: authorizationFails,
-      })
+      const changed = executions.with(last, { ...execution, record: { ...execution.record, body } })
+      expect(verifications(changed, signatureMemo)[last]).toMatchObject(fails(AUTHORIZATION))
     }
   },
 )
 
-test('a position of another artifact of the same batch stands for nothing', async () => {
-  const { executions, verified } = await sealed(4)
-  const [execution, other] = executions as [SealedExecution, SealedExecution]
-  const record = { ...execution.record, seal: other.record.seal }
-  expect(statusOf({ ...execution, record }, verified)).toMatchObject({
-    status: 'FAILED',
-    message: expect.stringContaining('The trust record signature is not valid'),
+describe('in a batch, wherever the record is that is verified whole, it fails alone', () => {
+  const OTHERS = [0, 1, 3]
+  const TOLD_BY_BYTES: readonly (readonly [
+    string,
+    string,
+    (item: SealedExecution, other: SealedExecution) => SealedExecution,
+  ])[] = [
+    [
+      'the seal of another record',
+      SIGNATURE,
+      (item, other) => ({ ...item, record: { ...item.record, seal: other.record.seal } }),
+    ],
+    [
+      'another hash in the seal',
+      'The trust record hash does not match',
+      (item, other) => ({
+        ...item,
+        record: {
+          ...item.record,
+          seal: item.record.seal.replace(item.trustRecordHash, other.trustRecordHash),
+        },
+      }),
+    ],
+    [
+      'other bytes',
+      SIGNATURE,
+      (item) => ({
+        ...item,
+        record: { ...item.record, body: item.record.body.replace('"overrides":[]', '"overrides":[0]') },
+      }),
+    ],
+    [
+      'another order of its members',
+      '',
+      (item) => {
+        const body = JSON.parse(item.record.body) as { [name: string]: unknown }
+        const reversed = Object.fromEntries(Object.entries(body).toReversed())
+        return { ...item, record: { ...item.record, body: JSON.stringify(reversed) } }
+      },
+    ],
+    [
+      'white space in its seal',
+      '',
+      (item) => ({ ...item, record: { ...item.record, seal: item.record.seal.replace(',', ', ') } }),
+    ],
+  ]
+
+  test.each(TOLD_BY_BYTES)('%s', async (_, problem, change) => {
+    for (const sampled of OTHERS) {
+      const { executions, signatureMemo } = await sealed(4)
+      const changed = executions.with(2, change(executions[2]!, executions[sampled]!))
+      const evidenceFaults = openEvidenceFaults()
+      const found = verifications(changed, signatureMemo, { sampled, evidenceFaults })
+      // What only the notation tells is the whole check's: it parses the text first.
+      expect(found[2]).toMatchObject(problem === '' ? holds : fails(problem))
+      expect(found.toSpliced(2, 1)).toMatchObject(repeated(3, holds))
+      expect(evidenceFaults.current()).toBeUndefined()
+    }
   })
+
+  const TOLD_BY_MEMBERS: readonly (readonly [
+    string,
+    string,
+    (item: Performed, other: Performed) => Performed,
+  ])[] = [
+    [
+      'the decision of another',
+      'The execution authorization is not bound to this decision',
+      (item, { decision }) => ({ ...item, decision }),
+    ],
+    [
+      'the transaction of another',
+      'The execution authorization is not bound to this transaction',
+      (item, { transaction, canonical }) => ({ ...item, transaction, canonical }),
+    ],
+    [
+      'the authorization of another',
+      'The execution authorization is not bound to this transaction',
+      (item, { authorization, permission }) => ({ ...item, authorization, permission }),
+    ],
+    [
+      'another action in its execution',
+      'The execution authorization is not bound to this transaction',
+      (item) => ({
+        ...item,
+        transaction: {
+          ...item.transaction,
+          intent: { ...item.transaction.intent, action: 'sandbox:other' },
+        },
+      }),
+    ],
+  ]
+  test.each(TOLD_BY_MEMBERS)('%s', async (_, problem, change) => {
+    for (const sampled of OTHERS) {
+      const { executions, signatureMemo } = await sealed(4, {
+        change: (item, all) => (item === all[2] ? change(item, all[sampled]!) : item),
+      })
+      const found = verifications(executions, signatureMemo, { sampled })
+      expect(found[2]).toMatchObject(fails(problem))
+      expect(found.toSpliced(2, 1)).toMatchObject(repeated(3, holds))
+    }
+  })
+})
+
+// proves fault: A mistake in the code that writes
+test('where the record that is verified whole fails, every other is verified whole too, and nothing more is admitted', async () => {
+  const { executions, signatureMemo } = await sealed(4, {
+    // As a template that writes a time as no reader does would have it, in all but one.
+    change: (item, all) => (item === all[3] ? item : { ...item, decision: unreadable(item.decision) }),
+  })
+  for (const sampled of [0, 1, 2]) {
+    const evidenceFaults = openEvidenceFaults()
+    const found = verifications(executions, signatureMemo, { sampled, evidenceFaults })
+    expect(found).toMatchObject([...repeated(3, fails('The verified signals')), holds])
+    expect(evidenceFaults.current()).toEqual({ kind: 'not verified' })
+    expect(evidenceFaults.businessTransactionId()).toBe(
+      executions[sampled]?.transaction.businessTransactionId,
+    )
+  }
+})
+
+function unreadable(decision: Decision): Decision {
+  return {
+    ...decision,
+    text: new Canonical(decision.text.text.replace('"verifiedSignals":{}', '"verifiedSignals":[]')),
+  }
+}
+
+test('records that rest on verified state are verified whole, and are no sample', async () => {
+  const { counted, findKey } = counting()
+  const { executions } = await sealed(3, {
+    change: (item) => ({ ...item, decision: { ...item.decision, verifiesState: true } }),
+  })
+  const unknown = executions.map((item) => ({ ...item, authorizationMemo: openSignatureMemo() }))
+  const evidenceFaults = openEvidenceFaults()
+  const options = { findKey, evidenceFaults }
+  expect(verifications(unknown, openSignatureMemo(), options)).toMatchObject(repeated(3, holds))
+  // The head of the records, and each authorization.
+  expect(counted).toHaveLength(4)
+  const [first] = unknown as [SealedExecution]
+  const broken = {
+    ...first,
+    record: { ...first.record, seal: first.record.seal.replace('"value":"', '"value":"A') },
+  }
+  expect(verifications([broken], openSignatureMemo(), options)).toMatchObject([fails(SIGNATURE)])
+  expect(evidenceFaults.current()).toBeUndefined()
 })
 
 test('the same transactions make the same bytes where clock, ids and nonces are the same', async () => {
@@ -129,6 +281,7 @@ test('the same transactions make the same bytes where clock, ids and nonces are 
         clock: () => new Date('2026-11-21T01:00:00.000Z'),
         newId: () => `00000000-0000-4000-8000-${next(12)}`,
         newNonce: () => next(22),
+        pick: () => 0,
       },
       transactions,
     )

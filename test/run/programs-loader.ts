@@ -1,8 +1,8 @@
-// Loaded by `node --import`: from then on programs.ts's programs are run in place of the sources.
+// Loaded by `node --import`: from then on programs.ts's programs are run in place of the sources, or those in the folder TEST_PROGRAMS.
 import { registerHooks } from 'node:module'
 import { programsIn } from './programs.ts'
 
-const programs = programsIn()
+const programs = programsIn(process.env['TEST_PROGRAMS'])
 
 registerHooks({
   resolve(specifier, context, next) {

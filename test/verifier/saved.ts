@@ -6,12 +6,13 @@ import { sealedText, trustRecordText } from '../../src/store/tables/sealed.ts'
 import type { SigningKeys } from '../../src/core/signing/keys.ts'
 import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { publicKeyJson, type PublicKeyJson } from '../../src/core/signing/published.ts'
-import { signEd25519, openSignatureMemo } from '../../src/core/signing/signature.ts'
+import { signEd25519, openSignatureMemo, type SignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Authorized } from '../../workers/execute/decide/authorize.ts'
 import { decide, type Concluded, type Refused } from '../../workers/execute/decide/decide.ts'
+import { gate } from '../../workers/execute/gate.ts'
 import { performOne } from '../../workers/execute/perform.ts'
 import { receipt } from '../../workers/execute/receipt.ts'
-import { seal } from '../../workers/execute/seal.ts'
+import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
 import { verify } from '../../workers/execute/verify.ts'
 import { stillGoing } from '../../workers/in-flight.ts'
@@ -64,20 +65,22 @@ export async function aRecord(steps: Steps, transaction: object = aTransaction()
 /** Records of one batch, in the order of their transactions. */
 export async function recordsOf(steps: Steps, transactions: readonly object[]): Promise<string[]> {
   const tools = { ...steps, signatureMemo: openSignatureMemo() }
-  const concluded = transactions.map((transaction) => decided(steps, transaction))
-  const authorized = (await authorize(concluded, tools)) as Authorized[]
-  const sealed = stillGoing(
-    await seal(await Promise.all(authorized.map((item) => performOne(released(item), steps))), tools),
-  )
-  const receipted = stillGoing(
-    await receipt(
-      sealed.map((execution) => verify(execution, tools)),
-      tools,
-    ),
-  )
+  const receipted = stillGoing(await receipt(verify(await sealedOf(tools, transactions), tools), tools))
   return receipted.map(({ record, verification, receipt: receipts }) =>
     trustRecordText({ ...record, verifications: verification.text, receipts }),
   )
+}
+
+/** Executions of one batch, in the order of their transactions, up to the seal of their records. */
+export async function sealedOf(
+  { signatureMemo = openSignatureMemo(), ...steps }: Steps & { readonly signatureMemo?: SignatureMemo },
+  transactions: readonly object[],
+): Promise<SealedExecution[]> {
+  const tools = { ...steps, signatureMemo }
+  const concluded = transactions.map((transaction) => decided(steps, transaction))
+  const gated = gate(await authorize(concluded, tools), { ...tools, now: steps.clock() }) as Authorized[]
+  const performed = await Promise.all(gated.map((item) => performOne(released(item), steps)))
+  return stillGoing(await seal(performed, tools))
 }
 
 function aRefusal(steps: Steps, transaction: object): Tampered {

@@ -36,18 +36,13 @@ type NotClaimed = Failure | undefined
  * Claims a batch: all or nothing per transaction, once across all instances.
  * @param claimable in the order of arrival; an id may occur more than once, and the first one claims it
  * @returns the released ones, and the answers of the others: 409 where the id was taken, 503 with nothing executed where the database is
- *   away or refuses evidence. Where it is away before the outcome of a lost message is known, the id may be claimed all the same: a
- *   repeat is then answered 409, and the intent ends in doubt
+ *   away. Where it is away before the outcome of a lost message is known, the id may be claimed all the same: a repeat is then answered
+ *   409, and the intent ends in doubt
  */
 export async function claim(
   claimable: readonly (Claimable | Finished)[],
-  { pool, storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
+  { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
 ): Promise<(Released | Finished)[]> {
-  const sqlState = storeFault.sqlState()
-  if (sqlState !== undefined)
-    return claimable.map((item) =>
-      item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
-    )
   const { firsts, placeOf } = firstOfEachId(stillGoing(claimable))
   const notClaimed = await inIdOrder(firsts, idOf, (sorted) =>
     togetherOrAlone<Claimable, NotClaimed>(sorted, {

@@ -1,5 +1,4 @@
 // The pipeline of an execution, a batch at a time, in the order that interface §4.2 and decisions §3 fix.
-import { failures } from '../../src/core/errors/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Finished, runStage, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
@@ -27,7 +26,7 @@ export interface ExecutionContext extends ThreadContext {
 /**
  * Runs a batch through the pipeline. Items are independent: each ends with its own answer, in any order.
  *
- * A stage adds to what the one before it returned: Accepted → (decide) Concluded → (authorize, gate) Claimable → (claim) Released → Performed →
+ * A stage adds to what the one before it returned: Accepted → (decide) Concluded → (authorize) Gateable → (gate) Claimable → (claim) Released → Performed →
  * SealedExecution → VerifiedExecution → ReceiptedExecution. Where an item ends, it is a Finished from there on.
  *
  * A crash up to the commit of the claim has executed nothing, and the ids are free; where only the answer to the COMMIT is lost, they are
@@ -51,9 +50,9 @@ export async function execute(
   // Policies that verify state: each of their executions is decided, claimed and performed separately.
   const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
-  const claimable = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all that is approved
+  const signed = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all that is approved
   lap('decide')
-  const gated = runStage(claimable, (item) => gate(item, tools)) // the gateway's pure checks
+  const gated = gate(signed, tools) // the gateway's pure checks
   lap('gate')
   const claimed = await claim(gated, tools) // one commit stores every outcome; 409 wins
   lap('admit')
@@ -103,11 +102,10 @@ export async function finish(
 ): Promise<Finished[]> {
   if (performed.length === 0) return []
   const { pool } = thread
-  const { outcomeUnknown } = failures
   const tools = { ...thread, signatureMemo: openSignatureMemo() }
   const sealed = await seal(performed, tools) // record
   lap('seal')
-  const verified = runStage(sealed, (item) => verify(item, tools), outcomeUnknown) // verification
+  const verified = verify(sealed, tools) // verification
   lap('verify')
   const receipted = await receipt(verified, tools) // receipt
   lap('receipt')

@@ -50,6 +50,8 @@ export async function receipt(
 
 function draft(item: VerifiedExecution, tools: ReceiptWith): VerifiedExecution & UnsignedReceipt {
   const { transaction, verification } = item
+  if (verification.status !== 'VERIFIED')
+    throw new Error(`the record does not verify: ${verification.problems.join('; ')}`)
   return { ...item, ...draftReceipt(transaction.businessTransactionId, verification, tools) }
 }
 
@@ -58,10 +60,10 @@ interface UnsignedReceipt extends ReceiptIdentity {
   readonly unsigned: { readonly [member: string]: Json }
 }
 
-/** @throws Error where the verification failed */
+/** @param verification VERIFIED: nothing else is receipted */
 export function draftReceipt(
   businessTransactionId: string,
-  verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
+  verification: Pick<Verification, 'verificationId' | 'trustRecordHash'>,
   {
     receiptKeys: keys,
     logOrigin,
@@ -69,8 +71,6 @@ export function draftReceipt(
     newId,
   }: Pick<ReceiptWith, 'receiptKeys' | 'logOrigin' | 'clock' | 'newId'>,
 ): UnsignedReceipt {
-  if (verification.status !== 'VERIFIED')
-    throw new Error(`the record of ${businessTransactionId} does not verify`)
   const [first] = keys
   if (first === undefined) throw new Error('no signing key')
   const receiptId = newId()

@@ -3,27 +3,42 @@ import { Canonical, canonicalize } from '../../src/formats/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import type { Sealed } from '../../src/store/tables/sealed.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
+import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
+import {
+  signerText,
+  signTogether,
+  type Signature,
+  type SignTogether,
+} from '../../src/core/signing/signature.ts'
 import type { Fresh } from '../fresh.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { Performed } from './perform.ts'
 
-/** The record as it will be stored and sent. */
-export interface SealedExecution extends Performed {
+/** What a record is made of. */
+interface RecordParts extends Performed {
   readonly outcomeOfCall: KnownOutcome
-  readonly record: Sealed
+  readonly trustRecordId: string
   readonly recordCreatedAt: string
+  /** The only one of `executions`. */
+  readonly execution: Canonical
+  /** Of a hybrid record: those of its keys. */
+  readonly requiredAlgorithms: readonly Algorithm[] | undefined
+}
+
+/** The record as it will be stored and sent. */
+export interface SealedExecution extends RecordParts {
+  readonly record: Sealed
+  readonly trustRecordHash: string
+  readonly signatures: readonly Signature[]
 }
 
 type KnownOutcome = Exclude<ConnectorOutcome, { kind: 'unknown' }>
 
 /** A record that is to be signed. */
-interface UnsignedRecord extends Performed {
-  readonly outcomeOfCall: KnownOutcome
+interface UnsignedRecord extends RecordParts {
   readonly body: string
-  readonly recordCreatedAt: string
 }
 
 interface SealWith extends SignTogether, Pick<Fresh, 'clock' | 'newId'> {
@@ -55,31 +70,55 @@ export function seal(
 
 function draft(performed: Performed, tools: SealWith): UnsignedRecord | Failure {
   const { receiptKeys: keys, clock, newId } = tools
-  const { transaction, canonical, authorization, outcomeOfCall } = performed
+  const { outcomeOfCall } = performed
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
   const recordCreatedAt = clock().toISOString()
-  const body = canonicalize({
-    authorization: authorization.signed,
-    businessTransactionId: transaction.businessTransactionId,
-    createdAt: recordCreatedAt,
-    executions: [execution(performed, outcomeOfCall, newId())],
-    overrides: [],
-    ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
-    transaction: canonical.stored,
+  const parts = {
+    ...performed,
+    outcomeOfCall,
+    recordCreatedAt,
+    execution: execution(performed, outcomeOfCall, newId()),
+    requiredAlgorithms: keys.length > 1 ? keys.map((key) => key.public.algorithm) : undefined,
     trustRecordId: newId(),
-  })
-  return { ...performed, outcomeOfCall, body, recordCreatedAt }
+  }
+  return { ...parts, body: recordText(parts) }
 }
 
 function sealed({ body, ...item }: UnsignedRecord, signatures: readonly Signature[]): SealedExecution {
+  const trustRecordHash = sha256Hex(body)
+  const record = {
+    body,
+    seal: sealText(signatures, { signedAt: item.recordCreatedAt, hash: trustRecordHash }),
+  }
+  return { ...item, record, trustRecordHash, signatures }
+}
+
+/** Writes the signed members of a record: their canonical text. */
+export function recordText(parts: RecordParts): string {
+  const { transaction, canonical, authorization, requiredAlgorithms } = parts
+  const required =
+    requiredAlgorithms === undefined ? '' : `"requiredAlgorithms":${canonicalize(requiredAlgorithms)},`
+  return (
+    `{"authorization":${authorization.signed.text},"businessTransactionId":"${transaction.businessTransactionId}",` +
+    `"createdAt":"${parts.recordCreatedAt}","executions":[${parts.execution.text}],"overrides":[],${required}` +
+    `"transaction":${canonical.stored.text},"trustRecordId":"${parts.trustRecordId}"}`
+  )
+}
+
+/**
+ * Writes the members beside them: their canonical text.
+ * @param of.hash trustRecordHash
+ */
+export function sealText(
+  signatures: readonly Signature[],
+  { signedAt, hash }: { readonly signedAt: string; readonly hash: string },
+): string {
   const [first] = signatures
   if (first === undefined) throw new Error('no signing key')
-  const sealText = canonicalize({
-    signature: { ...first, signedAt: item.recordCreatedAt },
-    ...(signatures.length > 1 ? { signatures: [...signatures] } : {}),
-    trustRecordHash: sha256Hex(body),
-  })
-  return { ...item, record: { body, seal: sealText } }
+  const texts = signatures.map((one) => `{${signerText(one)},"value":"${one.value}"}`)
+  const others = texts.length > 1 ? `"signatures":[${texts.join()}],` : ''
+  const own = `{${signerText(first)},"signedAt":"${signedAt}","value":"${first.value}"}`
+  return `{"signature":${own},${others}"trustRecordHash":"${hash}"}`
 }
 
 function execution(performed: Performed, outcomeOfCall: KnownOutcome, executionId: string): Canonical {

@@ -334,6 +334,14 @@ export const failures = {
       cause,
       gate: 'evidence',
     }),
+  /** Until it is restarted. @param whose evidence it is, for the log */
+  evidenceNotVerified: (whose: string) =>
+    new Failure(503, 'Evidence that this service signed does not verify. Nothing was executed.', {
+      code: 'EVIDENCE_NOT_VERIFIED',
+      headers: { 'Retry-After': '5' },
+      cause: whose,
+      gate: 'evidence',
+    }),
   /** Until it starts again with a newer key. @param which key it is, and since when it is revoked */
   signingKeyRevoked: (which: string) =>
     new Failure(503, 'A key by which this service signs is revoked. Nothing was executed.', {

@@ -58,8 +58,10 @@ export const gates = {
     remedy: '[see below](#when-the-database-is-in-trouble)',
   },
   evidence: {
-    means: 'The database refuses to store evidence, so nothing is executed.',
-    remedy: '[repair it](#when-the-database-is-in-trouble)',
+    means:
+      'The database refuses to store evidence, or evidence of this instance does not verify, so nothing is executed.',
+    remedy:
+      '[repair it](#when-the-database-is-in-trouble), or [find out why](#evidence-that-does-not-verify); `/ready` says which',
   },
   'signing-key': {
     means: 'A key by which this instance signs is revoked, so nothing is executed.',

@@ -11,15 +11,20 @@ export interface Verification {
   readonly verificationId: string
   readonly trustRecordHash: string
   readonly status: 'VERIFIED' | 'FAILED'
+  /** Sentences: why it failed. */
+  readonly problems: readonly string[]
   /** Canonical text of the Verification of interface §2.3. */
   readonly text: string
 }
 
-interface VerifyWith {
-  readonly crypto: Crypto
+interface Fresh {
   readonly clock: () => Date
   /** A new verificationId. */
   readonly newId: () => string
+}
+
+interface VerifyWith extends Fresh {
+  readonly crypto: Crypto
 }
 
 type Members = { readonly [name: string]: Json }
@@ -35,6 +40,14 @@ export function verifySealed(
   const evidence = parsed(record)
   const trustRecordHash = evidence['trustRecordHash'] as string
   return describe({ businessTransactionId, trustRecordHash, problems: problemsOf(evidence, crypto) }, fresh)
+}
+
+/** The verification of a record that holds, which the caller has found out. */
+export function verified(
+  { businessTransactionId, trustRecordHash }: { businessTransactionId: string; trustRecordHash: string },
+  fresh: Fresh,
+): Verification {
+  return describe({ businessTransactionId, trustRecordHash, problems: [] }, fresh)
 }
 
 /** A record with its key, and with the copies that the transaction's row keeps. */
@@ -105,7 +118,7 @@ function describe(
     trustRecordHash,
     problems,
   }: { businessTransactionId: string; trustRecordHash: string; problems: readonly string[] },
-  { clock, newId }: Omit<VerifyWith, 'crypto'>,
+  { clock, newId }: Fresh,
 ): Verification {
   const verificationId = newId()
   const status = problems.length === 0 ? 'VERIFIED' : 'FAILED'
@@ -117,5 +130,5 @@ function describe(
     verificationId,
     verifiedAt: clock().toISOString(),
   })
-  return { verificationId, trustRecordHash, status, text }
+  return { verificationId, trustRecordHash, status, problems, text }
 }

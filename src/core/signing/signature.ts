@@ -1,12 +1,12 @@
 // Every signature of the service is made and verified here: canonical text in, base64 out, and back (decisions §4 "Signature").
 import {
   familyOf,
-  headText,
+  positionText,
   signedMessage,
   type BatchPosition,
   type Hashing,
 } from '../../formats/merkle/batch-head.ts'
-import { buildTree, leafHash } from '../../formats/merkle/tree.ts'
+import { batchOf, toBase64 } from './batch.ts'
 import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import type { PublicKey, SigningKey } from './keys.ts'
 import type { Algorithm } from '../../formats/schemas/signature.ts'
@@ -21,6 +21,12 @@ export type Signature = {
   readonly value: string
   /** The artifact's position in its batch, if `algorithm` ends in `-batch`: then `value` signs the head of the batch. */
   readonly batch?: BatchPosition
+}
+
+/** Writes who signed, and where in its batch: the first members of every signature in canonical text. */
+export function signerText({ algorithm, batch, keyId }: Signature): string {
+  const position = batch === undefined ? '' : `"batch":${positionText(batch)},`
+  return `"algorithm":"${algorithm}",${position}"keyId":${JSON.stringify(keyId)}`
 }
 
 /** Synchronous: an Ed25519 signature takes less than a turn of the event loop. `key` is an Ed25519 one. */
@@ -64,18 +70,11 @@ export async function signTogether(
 ): Promise<Signature[][]> {
   if (!batchSignatures || canonicalTexts.length < 2)
     return Promise.all(canonicalTexts.map((text) => sign(artifact, text, keys)))
-  const tree = buildTree(
-    canonicalTexts.map((text) => leafHash(preAuthEncoding(artifact, text), sha256)),
-    sha256,
-  )
-  const { size } = tree
-  const origin = `${originName}/batch/${newId()}`
-  const head = Buffer.from(headText({ origin, size, root: toBase64(tree.root) }))
+  const { head, positions } = batchOf(artifact, canonicalTexts, `${originName}/batch/${newId()}`)
   const heads = await Promise.all(keys.map((key) => signHead(head, key, signatureMemo)))
-  return canonicalTexts.map((_, index) => {
-    const batch = { origin, size, index, path: tree.path(index).map(toBase64) }
-    return heads.map((one): Signature => ({ ...one, algorithm: `${one.algorithm}-batch`, batch }))
-  })
+  return positions.map((batch) =>
+    heads.map((one): Signature => ({ ...one, algorithm: `${one.algorithm}-batch`, batch })),
+  )
 }
 
 async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureMemo) {
@@ -83,6 +82,40 @@ async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureM
   if (!signatureMemo.verifies({ message: head, signature: signature.value, publicKey: key.public }))
     throw new Error(`a signature by ${key.public.keyId} does not verify`)
   return signature
+}
+
+/**
+ * Builds the tree of a batch again, from the bytes of its texts.
+ *
+ * @param sample one of `items`; its text was verified with its signatures, so the head that they are of is known to be signed
+ * @param sample.signatures as it carries them
+ * @param textOf the text of an item that was signed
+ * @param carries whether an item carries exactly these signatures, and is otherwise what its parts make
+ * @returns the items that carry what the tree gives them; none where the sample does not, or was signed individually
+ */
+export function carriersIn<Item extends object>(
+  artifact: SignedKind,
+  items: readonly Item[],
+  {
+    sample,
+    textOf,
+    carries,
+  }: {
+    readonly sample: { readonly item: Item; readonly signatures: readonly Signature[] }
+    readonly textOf: (item: Item) => string
+    readonly carries: (item: Item, signatures: readonly Signature[]) => boolean
+  },
+): ReadonlySet<Item> {
+  const origin = sample.signatures[0]?.batch?.origin
+  if (origin === undefined) return new Set()
+  const { positions } = batchOf(artifact, items.map(textOf), origin)
+  const carriers = items.filter((item, i) =>
+    carries(
+      item,
+      sample.signatures.map((one): Signature => ({ ...one, batch: positions[i]! })),
+    ),
+  )
+  return new Set(carriers.includes(sample.item) ? carriers : [])
 }
 
 /**
@@ -149,10 +182,6 @@ function isSameKey(a: PublicKey, b: PublicKey): boolean {
 
 function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer) {
   return { algorithm, keyId, value: bytes.toString('base64') }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
 }
 
 /** Undefined if it is not the canonical text of its bytes. */

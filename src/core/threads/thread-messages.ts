@@ -7,7 +7,7 @@ import type { PlainAnswer, RefusalKind } from '../errors/errors.ts'
 import type { LoopReport } from './event-loop.ts'
 import type { NotificationWay } from '../../store/queues/notification-queue.ts'
 import type { LaneName, Operation } from '../operations/index.ts'
-import type { StoreFaultMemory } from './store-fault.ts'
+import type { EvidenceFaultMemory } from './evidence-fault.ts'
 
 /**
  * Batches that an execution thread has in flight: two, and a third where as many requests wait as it can hold, because under full load
@@ -27,8 +27,8 @@ export interface Boot {
   readonly evidenceLog: EvidenceLog | undefined
   /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly authority: AuthorityState
-  /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/threads/store-fault.ts). */
-  readonly storeFaultMemory: StoreFaultMemory
+  /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/threads/evidence-fault.ts). */
+  readonly evidenceFaultMemory: EvidenceFaultMemory
   /** How approvers are told of approval requests. */
   readonly notificationWays: readonly NotificationWay[]
   /** Whether metrics are served: the thread is asked how it fares, and counts outcomes. */

@@ -37,6 +37,16 @@ export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
       given,
       (crypto) => isAuthorizationSigned(members(record['authorization']), crypto),
     ),
+    ...checkBindings(record, given),
+  ]
+}
+
+/**
+ * The checks of a record that stand on its members alone, not on its bytes.
+ * @param record may leave out what none of them reads: the overrides, the ids and times of the record, its hash and its signatures
+ */
+export function checkBindings(record: Members, given: Crypto): Check[] {
+  return [
     check('transaction binding', 'The execution authorization is not bound to this transaction', () =>
       boundToTransaction(record, given),
     ),

@@ -62,6 +62,11 @@ function readPosition(value: unknown): BatchPosition {
   return { origin, size: size as number, index: index as number, path }
 }
 
+/** The canonical text of a position. */
+export function positionText({ index, origin, path, size }: BatchPosition): string {
+  return `{"index":${index},"origin":${JSON.stringify(origin)},"path":["${path.join('","')}"],"size":${size}}`
+}
+
 const BATCH = '-batch'
 
 /** The algorithm whose key signs under this name: `ed25519` for `ed25519-batch`, and any other name as it is. */

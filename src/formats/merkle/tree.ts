@@ -90,9 +90,12 @@ export function parentIn(below: Level, position: number, hashOf: ReturnType<type
   return right === undefined ? left : hashOf(left, right)
 }
 
-/** The inclusion path of a leaf, from the leaf up. */
-export function pathIn(levels: readonly Level[], index: number): Uint8Array[] {
-  const hashes: Uint8Array[] = []
+/**
+ * The inclusion path of a leaf, from the leaf up.
+ * @param levels the nodes of each level, in any notation
+ */
+export function pathIn<Node>(levels: readonly (readonly Node[])[], index: number): Node[] {
+  const hashes: Node[] = []
   for (let height = 0, position = index; height < levels.length; height++, position >>= 1) {
     const sibling = levels[height]![position ^ 1]
     if (sibling !== undefined) hashes.push(sibling)

@@ -139,7 +139,7 @@ function databaseMetrics({ gauge }: Makers) {
     pendingEvidence: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
     refused: gauge(
       'evidence_refused',
-      '1 while the database refuses to store evidence and no execution is admitted.',
+      '1 while no execution is admitted, because the database refuses evidence or evidence of this instance does not verify.',
     ),
     inDoubt: gauge('executions_in_doubt', 'Executions that a human has to close; absent while not known.'),
     approvalRequests: gauge(

@@ -1,7 +1,7 @@
 // One scrape: the gauges are read, then all metrics are written out.
 import type { Pool } from 'pg'
 import type { PoolUse, ThreadReport } from '../../core/threads/thread-messages.ts'
-import type { StoreFault } from '../../core/threads/store-fault.ts'
+import type { EvidenceFaults } from '../../core/threads/evidence-fault.ts'
 import type { DatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/threads/event-loop.ts'
 import type { LogStatus } from '../../store/tables/log-state.ts'
@@ -17,7 +17,7 @@ export interface Scraped {
   readonly gates: {
     readonly total: (book: 'inFlight' | 'announced') => { readonly requests: number; readonly bytes: number }
   }
-  readonly storeFault: StoreFault
+  readonly evidenceFaults: EvidenceFaults
   readonly probe: DatabaseProbe
   /** Every pool of the main thread, by its name; undefined: this service has none. */
   readonly pools: Readonly<Record<string, Pool | undefined>>
@@ -84,7 +84,7 @@ function look(
   }: Instruments,
   scraped: Scraped,
 ): void {
-  const { dispatcher, gates, storeFault } = scraped
+  const { dispatcher, gates, evidenceFaults } = scraped
   witnessAge.reset()
   for (const { witness, ageSeconds } of scraped.witnessAges()) witnessAge.set({ witness }, ageSeconds)
   eventEndpoints.reset()
@@ -102,7 +102,7 @@ function look(
   inFlightBytes.set(held.bytes)
   bodiesAnnounced.set(gates.total('announced').requests)
   pendingEvidence.set(dispatcher.pendingEvidence())
-  refused.set(Number(storeFault.sqlState() !== undefined))
+  refused.set(Number(evidenceFaults.current() !== undefined))
 }
 
 /** Sets the figures that the database knows, the same on every instance. */

@@ -78,6 +78,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),
   evidenceRefused: failures.evidenceRefused(''),
+  evidenceNotVerified: failures.evidenceNotVerified('<whose>'),
   signingKeyRevoked: failures.signingKeyRevoked('<which>'),
   overloaded: failures.overloaded('places'),
   stateUnavailable: failures.stateUnavailable(undefined),

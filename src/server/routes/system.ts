@@ -1,7 +1,7 @@
 // The state of the service (interface §4.1).
 import { Health, NotReady, Ready, ServiceStatus, Version } from '../../formats/schemas/system.ts'
 import type { Gate } from '../../core/errors/gates.ts'
-import { whyRefused } from '../usable.ts'
+import { whyNotAdmitting } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
 import { get, json, type RouteRequest, type Route } from '../route.ts'
 import type { Answer } from '../answer.ts'
@@ -101,10 +101,10 @@ async function readiness(_request: RouteRequest, service: Condition): Promise<An
       log: { cause: String(unusable.cause) },
     }
   }
-  const refused = service.storeFault.sqlState()
-  if (refused !== undefined) {
-    const reason = `The database refuses to store evidence: ${whyRefused(refused)}.`
-    return { ...notReady(service, 'evidence', reason), log: { cause: refused } }
+  const fault = service.evidenceFaults.current()
+  if (fault !== undefined) {
+    const cause = fault.kind === 'refused' ? fault.sqlState : service.evidenceFaults.businessTransactionId()
+    return { ...notReady(service, 'evidence', whyNotAdmitting(fault)), log: { cause } }
   }
   const revoked = service.revokedSigner()
   if (revoked !== undefined)

@@ -30,6 +30,7 @@ const executionFailures = [
   'outcomeUnknown',
   'stateUnavailable',
   'evidenceRefused',
+  'evidenceNotVerified',
   'signingKeyRevoked',
 ] as const
 

@@ -1,21 +1,30 @@
 // The second step of the start: the worker threads, and what the main thread shares with them.
 import { limitNames } from '../http/gates/index.ts'
 import { dropReasons } from '../http/listen/refused.ts'
-import { openStoreFault, watchStoreFault } from '../../core/threads/store-fault.ts'
+import {
+  openEvidenceFaults,
+  watchEvidenceFaults,
+  type EvidenceFault,
+} from '../../core/threads/evidence-fault.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
 import { openCallers } from '../callers.ts'
 import { openCompute } from '../http/gates/compute.ts'
 import { watchAuthority } from '../jobs/authority-watch.ts'
 import { openProblems } from '../jobs/repeat.ts'
 import { unknownApprovers } from '../notifications/unknown-approvers.ts'
-import { whyRefused } from '../usable.ts'
+import { whyNotAdmitting } from '../usable.ts'
 import type { Data } from './data.ts'
 import { closedAtStop, logFailure, type Starting } from './starting.ts'
 import { unapproved } from './unapproved.ts'
 
+const NOT_ADMITTED: Readonly<Record<EvidenceFault['kind'], string>> = {
+  refused: 'the database refuses to store evidence: no execution is admitted',
+  'not verified': 'evidence that this instance signed does not verify: no execution is admitted',
+}
+
 export type StartedThreads = Awaited<ReturnType<typeof startThreads>>
 
-/** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
+/** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the evidence fault, metrics. */
 export async function startThreads(
   starting: Starting,
   { database, callers: configuredCallers, callersFile, pools, evidenceLog, notificationWays, shipped }: Data,
@@ -44,13 +53,17 @@ export async function startThreads(
       onError: logFailure(logger, 'metrics'),
       labels: { limits: limitNames, dropReasons },
     })
-  const storeFault = openStoreFault()
-  void watchStoreFault(storeFault, (sqlState) => {
-    if (sqlState === undefined) logger.info('the database stores evidence again')
+  const evidenceFaults = openEvidenceFaults()
+  void watchEvidenceFaults(evidenceFaults, (fault) => {
+    if (fault === undefined) logger.info('the database stores evidence again')
     else
       logger.error(
-        { sqlState, reason: whyRefused(sqlState), businessTransactionId: storeFault.businessTransactionId() },
-        'the database refuses to store evidence: no execution is admitted',
+        {
+          ...fault,
+          reason: whyNotAdmitting(fault),
+          businessTransactionId: evidenceFaults.businessTransactionId(),
+        },
+        NOT_ADMITTED[fault.kind],
       )
   })
   const compute = openCompute(config.rateLimits.computeMsPerMinute)
@@ -61,7 +74,7 @@ export async function startThreads(
       callers: configuredCallers,
       evidenceLog,
       authority: authority.current(),
-      storeFaultMemory: storeFault.memory,
+      evidenceFaultMemory: evidenceFaults.memory,
       // Without their secrets: the threads only leave jobs for them.
       notificationWays: notificationWays.map(({ name }) => ({ name })),
       measured: config.metrics !== undefined,
@@ -78,5 +91,5 @@ export async function startThreads(
     warnOfRefused()
   })
   closedAtStop(starting, authority)
-  return { dispatcher, authority, callers, storeFault, compute, metrics }
+  return { dispatcher, authority, callers, evidenceFaults, compute, metrics }
 }

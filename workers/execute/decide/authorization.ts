@@ -5,6 +5,7 @@ import { sha256Hex } from '../../../src/store/sha256.ts'
 import type { SigningKey } from '../../../src/core/signing/keys.ts'
 import {
   signEd25519,
+  signerText,
   signTogether,
   type Signature,
   type SignTogether,
@@ -27,6 +28,7 @@ export interface UnsignedAuthorization {
 export interface Authorization extends UnsignedAuthorization {
   /** `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
   readonly signed: Canonical
+  readonly signature: Signature
 }
 
 /** The action of an authorization: the transaction's own or, for verified state, the reading of it. */
@@ -94,10 +96,14 @@ export function signAuthorization(unsigned: UnsignedAuthorization, key: SigningK
   return signedBy(unsigned, signEd25519('execution-authorization', unsigned.payload, key))
 }
 
-function signedBy(
-  { authorizationId, expiresAt, nonce, payload }: UnsignedAuthorization,
-  { value: signature, ...by }: Signature,
-): Authorization {
-  const signed = new Canonical(canonicalize({ ...by, payload: new Canonical(payload), signature }))
-  return { authorizationId, expiresAt, nonce, payload, signed }
+function signedBy(unsigned: UnsignedAuthorization, signature: Signature): Authorization {
+  return { ...unsigned, signed: new Canonical(signedText(unsigned.payload, signature)), signature }
+}
+
+/**
+ * Writes a signed authorization: its canonical text.
+ * @param payload canonical
+ */
+export function signedText(payload: string, signature: Signature): string {
+  return `{${signerText(signature)},"payload":${payload},"signature":"${signature.value}"}`
 }

@@ -5,24 +5,34 @@ import {
   type SignTogether,
   type SignatureMemo,
 } from '../../../src/core/signing/signature.ts'
+import type { SignedAuthorization } from '../../gateway.ts'
 import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
 import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 
-/** Approved, with its authorization signed. `claim` releases it. */
-export interface Authorized extends Approved {
+/** Approved, with its authorization signed. The gate checks that. */
+export interface Signed extends Approved {
   readonly authorization: Authorization
   /** Knows the signature of the authorization once the gate has verified it. */
   readonly authorizationMemo: SignatureMemo
 }
 
-/** The products that the gate and the claim take: refused and unexecutable executions are claimed too. */
+/** The gate has passed its authorization. `claim` releases it. */
+export interface Authorized extends Signed {
+  /** The payload of the authorization, as the gate has read it. */
+  readonly permission: SignedAuthorization['payload']
+}
+
+/** The products that the gate takes. */
+export type Gateable = Signed | Refused | Unexecutable
+
+/** The products that the claim takes: refused and unexecutable executions are claimed too. */
 export type Claimable = Authorized | Refused | Unexecutable
 
 /** Signs the authorizations of a batch together. @returns in the order of `concluded` */
 export async function authorize(
   concluded: readonly Concluded[],
   tools: SignTogether & { readonly key: SigningKey },
-): Promise<Claimable[]> {
+): Promise<Gateable[]> {
   const { signatureMemo: authorizationMemo } = tools
   const approved = concluded.filter((item) => item.outcome === 'approved')
   const signed = await signAuthorizations(
@@ -38,7 +48,7 @@ export async function authorize(
 }
 
 /** Signs the authorization of an execution that is in no batch. */
-export function authorizeAlone(concluded: Concluded, key: SigningKey): Claimable {
+export function authorizeAlone(concluded: Concluded, key: SigningKey): Gateable {
   if (concluded.outcome !== 'approved') return concluded
   const authorization = signAuthorization(concluded.unsignedAuthorization, key)
   return { ...concluded, authorization, authorizationMemo: openSignatureMemo() }

@@ -7,6 +7,8 @@ import type { Accepted } from '../validate/validate.ts'
 export interface Decision {
   readonly decisionId: string
   readonly policyContentHash: string
+  /** Whether it rests on signals whose values were verified. */
+  readonly verifiesState: boolean
   readonly text: Canonical
 }
 
@@ -38,5 +40,6 @@ export function describeDecision(
     signals: accepted.canonical.signals,
     verifiedSignals,
   })
-  return { decisionId, policyContentHash, text: new Canonical(text) }
+  const verifiesState = Object.keys(verifiedSignals).length > 0
+  return { decisionId, policyContentHash, verifiesState, text: new Canonical(text) }
 }

@@ -11,7 +11,7 @@ import { inTransaction, type Transaction } from '../../../src/store/postgres/tra
 import { claimTogether, released, type Released } from '../claim.ts'
 import { authorizeAlone } from '../decide/authorize.ts'
 import type { StateUnverified } from '../decide/decide.ts'
-import { gate } from '../gate.ts'
+import { gateAlone, notAdmitted } from '../gate.ts'
 import type { ThreadContext } from '../../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
 import { Finished } from '../../in-flight.ts'
@@ -73,9 +73,9 @@ async function claimOne(
   observed: Observed,
   thread: ThreadContext & { tx: Transaction },
 ): Promise<Released | Failure> {
-  const { tx, key, storeFault } = thread
-  const sqlState = storeFault.sqlState()
-  if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
+  const { tx, key } = thread
+  const refused = notAdmitted(thread)
+  if (refused !== undefined) return refused
   // A statement of its own: what is read after it is as new as the locks are.
   await takeLocks(tx, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
@@ -83,7 +83,7 @@ async function claimOne(
   // Content never changes, but the version may have been retired while the lock was waited for.
   const version = thread.policies.find(item.transaction.policy) ?? item.version
   const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, sql: tx, now })
-  const gated = gate(authorizeAlone(concluded, key), { ...thread, now })
+  const gated = gateAlone(authorizeAlone(concluded, key), { ...thread, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
   const [notClaimed] = await claimTogether(tx, [gated], { ...thread, now })

@@ -3,7 +3,7 @@
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PendingCount } from '../../../src/core/threads/thread-messages.ts'
-import type { StoreFault } from '../../../src/core/threads/store-fault.ts'
+import type { EvidenceFaults } from '../../../src/core/threads/evidence-fault.ts'
 import { commit, whyNotStorable, type CommitWith, type Evidence, type NotStored } from './commit.ts'
 
 export interface PendingEvidence {
@@ -24,18 +24,18 @@ const DELAY_MAX_MS = 5_000
 
 /**
  * @param count executions of this thread whose evidence is not stored yet; a stop waits for 0
- * @param fault of the instance
+ * @param faults of the instance
  */
 export function openPendingEvidence({
   count,
-  fault,
+  faults,
   ...tools
-}: CommitWith & { count: PendingCount; fault: StoreFault }): PendingEvidence {
+}: CommitWith & { count: PendingCount; faults: EvidenceFaults }): PendingEvidence {
   let waiting: Evidence[] = []
   let characters = 0
   let storing = false
   // A fault at the start was found by a thread that has died, perhaps with the evidence whose store would end it.
-  let mustProbe = fault.sqlState() !== undefined
+  let mustProbe = faults.current()?.kind === 'refused'
   if (mustProbe) void storeAll()
 
   async function storeAll(): Promise<void> {
@@ -65,10 +65,10 @@ export function openPendingEvidence({
   /** Ends the fault where a store succeeds. Resolves to whether this thread no longer has a fault to watch. */
   async function probe(): Promise<boolean> {
     if (!mustProbe) return true
-    const why = await whyNotStorable(fault.businessTransactionId(), tools)
+    const why = await whyNotStorable(faults.businessTransactionId(), tools)
     if (why === undefined) {
       mustProbe = false
-      fault.clear()
+      faults.endRefused()
     }
     return !mustProbe
   }
@@ -77,7 +77,7 @@ export function openPendingEvidence({
     for (const [i, { businessTransactionId }] of evidence.entries()) {
       const why = notStored[i]
       if (why?.kind !== 'refused') continue
-      fault.raise(why.sqlState, businessTransactionId)
+      faults.raise({ kind: 'refused', sqlState: why.sqlState }, businessTransactionId)
       mustProbe = true
     }
   }
