@@ -4,13 +4,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { sum, type Round } from './figures.ts'
 
 export const CPU_PARTS = ['front end', 'workers', 'helpers', 'postgres'] as const
+export const CPU_COLUMNS = [...CPU_PARTS, 'CPU total'] as const
 
 /**
  * Microseconds since each of them started. `helpers` are Node's own threads in the service's process: V8's garbage collection and
- * compiler, libuv's pool. `postgres` is the postmaster with its children, also those that have ended. `total` is the sum of the
- * four.
+ * compiler, libuv's pool. `postgres` is the postmaster with its children, also those that have ended. `CPU total` is the
+ * sum of the four.
  */
-type CpuTimes = Readonly<Record<(typeof CPU_PARTS)[number] | 'total', number>>
+type CpuTimes = Readonly<Record<(typeof CPU_COLUMNS)[number], number>>
 
 interface Pids {
   readonly service: number
@@ -42,7 +43,7 @@ export function cpuTimes({ service, postmaster }: Pids): CpuTimes | undefined {
     else if (Number(pid) === postmaster)
       times.postgres += (stat?.micros ?? 0) + (stat?.endedChildrenMicros ?? 0)
   }
-  return { ...times, total: sum(Object.values(times)) }
+  return { ...times, 'CPU total': sum(Object.values(times)) }
 }
 
 /** Microseconds of all processors together: what the host took away, and what programs did that the bench has not started. */
@@ -61,22 +62,10 @@ export function disturbance(): Disturbance | undefined {
   return { steal: steal * TICK_MICROS, others: busy - (treeMicros(process.pid) ?? 0) }
 }
 
-/** @returns what was used between two samples, divided by `by` */
-export function cpuBetween(
-  from: CpuTimes | undefined,
-  to: CpuTimes | undefined,
-  by: number,
-): CpuTimes | undefined {
-  if (from === undefined || to === undefined) return undefined
-  const used = (part: keyof CpuTimes) => [part, (to[part] - from[part]) / by]
-  return Object.fromEntries((Object.keys(to) as (keyof CpuTimes)[]).map(used)) as CpuTimes
-}
-
-/** @returns the columns of a table of CPU by part */
-export function cpuFigures(used: CpuTimes | undefined): Round {
-  if (used === undefined) return {}
-  const { total, ...parts } = used
-  return { ...parts, 'CPU total': total }
+/** @returns what was used between two samples, divided by `by`: the columns of a table; none where nothing is known */
+export function cpuBetween(from: CpuTimes | undefined, to: CpuTimes | undefined, by: number): Round {
+  if (from === undefined || to === undefined) return {}
+  return Object.fromEntries(CPU_COLUMNS.map((part) => [part, (to[part] - from[part]) / by]))
 }
 
 /** @returns microseconds of a process, of all that descend from it, and of those of them that have ended */

@@ -41,7 +41,7 @@ export async function openFloor(
     const from = cpuTimes(pids)
     const job = { databaseUrl, texts, seconds: length }
     const result = await program.run(job, { withinMs: length * 1000 + GRACE_MS })
-    const postgres = cpuBetween(from, cpuTimes(pids), result.executions)?.postgres ?? Number.NaN
+    const { postgres = Number.NaN } = cpuBetween(from, cpuTimes(pids), result.executions)
     const { executions, cpuMicros: own } = result
     return { 'per s': executions / result.seconds, program: own, postgres, total: own + postgres }
   }

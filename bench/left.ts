@@ -29,9 +29,10 @@ const SOMETIMES = {
 }
 
 const COUNTED = { ...ALWAYS, ...SOMETIMES }
+type Name = keyof typeof COUNTED
 
 /** How many of each. */
-export type Left = Readonly<Partial<Record<keyof typeof COUNTED, number>>>
+export type Left = Readonly<Partial<Record<Name, number>>>
 
 /** Requests whose replies are counted. */
 export interface Leaving {
@@ -44,8 +45,6 @@ export interface Leaving {
 
 /** Replies by kind and status; 0 where the connection broke or nothing came within ten seconds. */
 export type Replies = Readonly<Record<string, Readonly<Record<string, number>>>>
-
-type Name = keyof typeof COUNTED
 
 /** @returns names of what is counted for these requests */
 function countedFor(kinds: readonly Leaving[]): Name[] {

@@ -1,5 +1,5 @@
 // A report as Markdown: for the terminal, for bench/RESULTS.md and, with plots, for the page (bench/page.ts).
-import { CPU_PARTS } from './cpu.ts'
+import { CPU_COLUMNS } from './cpu.ts'
 import { differenceTable, type Comparison } from './compare.ts'
 import { spreadOf, text, type Figure } from './figures.ts'
 import { disturbed, WARM_AFTER, type Measurement, type Report, type ScenarioReport } from './report.ts'
@@ -62,7 +62,7 @@ function comparisonText({ file, differences, remarks }: Comparison): string {
   return parts.join('\n\n')
 }
 
-const CPU_HEADS: string[] = [...CPU_PARTS, 'CPU total', '× floor', 'generator', 'its core %']
+const CPU_HEADS: string[] = [...CPU_COLUMNS, '× floor', 'generator', 'its core %']
 /** The worst round counts for these figures. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
 /** What stands below the line in the head of a ratio. */

@@ -1,6 +1,6 @@
 // One run of the generator against a subject, and the runs of one subject: driven, counted against the database, remembered.
 import { availableParallelism } from 'node:os'
-import { cpuBetween, cpuFigures, cpuTimes, disturbance, rssBytes } from './cpu.ts'
+import { cpuBetween, cpuTimes, disturbance, rssBytes } from './cpu.ts'
 import { sum, text, type Round } from './figures.ts'
 import { countLeft, miscounted, storedBytes } from './left.ts'
 import type { Generator, LoadJob, LoadResult, Progress } from './load.ts'
@@ -81,14 +81,17 @@ export function openSession(
     const settled: Round = (own && (await settle?.(own.database, since))) ?? {}
     const to = readGauges(own)
     const rss = own && rssBytes(own.service.pids.service)
-    const used = cpuFigures(cpuBetween(from.cpu, to.cpu, right))
     const sizes = (await own?.service.takeBatchSizes()) ?? []
     const figures: Round = {
       ...batchesOf(sizes),
       'RSS MiB': rss && rss / 2 ** 20,
       'WAL B': ((await walBytes(own)) - walFrom) / right,
     }
-    const cpu = { ...used, generator: load.cpuMicros, 'its core %': load.coreShare * 100 }
+    const cpu = {
+      ...cpuBetween(from.cpu, to.cpu, right),
+      generator: load.cpuMicros,
+      'its core %': load.coreShare * 100,
+    }
     const ran = { load, counts, perSecond: right / load.seconds, figures, settled, cpu }
     return { ...ran, disturbance: disturbedBetween(from, to) }
   }

@@ -150,7 +150,7 @@ function openTime(chosen: readonly (Scenario | SelfMeasured)[], options: SuiteOp
     secondsFrom(index: number): number {
       const kept = (chosen.length - index) * SCENARIO_SECONDS * KEPT_SHARE
       const left = (deadlineMs - performance.now()) / 1000 - kept
-      return Math.min(seconds, Math.max(RUN_SECONDS_MIN, left / sum(runs.slice(index))))
+      return Math.min(seconds, Math.max(RUN_SECONDS_MIN, left / sum(runs.slice(index)) - RUN_REST_SECONDS))
     },
   }
 }

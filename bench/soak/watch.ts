@@ -1,6 +1,6 @@
 // What the soak sees of a service: the probe's lines from inside, /proc from outside, the slope of both, and the tables of its report.
 import { readdirSync, readFileSync } from 'node:fs'
-import { cpuBetween, cpuFigures, cpuTimes, rssBytes } from '../cpu.ts'
+import { cpuBetween, cpuTimes, rssBytes } from '../cpu.ts'
 import { figuresOf, sum, type Round } from '../figures.ts'
 import type { Measurement, ScenarioReport } from '../report.ts'
 import { say } from '../scenario.ts'
@@ -141,7 +141,7 @@ export function soakTables(
     name: 'soak',
     description: 'every route at half of saturation',
     labels: '',
-    measurements: [row('all calls', { 'calls/s': (calls * 1000) / (toMs - fromMs), ...cpuFigures(cpu) })],
+    measurements: [row('all calls', { 'calls/s': (calls * 1000) / (toMs - fromMs), ...cpu })],
     further: {
       'Memory, MB (10⁶ bytes)': [memoryRow('heap, after collection', heap), memoryRow('RSS', RSS)],
       Descriptors: [
