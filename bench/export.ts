@@ -80,7 +80,7 @@ async function fill(databaseUrl: string, records: number): Promise<Date> {
     say(`export: fills in ${records} records`)
     const filling = await openFilling(client)
     // The copied ones have times of their own.
-    await client.query('TRUNCATE trust_records')
+    await client.query('TRUNCATE execution_evidence')
     const newest = new Date()
     await filling.add({ from: 0, to: records, newest })
     return newest

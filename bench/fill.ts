@@ -20,9 +20,8 @@ export async function openFilling(client: Client): Promise<Filling> {
   await client.query(
     `CREATE TEMP TABLE source AS
        SELECT row_number() OVER () - 1 AS n, t.caller_id, t.body AS transaction, t.execution_authorization,
-         r.body AS record, r.seal, v.body AS verification, c.body AS receipt
-       FROM business_transactions AS t JOIN trust_records AS r USING (business_transaction_id)
-         JOIN verifications AS v USING (business_transaction_id) JOIN receipts AS c USING (business_transaction_id)
+         e.body AS record, e.seal, e.verification, e.receipt
+       FROM business_transactions AS t JOIN execution_evidence AS e USING (business_transaction_id)
        LIMIT ${SOURCES}`,
   )
   const { rows } = await client.query<{ count: number }>('SELECT count(*)::integer AS count FROM source')
@@ -58,10 +57,6 @@ const COPY = `
   ), intents AS (
     INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, closed_at)
     SELECT id, gen_random_uuid()::text, 'FINALIZED', at + interval '12 seconds', at FROM copy
-  ), records AS (
-    INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
-    SELECT id, caller_id, at, record, seal FROM copy
-  ), verified AS (
-    INSERT INTO verifications (business_transaction_id, ordinal, body) SELECT id, 1, verification FROM copy
   )
-  INSERT INTO receipts (business_transaction_id, ordinal, body) SELECT id, 1, receipt FROM copy`
+  INSERT INTO execution_evidence (business_transaction_id, caller_id, created_at, body, seal, verification, receipt)
+  SELECT id, caller_id, at, record, seal, verification, receipt FROM copy`

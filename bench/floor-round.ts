@@ -28,10 +28,10 @@ export async function openFloor(
   stack: AsyncDisposableStack,
 ) {
   const { rows } = await database.query<Omit<ExecutionTexts, 'request'>>(`
-    SELECT t.body AS transaction, t.execution_authorization AS "authorization", r.body AS record, r.seal,
-      v.body AS verification, c.body AS receipt
+    SELECT t.body AS transaction, t.execution_authorization AS "authorization", r.body AS record, e.body AS "storedRecord",
+      e.seal, e.verification, e.receipt
     FROM business_transactions AS t JOIN trust_records AS r USING (business_transaction_id)
-      JOIN verifications AS v USING (business_transaction_id) JOIN receipts AS c USING (business_transaction_id)
+      JOIN execution_evidence AS e USING (business_transaction_id)
     LIMIT 1`)
   const [stored] = rows
   if (stored === undefined) throw new Error('no execution is stored')

@@ -21,9 +21,9 @@ SET citus.shard_count = 4;
 -- By transaction: all that an execution writes about one lies in one shard, on one node.
 SELECT create_distributed_table('business_transactions', 'business_transaction_id');
 SELECT create_distributed_table('execution_intents', 'business_transaction_id', colocate_with => 'business_transactions');
-SELECT create_distributed_table('trust_records', 'business_transaction_id', colocate_with => 'business_transactions');
-SELECT create_distributed_table('verifications', 'business_transaction_id', colocate_with => 'business_transactions');
-SELECT create_distributed_table('receipts', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('execution_evidence', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('appended_verifications', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('appended_receipts', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('refusal_records', 'business_transaction_id', colocate_with => 'business_transactions');
 -- Written only for policies with a velocity limit. Its index by caller is no unique key; counting a caller's asks every shard.
 SELECT create_distributed_table('history_entries', 'business_transaction_id', colocate_with => 'business_transactions');

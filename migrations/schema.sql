@@ -1,5 +1,21 @@
 -- Made by tools/dump-schema.ts from all migrations; not to be edited.
 
+CREATE TABLE appended_receipts (
+  business_transaction_id uuid NOT NULL,
+  ordinal integer NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT appended_receipts_pkey PRIMARY KEY (business_transaction_id, ordinal)
+);
+
+CREATE TABLE appended_verifications (
+  business_transaction_id uuid NOT NULL,
+  ordinal integer NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT appended_verifications_pkey PRIMARY KEY (business_transaction_id, ordinal)
+);
+
 CREATE TABLE approval_request_closes (
   close_id uuid NOT NULL,
   request_id uuid NOT NULL,
@@ -206,6 +222,21 @@ CREATE TABLE event_endpoints (
   CONSTRAINT event_endpoints_pkey PRIMARY KEY (endpoint_id)
 );
 CREATE UNIQUE INDEX event_endpoints_in_effect ON public.event_endpoints USING btree (url) WHERE (revoked_at IS NULL);
+
+CREATE TABLE execution_evidence (
+  business_transaction_id uuid NOT NULL,
+  caller_id text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  verification text STORAGE EXTERNAL,
+  receipt text STORAGE EXTERNAL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT execution_evidence_pkey PRIMARY KEY (business_transaction_id)
+) WITH (toast_tuple_target=4080);
+CREATE INDEX execution_evidence_by_caller ON public.execution_evidence USING btree (caller_id, created_at, business_transaction_id);
+CREATE INDEX execution_evidence_by_time ON public.execution_evidence USING btree (created_at, business_transaction_id);
 
 CREATE TABLE execution_intents (
   business_transaction_id uuid NOT NULL,
@@ -505,15 +536,6 @@ CREATE UNLOGGED TABLE rate_buckets (
   CONSTRAINT rate_buckets_pkey PRIMARY KEY (key)
 ) WITH (fillfactor=70);
 
-CREATE TABLE receipts (
-  business_transaction_id uuid NOT NULL,
-  ordinal integer NOT NULL,
-  body text STORAGE EXTERNAL NOT NULL,
-  log_batch uuid,
-  log_ordinal smallint,
-  CONSTRAINT receipts_pkey PRIMARY KEY (business_transaction_id, ordinal)
-);
-
 CREATE TABLE refusal_records (
   business_transaction_id uuid NOT NULL,
   caller_id text NOT NULL,
@@ -539,24 +561,6 @@ CREATE TABLE sweep_horizon (
   deadline timestamp with time zone NOT NULL,
   CONSTRAINT sweep_horizon_only_row_check CHECK (only_row),
   CONSTRAINT sweep_horizon_pkey PRIMARY KEY (only_row)
-);
-
-CREATE TABLE trust_records (
-  business_transaction_id uuid NOT NULL,
-  caller_id text NOT NULL,
-  created_at timestamp with time zone NOT NULL,
-  body text STORAGE EXTERNAL NOT NULL,
-  seal text STORAGE EXTERNAL NOT NULL,
-  CONSTRAINT trust_records_pkey PRIMARY KEY (business_transaction_id)
-) WITH (toast_tuple_target=4080);
-CREATE INDEX trust_records_by_caller ON public.trust_records USING btree (caller_id, created_at, business_transaction_id);
-CREATE INDEX trust_records_by_time ON public.trust_records USING btree (created_at, business_transaction_id);
-
-CREATE TABLE verifications (
-  business_transaction_id uuid NOT NULL,
-  ordinal integer NOT NULL,
-  body text STORAGE EXTERNAL NOT NULL,
-  CONSTRAINT verifications_pkey PRIMARY KEY (business_transaction_id, ordinal)
 );
 
 CREATE TABLE webhook_events (

@@ -11,11 +11,11 @@ export async function storeWideRecords(
   callerId: string,
 ): Promise<() => Promise<void>> {
   await database.pool.query(
-    `INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
+    `INSERT INTO execution_evidence (business_transaction_id, caller_id, created_at, body, seal)
      SELECT gen_random_uuid(), $2, now(), $1::text, '{}' FROM generate_series(1, ${ROWS})`,
     [JSON.stringify({ note: 'x'.repeat(2_000_000) }), callerId],
   )
-  return async () => void (await database.pool.query(`DELETE FROM trust_records WHERE seal = '{}'`))
+  return async () => void (await database.pool.query(`DELETE FROM execution_evidence WHERE seal = '{}'`))
 }
 
 /** Resolves with the head of the reply; what streams behind it waits until it is read. */

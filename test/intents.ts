@@ -16,7 +16,7 @@ export async function putInDoubt(
     [id],
   )
   if (evidence === 'kept') return
-  for (const table of ['trust_records', 'verifications', 'receipts'])
+  for (const table of ['execution_evidence', 'appended_verifications', 'appended_receipts'])
     await database.pool.query(`DELETE FROM ${table} WHERE business_transaction_id = $1::uuid`, [id])
 }
 

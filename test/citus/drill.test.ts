@@ -243,7 +243,7 @@ describeWithCitus('on a Citus cluster', () => {
     await node(0).run(shown('rebalance_table_shards', nodes))
     const { rows } = await pool.query<{ shards: number }>(
       `SELECT count(*)::integer AS shards FROM citus_shards
-       WHERE table_name = 'trust_records'::regclass AND nodeport = $1`,
+       WHERE table_name = 'execution_evidence'::regclass AND nodeport = $1`,
       [node(3).port],
     )
     expect(rows[0]?.shards).toBeGreaterThan(0)

@@ -138,6 +138,7 @@ const anEvidence = (body: string): Evidence => ({
   createdAt: '2026-11-21T00:00:00.000Z',
   end: 'FINALIZED',
   record: { body, seal: '' },
+  copies: { authorization: 0, transaction: 0 },
   verification: '',
   receipt: '',
   logEntry: { kind: 'receipt', hash: '', id: '', streams: {} },
@@ -176,12 +177,12 @@ test('evidence that is lost is named in the log line of its execution, which sta
   const transaction = aSlowTransaction(50)
   const { deferred } = await execute([aRequest(transaction)], thread)
   const performed = await Promise.all(deferred)
-  await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
+  await database.pool.query('ALTER TABLE execution_evidence RENAME TO evidence_away')
   const answered = await finish(performed, { ...thread, pendingEvidence })
-  await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
+  await database.pool.query('ALTER TABLE evidence_away RENAME TO execution_evidence')
   expect(answered).toMatchObject([{ answer: { status: 502, log: { code: 'EXECUTION_OUTCOME_UNKNOWN' } } }])
   expect(answered[0]?.answer.log['cause']).toMatch(
-    /^the evidence is lost, because too much is pending already; not stored: relation "receipts" does not exist/,
+    /^the evidence is lost, because too much is pending already; not stored: relation "execution_evidence" does not exist/,
   )
   expect(await intentState(database, transaction.businessTransactionId)).toBe('RELEASED')
   await thread.pool.end()
@@ -189,7 +190,7 @@ test('evidence that is lost is named in the log line of its execution, which sta
 
 // proves fault: A table of the evidence
 test('a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds', async () => {
-  await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
+  await database.pool.query('ALTER TABLE execution_evidence RENAME TO evidence_away')
   const found = openEvidenceFaults()
   found.raise({ kind: 'refused', sqlState: '42P01' }, randomUUID())
   const pool = openPool(database.url, 1)
@@ -199,7 +200,7 @@ test('a thread that starts while evidence is refused tries what a store does, ke
   openPendingEvidence({ ...openSteps(), pool, count, faults: openEvidenceFaults(found.memory) })
   await until(() => refused > 0, 'an attempt')
   expect(found.current()).toEqual({ kind: 'refused', sqlState: '42P01' })
-  await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
+  await database.pool.query('ALTER TABLE evidence_away RENAME TO execution_evidence')
   await until(() => found.current() === undefined, 'a store to succeed')
   for (const table of ['trust_records', 'verifications', 'receipts'])
     expect((await database.pool.query(`SELECT FROM ${table} WHERE body = ''`)).rowCount, table).toBe(0)

@@ -52,8 +52,8 @@ describe('a lock that somebody holds', () => {
   })
 
   // proves fault: Somebody locks a table that the evidence
-  test('on trust_records, after the effect: 502, and the evidence is stored when it is released', async () => {
-    await lock('trust_records')
+  test('on execution_evidence, after the effect: 502, and the evidence is stored when it is released', async () => {
+    await lock('execution_evidence')
     await loaded.answered('502 EXECUTION_OUTCOME_UNKNOWN', 4)
     await locking.query('COMMIT')
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)

@@ -19,7 +19,7 @@ withDatabase(async ({ database: made, start }) => {
   const asked = { businessTransactionId: id }
   for (let n = 0; n < 3; n++) expect((await service.post('/receipt', asked)).status).toBe(200)
   await database.pool.query(
-    `INSERT INTO verifications (business_transaction_id, ordinal, body)
+    `INSERT INTO appended_verifications (business_transaction_id, ordinal, body)
      SELECT business_transaction_id, n, replace(body, body::jsonb ->> 'verificationId', gen_random_uuid()::text)
      FROM verifications, generate_series(2, 54000) AS n WHERE ordinal = 1`,
   )
@@ -33,7 +33,7 @@ test('54,000 verifications of one record hold', async () => {
 
 test('one that is changed far behind the newest 100 is found', async () => {
   await database.pool.query(
-    `UPDATE verifications SET body = replace(body, '"VERIFIED"', '"UNKNOWN"') WHERE ordinal = 20000`,
+    `UPDATE appended_verifications SET body = replace(body, '"VERIFIED"', '"UNKNOWN"') WHERE ordinal = 20000`,
   )
   const { lines } = await checked(database, service.signingKeyDir)
   expect(lines).toHaveLength(1)

@@ -25,7 +25,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
   let signingKeyDir: string
   let keys: ReturnType<typeof readPublicKeys>
   let healthy: Summary
-  /** In page 3 of trust_records, in their order, with the one before and the one behind. */
+  /** In page 3 of execution_evidence, in their order, with the one before and the one behind. */
   let before: string, damaged: string[], behind: string
   let tampered: string
 
@@ -40,7 +40,9 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
 
   const idsOf = async (where: string) =>
     (
-      await server.run(`SELECT business_transaction_id AS id FROM trust_records WHERE ${where} ORDER BY ctid`)
+      await server.run(
+        `SELECT business_transaction_id AS id FROM execution_evidence WHERE ${where} ORDER BY ctid`,
+      )
     ).map(({ id }) => String(id))
 
   beforeAll(async () => {
@@ -62,19 +64,19 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     behind = (await idsOf(inPage(4)))[0] ?? ''
     tampered = (await idsOf(inPage(0)))[0] ?? ''
     await server.run(
-      `UPDATE receipts SET body = replace(body, '"ed25519"', '"ed25518"') WHERE business_transaction_id = '${tampered}'`,
+      `UPDATE execution_evidence SET receipt = replace(receipt, '"ed25519"', '"ed25518"') WHERE business_transaction_id = '${tampered}'`,
     )
   })
   afterAll(() => rmSync(signingKeyDir, { recursive: true }))
 
   // proves fault: A bit of a table
   test('of a table: the page with the rows around it, each row that needs it, and every other problem', async () => {
-    const repair = await flipBitOf(server, 'trust_records', 3)
+    const repair = await flipBitOf(server, 'execution_evidence', 3)
     const { summary, findings } = await check()
     await repair()
 
     expect(findings).toContainEqual({
-      table: 'trust_records',
+      table: 'execution_evidence',
       key: 'page 3',
       problem: `rows cannot be read; they were stored after ${before} and before ${behind}`,
     })
@@ -84,7 +86,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
         damaged.map((key) => ({
           table: 'business_transactions',
           key,
-          problem: 'cannot be checked: page 3 of trust_records is damaged',
+          problem: 'cannot be checked: page 3 of execution_evidence is damaged',
         })),
       ),
     )
@@ -94,13 +96,13 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     )
     expect(summary.rows['business_transactions']).toBe(EXECUTIONS - damaged.length)
     expect(summary.rows['audit_events']).toBe(healthy.rows['audit_events'])
-    // The page, and the row of each of three tables that names a record in it.
-    expect(summary.unreadable).toBe(1 + 3 * damaged.length)
+    // The page, and each row of another table that is read with a record in it.
+    expect(summary.unreadable).toBe(1 + damaged.length)
   })
 
   // proves fault: A bit of an index
   test('of an index: the index, and every row is checked without it', async () => {
-    const repair = await flipBitOf(server, 'trust_records_pkey', 1)
+    const repair = await flipBitOf(server, 'execution_evidence_pkey', 1)
     const { summary, findings } = await check()
     const command = spawnSync(process.execPath, [CLI, 'fsck'], {
       env: { DATABASE_URL: server.url, SIGNING_KEY_DIR: signingKeyDir },
@@ -112,8 +114,8 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     await repair()
 
     expect(findings).toContainEqual({
-      table: 'trust_records',
-      key: 'page 1 of index trust_records_pkey',
+      table: 'execution_evidence',
+      key: 'page 1 of index execution_evidence_pkey',
       problem: 'is damaged: REINDEX it',
     })
     expect(summary.unreadable).toBe(1)

@@ -55,11 +55,29 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: `UPDATE business_transactions SET body = replace(body, '"amount":42', '"amount":43') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
       `business_transactions ${approved}: execution authorization does not verify (The execution authorization is not bound to this transaction)`,
-      `trust_records ${approved}: does not verify (The stored transaction differs from the one in the trust record)`,
+      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization is not bound to this transaction; The execution authorization is not bound to this decision; The stored bytes do not match the trust record hash)`,
+    ],
+  },
+  'a text of a transaction whose record is stored whole, as before': {
+    sql: `
+      UPDATE execution_evidence AS e SET body = r.body FROM trust_records AS r
+        WHERE e.business_transaction_id = :approved AND r.business_transaction_id = :approved;
+      UPDATE business_transactions SET body = regexp_replace(body, '"correlationId":"[^"]*"', '"correlationId":"another"')
+        WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [
+      `trust_records ${approved}: has another transaction or execution authorization than business_transactions`,
+    ],
+  },
+  'the authorization of an execution': {
+    sql: `UPDATE business_transactions SET execution_authorization = replace(execution_authorization, '"signature":"', '"signature":"AAAA')
+      WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [
+      `business_transactions ${approved}: execution authorization does not verify (The execution authorization signature is not valid)`,
+      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization signature is not valid; The stored bytes do not match the trust record hash)`,
     ],
   },
   'the place in the log of a receipt': {
-    sql: `UPDATE receipts SET log_batch = gen_random_uuid() WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET log_batch = gen_random_uuid() WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [`receipts ${approved} 1: is neither in the log nor in its queue`],
   },
   'the place of a refusal in its commit': {
@@ -127,19 +145,23 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a missing record': {
-    sql: `DELETE FROM trust_records WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [
-      `execution_intents ${approved}: is FINALIZED, but its trust record is missing`,
-      `receipts ${approved} 1: trust record is missing`,
-      `verifications ${approved} 1: trust record is missing`,
+    sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [`execution_intents ${approved}: is FINALIZED, but its trust record is missing`],
+  },
+  'a missing record with appended evidence': {
+    sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :verifiedTwice`,
+    lines: ({ verifiedTwice }) => [
+      `execution_intents ${verifiedTwice}: is FINALIZED, but its trust record is missing`,
+      ...[2, 3].flatMap((ordinal) => [
+        `receipts ${verifiedTwice} ${ordinal}: trust record is missing`,
+        `verifications ${verifiedTwice} ${ordinal}: trust record is missing`,
+      ]),
     ],
   },
   'a missing record of a failure': {
-    sql: `DELETE FROM trust_records WHERE business_transaction_id = :failed`,
+    sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :failed`,
     lines: ({ failed }) => [
       `execution_intents ${failed}: is ERRORED, but neither a trust record nor a transition says so`,
-      `receipts ${failed} 1: trust record is missing`,
-      `verifications ${failed} 1: trust record is missing`,
     ],
   },
   'a failure that is called a success': {
@@ -216,53 +238,53 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: ({ approved }) => [`execution_intents ${approved}: closed_at does not fit the state`],
   },
   'one byte of a record': {
-    sql: `UPDATE trust_records SET body = replace(body, '"amount":42', '"amount":41') WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET body = replace(body, '"amount":42', '"amount":41') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization is not bound to this transaction; The stored bytes do not match the trust record hash; The stored transaction differs from the one in the trust record)`,
+      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization is not bound to this transaction; The execution authorization is not bound to this decision; The stored bytes do not match the trust record hash)`,
     ],
   },
   'a signature of a record': {
-    sql: `UPDATE trust_records AS t SET seal = o.seal FROM trust_records AS o
+    sql: `UPDATE execution_evidence AS t SET seal = o.seal FROM execution_evidence AS o
       WHERE t.business_transaction_id = :approved AND o.business_transaction_id = :other`,
     lines: ({ approved }) => [
       `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The stored bytes do not match the trust record hash)`,
     ],
   },
   'a member beside a record that nothing signs': {
-    sql: `UPDATE trust_records SET seal = replace(seal, '{"signature"', '{"note":1,"signature"') WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET seal = replace(seal, '{"signature"', '{"note":1,"signature"') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [`trust_records ${approved}: seal has members that no signature covers`],
   },
   'the owner of a record': {
-    sql: `UPDATE trust_records SET caller_id = 'mallory' WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET caller_id = 'mallory' WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [`trust_records ${approved}: caller differs from the transaction's`],
   },
   'the time of a record': {
-    sql: `UPDATE trust_records SET created_at = created_at + interval '1 ms' WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET created_at = created_at + interval '1 ms' WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [`trust_records ${approved}: time differs from the body`],
   },
   'a missing verification': {
-    sql: `DELETE FROM verifications WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET verification = NULL WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
       `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
       `trust_records ${approved}: verifications are missing or not numbered from 1 without a gap`,
     ],
   },
   'a verification out of the middle': {
-    sql: `DELETE FROM verifications WHERE business_transaction_id = :verifiedTwice AND ordinal = 2`,
+    sql: `DELETE FROM appended_verifications WHERE business_transaction_id = :verifiedTwice AND ordinal = 2`,
     lines: ({ verifiedTwice }) => [
       `receipts ${verifiedTwice} 2: names a verification that is missing or not VERIFIED`,
       `trust_records ${verifiedTwice}: verifications are missing or not numbered from 1 without a gap`,
     ],
   },
   'a verification that is called failed': {
-    sql: `UPDATE verifications SET body = replace(body, '"VERIFIED"', '"FAILED"') WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET verification = replace(verification, '"VERIFIED"', '"FAILED"') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
       `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
       `verifications ${approved} 1: is the first verification, but not VERIFIED`,
     ],
   },
   'swapped verifications': {
-    sql: `UPDATE verifications AS t SET body = o.body FROM verifications AS o
+    sql: `UPDATE execution_evidence AS t SET verification = o.verification FROM execution_evidence AS o
       WHERE t.business_transaction_id = :approved AND o.business_transaction_id = :other`,
     lines: ({ approved }) => [
       `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
@@ -271,7 +293,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'swapped receipts': {
-    sql: `UPDATE receipts AS t SET body = o.body FROM receipts AS o
+    sql: `UPDATE execution_evidence AS t SET receipt = o.receipt FROM execution_evidence AS o
       WHERE (t.business_transaction_id, o.business_transaction_id) IN ((:approved, :other), (:other, :approved))`,
     lines: ({ approved, other }) =>
       [approved, other].flatMap((id) => [
@@ -281,13 +303,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       ]),
   },
   'when a receipt was issued': {
-    sql: `UPDATE receipts SET body = replace(body, '"issuedAt":"2', '"issuedAt":"3') WHERE business_transaction_id = :approved`,
+    sql: `UPDATE execution_evidence SET receipt = replace(receipt, '"issuedAt":"2', '"issuedAt":"3') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
       `receipts ${approved} 1: does not verify (The receipt hash does not match the canonical receipt; The receipt signature is not valid)`,
     ],
   },
   'a missing receipt': {
-    sql: `DELETE FROM receipts WHERE business_transaction_id = :verifiedTwice AND ordinal = 1`,
+    sql: `UPDATE execution_evidence SET receipt = NULL WHERE business_transaction_id = :verifiedTwice`,
     lines: ({ verifiedTwice }) => [
       `trust_records ${verifiedTwice}: receipts are missing or not numbered from 1 without a gap`,
     ],
@@ -795,7 +817,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: () => ['in_doubt_intents 00000000-0000-4000-8000-000000000000: execution intent is missing'],
   },
   'a whole execution that had used an approval': {
-    sql: ['business_transactions', 'execution_intents', 'trust_records', 'verifications', 'receipts']
+    sql: ['business_transactions', 'execution_intents', 'execution_evidence']
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :byApproval;`)
       .join(' '),
     lines: ({ usedApproval }) => [
@@ -814,15 +836,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: () => ['authority_epoch -: does not have exactly one row'],
   },
   'a lost primary key': {
-    sql: `ALTER TABLE receipts DROP CONSTRAINT receipts_pkey`,
-    undo: `ALTER TABLE receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
-    lines: () => ['schema receipts_pkey: is missing or not valid'],
+    sql: `ALTER TABLE appended_receipts DROP CONSTRAINT appended_receipts_pkey`,
+    undo: `ALTER TABLE appended_receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
+    lines: () => ['schema appended_receipts_pkey: is missing or not valid'],
   },
-  'an id that is used twice, once nothing keeps it from that': {
-    sql: `ALTER TABLE receipts DROP CONSTRAINT receipts_pkey; INSERT INTO receipts SELECT * FROM receipts WHERE business_transaction_id = :approved`,
-    undo: `DELETE FROM receipts; ALTER TABLE receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
+  'a first receipt that stands in both tables': {
+    sql: `INSERT INTO appended_receipts SELECT * FROM receipts WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      'schema receipts_pkey: is missing or not valid',
       `trust_records ${approved}: receipts are missing or not numbered from 1 without a gap`,
     ],
   },
@@ -867,9 +887,9 @@ const SIGNED: readonly { table: string; column: string; where: string; key?: str
     column: 'execution_authorization',
     where: 'business_transaction_id = :inDoubt',
   },
-  { table: 'trust_records', column: 'body', where: 'business_transaction_id = :approved' },
-  { table: 'trust_records', column: 'seal', where: 'business_transaction_id = :other' },
-  { table: 'receipts', column: 'body', where: 'business_transaction_id = :limited' },
+  { table: 'execution_evidence', column: 'body', where: 'business_transaction_id = :approved' },
+  { table: 'execution_evidence', column: 'seal', where: 'business_transaction_id = :other' },
+  { table: 'execution_evidence', column: 'receipt', where: 'business_transaction_id = :limited' },
   { table: 'refusal_records', column: 'body', where: 'business_transaction_id = :rejected' },
   { table: 'refusal_records', column: 'seal', where: 'business_transaction_id = :denied' },
   { table: 'audit_events', column: 'body', where: `type = 'governance.rejected'`, key: 'event_id' },

@@ -31,7 +31,7 @@ const untilLogged = (wanted: string) =>
 describe('POST /execute 503 evidenceRefused', () => {
   // proves fault: A table of the evidence
   test('after one 502 nothing more is executed, GET /ready says why, and both end when the evidence is stored', async () => {
-    await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
+    await database.pool.query('ALTER TABLE execution_evidence RENAME TO evidence_away')
     const lost = aTransaction()
     expect((await service.post('/execute', lost)).status).toBe(502)
 
@@ -52,7 +52,7 @@ describe('POST /execute 503 evidenceRefused', () => {
     expect(await refusedMetric()).toBe('1')
     await untilLogged('the database refuses to store evidence: no execution is admitted')
 
-    await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
+    await database.pool.query('ALTER TABLE evidence_away RENAME TO execution_evidence')
     await until(async () => (await service.get('/ready', { key: null })).status === 200, 'a store to succeed')
     expect(await intentState(database, lost.businessTransactionId)).toBe('FINALIZED')
     expect((await service.get(`/trust-records/${lost.businessTransactionId}`)).status).toBe(200)
@@ -64,7 +64,7 @@ describe('POST /execute 503 evidenceRefused', () => {
   // proves fault: The database refuses the evidence
   test('one that is refused for its own values is a 502 alone: the others go on', async () => {
     await database.pool.query(
-      `ALTER TABLE trust_records ADD CONSTRAINT no_poison CHECK (body NOT LIKE '%poison%')`,
+      `ALTER TABLE execution_evidence ADD CONSTRAINT no_poison CHECK (body NOT LIKE '%poison%')`,
     )
     const poisoned = aTransaction({ intent: { target: 'poison' } })
     const answers = await Promise.all(
@@ -73,6 +73,6 @@ describe('POST /execute 503 evidenceRefused', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 502, 200])
     expect((await service.get('/ready', { key: null })).status).toBe(200)
     expect((await service.post('/execute', aTransaction())).status).toBe(200)
-    await database.pool.query('ALTER TABLE trust_records DROP CONSTRAINT no_poison')
+    await database.pool.query('ALTER TABLE execution_evidence DROP CONSTRAINT no_poison')
   })
 })

@@ -553,7 +553,7 @@ async function tamper(id: string, edit: (body: string) => string): Promise<void>
   const { body = '', seal = '' } = rows[0] ?? {}
   const edited = edit(body)
   expect(edited).not.toBe(body)
-  await database.pool.query(`UPDATE trust_records SET body = $2, seal = $3 ${where}`, [
+  await database.pool.query(`UPDATE execution_evidence SET body = $2, seal = $3 ${where}`, [
     id,
     edited,
     seal.replace(sha256Hex(body), sha256Hex(edited)),
@@ -567,7 +567,7 @@ async function swap(from: string, to: string): Promise<void> {
     [from],
   )
   await database.pool.query(
-    `UPDATE trust_records SET body = $2, seal = $3 WHERE business_transaction_id = $1::uuid`,
+    `UPDATE execution_evidence SET body = $2, seal = $3 WHERE business_transaction_id = $1::uuid`,
     [to, rows[0]?.body, rows[0]?.seal],
   )
 }
@@ -663,9 +663,7 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
     )
     const { status, body } = await finalize(id)
     expect(status).toBe(409)
-    expect(body.error).toContain(
-      'The stored execution authorization differs from the one in the trust record',
-    )
+    expect(body.error).toContain('The trust record hash does not match the canonical record')
     expect(await intentState(database, id)).toBe('RELEASED')
   })
 })

@@ -162,7 +162,7 @@ describe('GET /trust-records 200', () => {
     expect(idsOf([...first.page, ...rest.flat()])).toEqual(expected)
     expect((await list('/trust-records?pageSize=1', auditor)).page).toEqual([late])
     records.unshift(late)
-    await database.pool.query('DELETE FROM trust_records WHERE business_transaction_id = $1', [
+    await database.pool.query('DELETE FROM execution_evidence WHERE business_transaction_id = $1', [
       late.businessTransactionId,
     ])
     records.shift()
@@ -173,16 +173,17 @@ describe('GET /trust-records 200', () => {
     const ids = []
     for (let i = 0; i < 5; i++) ids.push((await execute(alice)).businessTransactionId)
     await database.pool.query(
-      'UPDATE trust_records SET created_at = $2 WHERE business_transaction_id = ANY($1::uuid[])',
+      'UPDATE execution_evidence SET created_at = $2 WHERE business_transaction_id = ANY($1::uuid[])',
       [ids, moment],
     )
     const query = `/trust-records?pageSize=2&since=${moment}&until=2001-02-03T04:05:06.790Z`
     const pages = await pagesFrom(query, alice)
     expect(pages.map((page) => page.length)).toEqual([2, 2, 1])
     expect(idsOf(pages.flat())).toEqual(ids.toSorted().toReversed())
-    await database.pool.query('DELETE FROM trust_records WHERE business_transaction_id = ANY($1::uuid[])', [
-      ids,
-    ])
+    await database.pool.query(
+      'DELETE FROM execution_evidence WHERE business_transaction_id = ANY($1::uuid[])',
+      [ids],
+    )
   })
 
   test('page counts from the start, and its Link goes on from there', async () => {
@@ -298,11 +299,11 @@ describe.skipIf(inject('nodeUrls').length > 1)('the cost of a page', () => {
   beforeAll(async () => {
     large = await createDatabase()
     await large.pool.query(`
-      INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
+      INSERT INTO execution_evidence (business_transaction_id, caller_id, created_at, body, seal)
       SELECT gen_random_uuid(), CASE n % 50 WHEN 0 THEN 'alice' ELSE 'bob' END,
         '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 second', '{}', '{}'
       FROM generate_series(1, ${ROWS}) AS n`)
-    await large.pool.query('ANALYZE trust_records')
+    await large.pool.query('ANALYZE execution_evidence')
     return () => large.drop()
   })
 
@@ -344,8 +345,8 @@ describe.skipIf(inject('nodeUrls').length > 1)('the cost of a page', () => {
   const middle = { createdAt: at(ROWS / 2), id: '00000000-0000-1000-8000-000000000000' }
 
   test.each([
-    ['trust_records_by_caller', 'alice'],
-    ['trust_records_by_time', null],
+    ['execution_evidence_by_caller', 'alice'],
+    ['execution_evidence_by_time', null],
   ])('%s finds it, at any depth, without reading past it', async (index, callerId) => {
     const pages = [
       { after: middle },

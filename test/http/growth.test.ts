@@ -152,7 +152,7 @@ describe('an item of more than 4 MiB', () => {
 async function grow(id: string, table: 'verifications' | 'receipts', count: number): Promise<void> {
   const name = table === 'verifications' ? 'verificationId' : 'receiptId'
   await database.pool.query(
-    `INSERT INTO ${table} (business_transaction_id, ordinal, body)
+    `INSERT INTO appended_${table} (business_transaction_id, ordinal, body)
      SELECT f.business_transaction_id, n, replace(f.body, f.body::jsonb ->> '${name}', gen_random_uuid()::text)
      FROM ${table} AS f, generate_series((SELECT max(ordinal) + 1 FROM ${table} WHERE business_transaction_id = $1), $2::integer) AS n
      WHERE f.business_transaction_id = $1 AND f.ordinal = 1`,
@@ -171,7 +171,7 @@ describe('a record with 100 verifications, and with one more', () => {
     expect(body.verifications).toHaveLength(100)
     expect(body.verificationCount).toBe(verificationCount)
     expect(body).not.toHaveProperty('receiptCount')
-    await database.pool.query('DELETE FROM trust_records WHERE business_transaction_id = $1', [id])
+    await database.pool.query('DELETE FROM execution_evidence WHERE business_transaction_id = $1', [id])
   })
 })
 
@@ -190,7 +190,7 @@ describe('a record with 50,000 verifications', () => {
         (await service.post('/receipt', { businessTransactionId: id }, { key: busy.key })).body ?? n,
       )
     await grow(id, 'verifications', 50_000)
-    await database.pool.query('ANALYZE verifications')
+    await database.pool.query('ANALYZE appended_verifications')
   })
 
   // proves abuse: One caller has 50,000 verifications
@@ -342,9 +342,10 @@ function expectListed(path: '/verifications' | '/receipts'): void {
 
   test('200: an empty list of a record that has none', async () => {
     const { businessTransactionId } = await execute(busy)
-    await database.pool.query(`DELETE FROM ${path.slice(1)} WHERE business_transaction_id = $1`, [
-      businessTransactionId,
-    ])
+    await database.pool.query(
+      'UPDATE execution_evidence SET verification = NULL, receipt = NULL WHERE business_transaction_id = $1',
+      [businessTransactionId],
+    )
     expect(reply(await service.get(`${path}/${businessTransactionId}`, { key: busy.key }))).toEqual({
       status: 200,
       body: [],

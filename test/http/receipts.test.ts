@@ -166,18 +166,29 @@ const refused = {
   },
 }
 
-const setLatest = (id: string, change: string) =>
-  database.pool.query(
-    `UPDATE verifications SET body = ${change} WHERE business_transaction_id = $1
+/** @param change SQL over the verification's text, `body` */
+async function setLatest(id: string, change: string): Promise<void> {
+  const appended = await database.pool.query(
+    `UPDATE appended_verifications SET body = ${change} WHERE business_transaction_id = $1
       AND ordinal = (SELECT max(ordinal) FROM verifications WHERE business_transaction_id = $1)`,
     [id],
   )
+  if (appended.rowCount === 1) return
+  await database.pool.query(
+    `UPDATE execution_evidence SET verification = (SELECT ${change} FROM (SELECT verification AS body) AS v)
+      WHERE business_transaction_id = $1`,
+    [id],
+  )
+}
 
 describe('POST /receipt 409 receiptNotVerified', () => {
   // proves §4.3 POST /receipt · `{businessTransactionId; §7 409 · `RECEIPT_GENERATION_FAILED` · message
   test('a record that no verification stands for', async () => {
     const { businessTransactionId: id } = await aRecord()
-    await database.pool.query('DELETE FROM verifications WHERE business_transaction_id = $1', [id])
+    await database.pool.query(
+      'UPDATE execution_evidence SET verification = NULL WHERE business_transaction_id = $1',
+      [id],
+    )
     expect(reply(await receipt(id))).toEqual(refused)
     expect(await rowsOf(database, id)).toMatchObject({ receipts: 1, verifications: 0 })
   })
@@ -185,7 +196,7 @@ describe('POST /receipt 409 receiptNotVerified', () => {
   test('a FAILED verification that was made VERIFIED in the database yields none', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query(
-      `UPDATE trust_records SET body = replace(body, '"amount":42', '"amount":43') WHERE business_transaction_id = $1`,
+      `UPDATE execution_evidence SET body = replace(body, '"amount":42', '"amount":43') WHERE business_transaction_id = $1`,
       [id],
     )
     expect((await service.post('/verify', { businessTransactionId: id })).body.status).toBe('FAILED')
@@ -240,7 +251,10 @@ describe('GET /receipt/latest/{id} 404 receiptNotFound', () => {
   // proves §4.3 GET /receipt/latest/{id} · path; §7 404 · none · `Receipt
   test('of a record that has none; one can then be made', async () => {
     const { businessTransactionId: id } = await aRecord()
-    await database.pool.query('DELETE FROM receipts WHERE business_transaction_id = $1', [id])
+    await database.pool.query(
+      'UPDATE execution_evidence SET receipt = NULL WHERE business_transaction_id = $1',
+      [id],
+    )
     expect(reply(await service.get(`/receipt/latest/${id}`))).toEqual({
       status: 404,
       body: { error: 'Receipt not found.' },

@@ -107,12 +107,12 @@ describe('POST /verify 200', () => {
 
 /** The columns that hold evidence of an execution. */
 type Column =
-  | 'trust_records.body'
-  | 'trust_records.seal'
+  | 'execution_evidence.body'
+  | 'execution_evidence.seal'
   | 'business_transactions.body'
   | 'business_transactions.execution_authorization'
 
-async function read(column: Column, id: string): Promise<string> {
+async function read(column: Column | 'trust_records.body', id: string): Promise<string> {
   const [table, name] = column.split('.')
   const { rows } = await database.pool.query<{ text: string }>(
     `SELECT ${name} AS text FROM ${table} WHERE business_transaction_id = $1`,
@@ -139,99 +139,116 @@ const RECORD_HASH = 'The trust record hash does not match the canonical record'
 const RECORD_SIGNATURE = 'The trust record signature is not valid'
 const AUTHORIZATION_SIGNATURE = 'The execution authorization signature is not valid'
 const STORED_BYTES = 'The stored bytes do not match the trust record hash'
-const STORED_TRANSACTION = 'The stored transaction differs from the one in the trust record'
-const STORED_AUTHORIZATION = 'The stored execution authorization differs from the one in the trust record'
+const NOT_BOUND = 'The execution authorization is not bound to this transaction'
+const MISSING = 'The transaction of the trust record is missing'
 
 describe('POST /verify 200', () => {
   describe.each<[string, Column, (text: string) => string | null, string[]]>([
-    ['a byte of the record', 'trust_records.body', changed(/"target":"(.)/), [RECORD_HASH, RECORD_SIGNATURE]],
+    [
+      'a byte of the record',
+      'execution_evidence.body',
+      changed(/"target":"(.)/),
+      [RECORD_HASH, RECORD_SIGNATURE],
+    ],
     [
       'the amount throughout the record',
-      'trust_records.body',
+      'execution_evidence.body',
       (text) => text.replaceAll('"amount":42', '"amount":41'),
-      [RECORD_HASH, RECORD_SIGNATURE, 'The execution authorization is not bound to this transaction'],
+      [RECORD_HASH, RECORD_SIGNATURE, NOT_BOUND],
     ],
     [
       "the decision's id",
-      'trust_records.body',
+      'execution_evidence.body',
       changed(/"decisionId":"(.)/),
       [RECORD_HASH, 'The execution authorization is not bound to this decision'],
     ],
     [
-      'the authorization inside the record',
-      'trust_records.body',
-      changed(/"nonce":"(.)/),
-      [RECORD_HASH, RECORD_SIGNATURE, AUTHORIZATION_SIGNATURE, STORED_AUTHORIZATION],
-    ],
-    [
       'the same number in another notation',
-      'trust_records.body',
+      'execution_evidence.body',
       (text) => text.replace('"amount":42', '"amount":42.0'),
       [STORED_BYTES],
     ],
-    ['white space', 'trust_records.body', (text) => text.replace('{', '{ '), [STORED_BYTES]],
+    ['white space', 'execution_evidence.body', (text) => text.replace('{', '{ '), [STORED_BYTES]],
     [
       'a member twice',
-      'trust_records.body',
+      'execution_evidence.body',
       (text) => text.replace('{', '{"createdAt":"then",'),
       [STORED_BYTES],
     ],
-    ['the record, to what is no JSON', 'trust_records.body', () => 'gone', [UNREADABLE]],
-    ['the record, to nothing', 'trust_records.body', () => '', [UNREADABLE]],
-    ['the record, to an empty one', 'trust_records.body', () => '{}', [UNREADABLE]],
+    ['the record, to what is no JSON', 'execution_evidence.body', () => 'gone', [UNREADABLE]],
+    ['the record, to nothing', 'execution_evidence.body', () => '', [UNREADABLE]],
+    ['the record, to an empty one', 'execution_evidence.body', () => '{}', [UNREADABLE]],
     [
       'a text of the record, to one that has no canonical form',
-      'trust_records.body',
+      'execution_evidence.body',
       (text) => text.replaceAll('"target":"', String.raw`"target":"\ud800`),
-      [RECORD_HASH, RECORD_SIGNATURE, STORED_BYTES, STORED_TRANSACTION],
+      [RECORD_HASH, RECORD_SIGNATURE, STORED_BYTES],
     ],
     [
       'a number of the record, to one that is none',
-      'trust_records.body',
+      'execution_evidence.body',
       (text) => text.replaceAll('"amount":42', '"amount":1e999'),
-      [RECORD_HASH, RECORD_SIGNATURE, STORED_BYTES, STORED_TRANSACTION],
+      [RECORD_HASH, RECORD_SIGNATURE, STORED_BYTES],
     ],
     [
       'the hash in the seal',
-      'trust_records.seal',
+      'execution_evidence.seal',
       changed(/"trustRecordHash":"(.)/),
       [RECORD_HASH, STORED_BYTES],
     ],
-    ["the seal's signature", 'trust_records.seal', changed(/"value":"(.)/), [RECORD_SIGNATURE]],
-    ["the signature's key", 'trust_records.seal', changed(/"keyId":"(.)/), [RECORD_SIGNATURE]],
+    ["the seal's signature", 'execution_evidence.seal', changed(/"value":"(.)/), [RECORD_SIGNATURE]],
+    ["the signature's key", 'execution_evidence.seal', changed(/"keyId":"(.)/), [RECORD_SIGNATURE]],
     [
       "the signature's algorithm",
-      'trust_records.seal',
+      'execution_evidence.seal',
       (text) => text.replace('ed25519"', 'ml-dsa-65"'),
       [RECORD_SIGNATURE],
     ],
-    ['the seal, to nothing', 'trust_records.seal', () => '{}', [UNREADABLE]],
-    ['the seal, to what is no object', 'trust_records.seal', () => 'null', [UNREADABLE]],
+    ['the seal, to nothing', 'execution_evidence.seal', () => '{}', [UNREADABLE]],
+    ['the seal, to what is no object', 'execution_evidence.seal', () => 'null', [UNREADABLE]],
     [
-      'the authorization of the transaction',
+      'the authorization',
       'business_transactions.execution_authorization',
       changed(/"nonce":"(.)/),
-      [STORED_AUTHORIZATION],
+      [RECORD_HASH, RECORD_SIGNATURE, AUTHORIZATION_SIGNATURE],
     ],
     [
-      'the authorization of the transaction, to none',
+      'the authorization, to none',
       'business_transactions.execution_authorization',
       () => null,
-      [STORED_AUTHORIZATION],
+      [RECORD_HASH, RECORD_SIGNATURE, AUTHORIZATION_SIGNATURE],
+    ],
+    [
+      'the authorization, to what is no JSON',
+      'business_transactions.execution_authorization',
+      () => 'gone',
+      [UNREADABLE],
     ],
     [
       'the transaction',
       'business_transactions.body',
       (text) => text.replace('"amount":42', '"amount":43'),
-      [STORED_TRANSACTION],
+      [RECORD_HASH, RECORD_SIGNATURE, NOT_BOUND],
+    ],
+    [
+      'a member of the transaction that nothing else is bound to',
+      'business_transactions.body',
+      changed(/"correlationId":"(.)/),
+      [RECORD_HASH, RECORD_SIGNATURE],
     ],
     [
       'a number of the transaction in another notation',
       'business_transactions.body',
       (text) => text.replace('"amount":42', '"amount":4.2e1'),
-      [STORED_TRANSACTION],
+      [STORED_BYTES],
     ],
-    ['the transaction, to what is no JSON', 'business_transactions.body', () => 'gone', [STORED_TRANSACTION]],
+    [
+      'the transaction, to a text that ends the record and begins another',
+      'business_transactions.body',
+      (text) => `${text},"trustRecordId":"none"},{"transaction":${text}`,
+      [UNREADABLE],
+    ],
+    ['the transaction, to what is no JSON', 'business_transactions.body', () => 'gone', [UNREADABLE]],
   ])('%s, changed in the database', (_title, column, change, problems) => {
     // proves §4.3 POST /verify · `{businessTransactionId; §4.3 POST /receipt · `{businessTransactionId
     // proves §7 409 · `RECEIPT_GENERATION_FAILED` · message
@@ -269,28 +286,33 @@ describe('POST /verify 200', () => {
   test('a valid record that stands in the place of another one is FAILED', async () => {
     const [mine, other] = [await aRecord(), await aRecord()]
     const id = mine.businessTransactionId
-    for (const column of ['trust_records.body', 'trust_records.seal'] as const)
-      await write(column, id, await read(column, other.businessTransactionId))
+    const copy = async (column: Column) => write(column, id, await read(column, other.businessTransactionId))
+    await copy('execution_evidence.body')
+    await copy('execution_evidence.seal')
+    const { message } = (await verify(id)).body as { message: string }
+    for (const problem of [RECORD_HASH, RECORD_SIGNATURE, NOT_BOUND]) expect(message).toContain(problem)
+    await copy('business_transactions.body')
+    await copy('business_transactions.execution_authorization')
     expect((await verify(id)).body).toMatchObject({
       businessTransactionId: id,
       status: 'FAILED',
-      message: `The trust record is stored under another transaction; ${STORED_TRANSACTION}; ${STORED_AUTHORIZATION}`,
+      message: 'The trust record is stored under another transaction',
     })
   })
 
-  test('a record whose transaction is gone is FAILED', async () => {
+  test('a record whose transaction is gone is FAILED, and says so', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query('DELETE FROM business_transactions WHERE business_transaction_id = $1', [id])
-    expect((await verify(id)).body).toMatchObject({
-      status: 'FAILED',
-      message: `${STORED_TRANSACTION}; ${STORED_AUTHORIZATION}`,
-    })
+    const { body } = await verify(id)
+    expect(body.status).toBe('FAILED')
+    for (const problem of [RECORD_HASH, RECORD_SIGNATURE, AUTHORIZATION_SIGNATURE, MISSING])
+      expect(body.message).toContain(problem)
   })
 
   test('one that is FAILED fails none that is verified beside it', async () => {
     const records = await Promise.all(Array.from({ length: 6 }, aRecord))
     const [broken = ''] = records.map(({ businessTransactionId }) => businessTransactionId)
-    await write('trust_records.body', broken, 'gone')
+    await write('execution_evidence.body', broken, 'gone')
     const answers = await Promise.all(records.map((one) => verify(one.businessTransactionId)))
     expect(answers.map(({ status, body }) => [status, body.status])).toEqual(
       records.map((_, i) => [200, i === 0 ? 'FAILED' : 'VERIFIED']),
@@ -316,7 +338,10 @@ describe('GET /verification/{id} 404 verificationNotFound', () => {
   // proves §4.3 GET /verification/{id} · path; §7 404 · none · `Verification
   test('of a record that has none; one can then be made', async () => {
     const { businessTransactionId: id } = await aRecord()
-    await database.pool.query('DELETE FROM verifications WHERE business_transaction_id = $1', [id])
+    await database.pool.query(
+      'UPDATE execution_evidence SET verification = NULL WHERE business_transaction_id = $1',
+      [id],
+    )
     expect(reply(await service.get(`/verification/${id}`))).toEqual({
       status: 404,
       body: { error: 'Verification not found.' },

@@ -157,17 +157,17 @@ describe('what somebody changed is found', () => {
     ],
     [
       'a receipt that is gone',
-      'DELETE FROM receipts WHERE business_transaction_id = :approved',
+      'UPDATE execution_evidence SET receipt = NULL WHERE business_transaction_id = :approved',
       [/^log \S+ \d+: is of kind receipt, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/],
     ],
     [
       'the time of a receipt',
-      `UPDATE receipts SET body = replace(body, '"issuedAt":"20', '"issuedAt":"19') WHERE business_transaction_id = :approved`,
+      `UPDATE execution_evidence SET receipt = replace(receipt, '"issuedAt":"20', '"issuedAt":"19') WHERE business_transaction_id = :approved`,
       [/^receipts \S+ 1: states a receiptHash that is not that of its content$/],
     ],
     [
       'a receipt that is there twice',
-      `INSERT INTO receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal)
+      `INSERT INTO appended_receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal)
        SELECT business_transaction_id, 7, body, log_batch, log_ordinal FROM receipts WHERE business_transaction_id = :approved`,
       [/^receipts \S+ [17]: is a second row of entry \d+ of \S+$/],
     ],
@@ -259,7 +259,7 @@ describe('what somebody changed is found', () => {
       'an execution that is said to be by a connector that was registered later',
       [
         `SELECT max(key) AS newest FROM authority WHERE kind = 'external-connector'`,
-        `UPDATE trust_records SET body = regexp_replace(body, '"connectorVersion":"[^"]*"', '"connectorVersion":"' || :newest || '"')
+        `UPDATE execution_evidence SET body = regexp_replace(body, '"connectorVersion":"[^"]*"', '"connectorVersion":"' || :newest || '"')
          WHERE business_transaction_id = :approved`,
       ],
       [
@@ -272,7 +272,7 @@ describe('what somebody changed is found', () => {
         'SELECT log_batch AS batch FROM receipts WHERE business_transaction_id = :byApproval',
         'DELETE FROM log_batches WHERE batch = :batch',
         `INSERT INTO log_queue (batch, entries) VALUES (:batch, '{"entries":[1,2,3,4,5,6]}')`,
-        `UPDATE receipts SET body = regexp_replace(body, '"by":"[^"]*"', '"by":"2026-01-01T00:00:00.000Z"')
+        `UPDATE execution_evidence SET receipt = regexp_replace(receipt, '"by":"[^"]*"', '"by":"2026-01-01T00:00:00.000Z"')
          WHERE business_transaction_id = :byApproval`,
       ],
       [
@@ -281,7 +281,7 @@ describe('what somebody changed is found', () => {
     ],
     [
       'a promise of another log',
-      `UPDATE receipts SET body = regexp_replace(body, '"log":"[^"]*"', '"log":"other/log/1"')
+      `UPDATE execution_evidence SET receipt = regexp_replace(receipt, '"log":"[^"]*"', '"log":"other/log/1"')
        WHERE business_transaction_id = :byApproval`,
       [/^receipts \S+ 1: promises to be under a checkpoint of other\/log\/1 by \S+, and is in \S+\/log\/1$/],
     ],

@@ -112,9 +112,10 @@ test('everything that a service stored without a log is logged as late, while a 
   const entries = (await readEntries(database.pool, size)).map((entry) => parseEntry(entry.toString()))
   const lateHashes = new Set<string>()
   for (const { text, kind, hash } of Object.values(ARTIFACTS)) {
+    // Citus joins no table of its coordinator with a view of distributed ones.
     const { rows } = await database.pool.query<Row>(
-      text.replace(' FROM ', ', b.start + c.log_ordinal AS index FROM ') +
-        ' LEFT JOIN log_batches AS b ON b.batch = c.log_batch',
+      `WITH c AS MATERIALIZED (${text.replace(' FROM ', ', c.log_batch, c.log_ordinal FROM ')})
+       SELECT c.*, b.start + c.log_ordinal AS index FROM c LEFT JOIN log_batches AS b ON b.batch = c.log_batch`,
     )
     expect(rows.length, kind).toBeGreaterThan(0)
     for (const row of rows) {
@@ -146,9 +147,12 @@ test('everything that a service stored without a log is logged as late, while a 
  */
 async function expectInOrder(pool: TestLog['pool'], began = new Date()): Promise<void> {
   const { rows } = await pool.query(`
-    SELECT FROM execution_intents AS i JOIN receipts AS r USING (business_transaction_id)
-    JOIN log_batches AS bi ON bi.batch = i.log_batch JOIN log_batches AS br ON br.batch = r.log_batch
-    WHERE bi.start + i.log_ordinal >= br.start + r.log_ordinal`)
+    WITH placed AS MATERIALIZED (
+      SELECT i.log_batch AS authorized, i.log_ordinal AS authorization_ordinal, r.log_batch AS receipted, r.log_ordinal AS receipt_ordinal
+      FROM execution_intents AS i JOIN receipts AS r USING (business_transaction_id)
+    )
+    SELECT 1 FROM placed JOIN log_batches AS a ON a.batch = authorized JOIN log_batches AS r ON r.batch = receipted
+    WHERE a.start + authorization_ordinal >= r.start + receipt_ordinal`)
   expect(rows).toEqual([])
   const { rows: events } = await pool.query<{ unsorted: boolean }>(
     `

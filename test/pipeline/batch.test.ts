@@ -22,7 +22,7 @@ const OUTCOME_UNKNOWN = { status: 502, body: { code: 'EXECUTION_OUTCOME_UNKNOWN'
 const INTERNAL = { status: 500, body: { error: 'Internal Server Error' } }
 
 /** From now on the database takes no row of this id into the table. */
-async function refuse(table: 'business_transactions' | 'trust_records', id: string): Promise<void> {
+async function refuse(table: 'business_transactions' | 'execution_evidence', id: string): Promise<void> {
   await database.pool.query(
     `ALTER TABLE ${table} ADD CONSTRAINT not_${id.slice(0, 8)} CHECK (business_transaction_id <> '${id}')`,
   )
@@ -213,7 +213,7 @@ describe('the evidence', () => {
   // proves fault: The database refuses one row
   test('an item whose record the database refuses is in doubt alone', async () => {
     const refused = aTransaction()
-    await refuse('trust_records', refused.businessTransactionId)
+    await refuse('execution_evidence', refused.businessTransactionId)
     const batch = [aTransaction(), refused, aTransaction()]
     expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, OUTCOME_UNKNOWN, EXECUTED])
     expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt', 'recorded'])
@@ -229,7 +229,7 @@ describe('the evidence', () => {
     const batch = [aTransaction(), recorded, aTransaction()]
     expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, OUTCOME_UNKNOWN, EXECUTED])
     const { rows } = await database.pool.query(
-      `DELETE FROM trust_records WHERE business_transaction_id = $1 RETURNING body`,
+      `DELETE FROM execution_evidence WHERE business_transaction_id = $1 RETURNING body`,
       [id],
     )
     expect(rows).toEqual([{ body: '{"a":1}' }])

@@ -117,7 +117,7 @@ describe('the database is away', () => {
 
 describe('the database is there', () => {
   test.each([
-    ['refuses a row', (sql: Sql) => sql.query('INSERT INTO receipts VALUES (NULL, 1, NULL)')],
+    ['refuses a row', (sql: Sql) => sql.query('INSERT INTO appended_receipts VALUES (NULL, 1, NULL)')],
     ['refuses a statement', (sql: Sql) => sql.query('SELECT nothing')],
     ['has nothing to do with an error of ours', () => Promise.reject(new Error('x'))],
     ['has nothing to do with a file that is not there', () => readFile('/nothing/here')],
@@ -133,17 +133,17 @@ describe('the database is there', () => {
 
   test('what a failed transaction wrote is gone, and nothing of it leaks into the next', async () => {
     await failureOf(pool, async (sql) => {
-      await sql.query(`INSERT INTO receipts VALUES (gen_random_uuid(), 1, '{}')`)
+      await sql.query(`INSERT INTO appended_receipts VALUES (gen_random_uuid(), 1, '{}')`)
       throw new TypeError('after the write')
     })
-    const { rows } = await pool.query('SELECT FROM receipts')
+    const { rows } = await pool.query('SELECT FROM appended_receipts')
     expect(rows).toEqual([])
   })
 })
 
 const one = (name: string, id: string) => ({
   name,
-  text: `INSERT INTO receipts VALUES ($1::uuid, 1, '{}') /* ${name} */`,
+  text: `INSERT INTO appended_receipts VALUES ($1::uuid, 1, '{}') /* ${name} */`,
   rows: [[id]],
 })
 
@@ -160,11 +160,14 @@ describe('one message', () => {
       await inTransaction(single, (tx) => tx.run([one('apart', ids.get(failing)!)]))
       for (const _ of ['prepares', 'has prepared'])
         expect(classify(await inOneMessage(single, all()))).toEqual({ kind: 'taken' })
-      await single.query('DELETE FROM receipts WHERE business_transaction_id = $1', [ids.get(failing)])
-      expect(await inOneMessage(single, all())).toBeUndefined()
-      const { rows } = await single.query('SELECT FROM receipts WHERE business_transaction_id = ANY ($1)', [
-        [...ids.values()],
+      await single.query('DELETE FROM appended_receipts WHERE business_transaction_id = $1', [
+        ids.get(failing),
       ])
+      expect(await inOneMessage(single, all())).toBeUndefined()
+      const { rows } = await single.query(
+        'SELECT FROM appended_receipts WHERE business_transaction_id = ANY ($1)',
+        [[...ids.values()]],
+      )
       expect(rows).toHaveLength(3)
       expect((await single.query(processes)).rows).toEqual(before.rows)
       await single.end()

@@ -2,8 +2,9 @@
 import type { Pool } from 'pg'
 import { parseBody, requiredField } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
+import type { Sealed } from '../../src/store/tables/sealed.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
-import { readEvidence, type StoredEvidence } from '../../src/store/tables/trust-records.ts'
+import { readEvidence } from '../../src/store/tables/trust-records.ts'
 import { runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 interface RecordRequest extends InFlight {
@@ -12,7 +13,7 @@ interface RecordRequest extends InFlight {
 }
 
 export interface StoredRecord extends RecordRequest {
-  readonly stored: StoredEvidence
+  readonly stored: Sealed
 }
 
 /**

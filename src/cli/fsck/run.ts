@@ -1,6 +1,7 @@
 // `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
+import { partsOf, type StoredPart } from '../../store/tables/stored-parts.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
@@ -118,7 +119,7 @@ export async function inSnapshot<T>(
       tools,
       tally,
       check(one) {
-        const about = abouts.get(one.table)
+        const about = sumOf(partsOf(one.table).flatMap(({ table }) => abouts.get(table) ?? []))
         const onRows = (rows: number) => onProgress({ table: one.table, rows, about })
         return runCheck(one, { tools, tally, onRows })
       },
@@ -170,37 +171,46 @@ function onceEach(): (findings: readonly Finding[]) => Finding[] {
     })
 }
 
+/** No table, no sum. */
+function sumOf(numbers: readonly number[]): number | undefined {
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, one) => sum + one)
+}
+
+interface Checking {
+  readonly tools: Tools
+  readonly tally: Tally
+  readonly onRows: (rows: number) => void
+}
+
+async function runCheck(check: Check, checking: Checking): Promise<void> {
+  let seen = 0
+  const onRows = (rows: number) => checking.onRows((seen += rows))
+  for (const part of partsOf(check.table)) await checkPart(check, part, { ...checking, onRows })
+}
+
 /** Reads the table in one go; where it meets damage, again in parts, and does not report a finding twice. */
-async function runCheck(
-  check: Check,
-  {
-    tools,
-    tally,
-    onRows,
-  }: { readonly tools: Tools; readonly tally: Tally; readonly onRows: (rows: number) => void },
-): Promise<void> {
+async function checkPart(check: Check, part: StoredPart, { tools, tally, onRows }: Checking): Promise<void> {
   const { sql } = tools
   const isNew = onceEach()
-  let seen = 0
   /** `from` is the table, or a part of it. */
   async function read(from: string, onFindings: (findings: readonly Finding[]) => void) {
     const all: Record<string, number> = {}
-    const text = check.text.replace('$table', () => from)
+    const text = check.text.replace('$table', () => part.rows(from))
     for await (const page of pagesOf(text, sql)) {
       const { counted, findings } = await check.examine(page, tools)
       for (const [table, number] of Object.entries(counted)) all[table] = (all[table] ?? 0) + number
       onFindings(findings)
-      onRows((seen += page.length))
+      onRows(page.length)
     }
     return all
   }
   try {
-    const counted = await guarded(sql, () => read(check.table, (findings) => tally.tell(isNew(findings))))
+    const counted = await guarded(sql, () => read(part.table, (findings) => tally.tell(isNew(findings))))
     tally.count(counted)
   } catch (error) {
     if (!isDamage(error)) throw error
     const unreadable = check.text.includes('$table')
-      ? await readAround(check.table, error, {
+      ? await readAround(part.table, error, {
           sql,
           async read(from) {
             const found: Finding[] = []
@@ -209,7 +219,7 @@ async function runCheck(
             tally.tell(isNew(found))
           },
         })
-      : [await unreadableTable(check.table, error, sql)]
+      : [await unreadableTable(part.table, error, sql)]
     tally.tellUnreadable(unreadable)
   }
 }

@@ -90,7 +90,7 @@ async function* oldestFirst(client: PoolClient, which: Unlogged): AsyncGenerator
   await client.query('SET statement_timeout = 0')
   const heads: Head[] = []
   for (const of of unloggedTables) {
-    const name = `unlogged_${of.table}`
+    const name = `unlogged_${heads.length}`
     await client.query(`DECLARE ${name} NO SCROLL CURSOR WITH HOLD FOR ${of.keys(which)}`)
     const next = async () => {
       const { rows } = await client.query<ArtifactKey>(`FETCH ${ROWS_AT_ONCE} FROM ${name}`)

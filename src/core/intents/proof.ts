@@ -1,6 +1,7 @@
 // A stored Execution Trust Record proves an intent: the record of exactly its authorization, and it holds (decisions §8).
 import type { Sql } from '../../store/postgres/sql.ts'
-import { readEvidence, type StoredEvidence } from '../../store/tables/trust-records.ts'
+import type { Sealed } from '../../store/tables/sealed.ts'
+import { readEvidence } from '../../store/tables/trust-records.ts'
 import { judgeStored } from '../evidence/verification.ts'
 import type { Crypto } from '../../formats/artifacts/evidence.ts'
 import type { IntentEnd } from '../../formats/schemas/intent-states.ts'
@@ -30,7 +31,7 @@ export async function proofOf(
 
 /** The same of a record that has been read. */
 export function proofIn(
-  stored: StoredEvidence,
+  stored: Sealed,
   { id, nonce }: { id: string; nonce: string },
   crypto: Crypto,
 ): Exclude<Proof, { kind: 'none' }> {

@@ -1,5 +1,7 @@
-// trust_records, verifications and receipts: the evidence of executions (interface §2.2 to §2.4).
-import { sealedColumns, type Sealed, type SealedRow, type WholeRecord } from './sealed.ts'
+// The evidence of executions (interface §2.2 to §2.4): execution_evidence holds each record with its first verification and its first
+// receipt, appended_verifications and appended_receipts what came later. The views trust_records, verifications and receipts show all of it
+// as it was signed, and are what is read (docs/design-notes.md "Stored once").
+import { sealedColumns, type Sealed, type WholeRecord } from './sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import { positionColumns, type LogPosition } from './log-queue.ts'
 import { asText, type Statement } from '../postgres/statement-batch.ts'
@@ -8,30 +10,66 @@ import { rowsInto, type RowOf } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
-const insertRecords = rowsInto('trust_records', sealedColumns)
+/** A record without its copies, its verification and its receipt, which both have ordinal 1, and the receipt's place in the log. */
+const evidenceColumns = {
+  ...sealedColumns,
+  verification: 'text',
+  receipt: 'text',
+  ...positionColumns,
+} as const
 
-/** A verification or a receipt; the first of a record has ordinal 1. */
+const insertEvidence = rowsInto('execution_evidence', evidenceColumns)
+
+/** A verification or a receipt that is appended to a record: from ordinal 2 on. */
 const appendedColumns = { businessTransactionId: 'uuid', ordinal: 'integer', body: 'text' } as const
 export type AppendedRow = RowOf<typeof appendedColumns>
 
-export const appendVerifications = rowsInto('verifications', appendedColumns)
-const insertReceipts = rowsInto('receipts', { ...appendedColumns, ...positionColumns })
+export const appendVerifications = rowsInto('appended_verifications', appendedColumns)
+const insertReceipts = rowsInto('appended_receipts', { ...appendedColumns, ...positionColumns })
 
 /** Stores sealed executions whole. A unique violation means that a record already exists for an id. */
-export function storeRecords(rows: {
-  records: readonly SealedRow[]
-  verifications: readonly AppendedRow[]
-  receipts: readonly (AppendedRow & LogPosition)[]
-}): Statement[] {
+export function storeEvidence(rows: readonly RowOf<typeof evidenceColumns>[]): Statement[] {
   const shared = shareSignatures()
-  const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
-  const receipts = rows.receipts.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
-  return [
-    ...shared.statements(),
-    ...insertRecords(records),
-    ...appendVerifications(rows.verifications),
-    ...insertReceipts(receipts),
-  ]
+  const taken = rows.map((row) => ({
+    ...row,
+    seal: shared.takenFrom(row.seal),
+    receipt: shared.takenFrom(row.receipt),
+  }))
+  return [...shared.statements(), ...insertEvidence(taken)]
+}
+
+export function appendReceipts(rows: readonly (AppendedRow & LogPosition)[]): Statement[] {
+  const shared = shareSignatures()
+  const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
+  return [...shared.statements(), ...insertReceipts(receipts)]
+}
+
+/** The texts of a record that `business_transactions` holds too, each in characters. */
+export interface Copies {
+  readonly authorization: number
+  readonly transaction: number
+}
+
+// The first member of a record's canonical text, and the end behind its last but one.
+const AUTHORIZATION = '{"authorization":'
+const TRANSACTION = ',"transaction":'
+const RECORD_ID = ',"trustRecordId":"00000000-0000-0000-0000-000000000000"}'
+
+/**
+ * The text of a record as it is stored: with null in the place of each copy. The view trust_records counts the same characters and puts the
+ * copies back.
+ *
+ * @param body canonical text of a record
+ * @returns `body` itself where the copies are not at their places: it is then stored whole
+ */
+export function withoutCopies(body: string, { authorization, transaction }: Copies): string {
+  const end = body.length - RECORD_ID.length
+  const between = body.slice(AUTHORIZATION.length + authorization, Math.max(0, end - transaction))
+  const isRecord =
+    body.startsWith(`${AUTHORIZATION}{`) &&
+    between.startsWith(',"businessTransactionId":"') &&
+    between.endsWith(TRANSACTION)
+  return isRecord ? `${AUTHORIZATION}null${between}null${body.slice(end)}` : body
 }
 
 /** How many verifications and receipts a record's own reply holds (decisions §12); GET /verifications/{id} and /receipts/{id} list all. */
@@ -125,7 +163,7 @@ export async function listTrustRecords(
     sql,
     {
       table: 'trust_records',
-      bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
+      bytes: `item.body_bytes + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
       columns: WHOLE,
     },
     range,
@@ -181,31 +219,19 @@ interface RecordKey {
   readonly owner: string | null
 }
 
-/** The stored evidence of one record, and beside it the copies that its transaction's row holds. */
-export interface StoredEvidence extends Sealed {
-  readonly transaction: string | null
-  readonly executionAuthorization: string | null
-}
-
 /**
- * Reads the evidence of a batch. Owner and order are decided here and not by a join over the ids: Citus joins distributed tables only
+ * Reads the records of a batch. Owner and order are decided here and not by a join over the ids: Citus joins distributed tables only
  * by their own column.
  *
  * @returns in the order of `keys`; undefined where there is none or it belongs to somebody else
  */
-export async function readEvidence(
-  sql: Sql,
-  keys: readonly RecordKey[],
-): Promise<(StoredEvidence | undefined)[]> {
+export async function readEvidence(sql: Sql, keys: readonly RecordKey[]): Promise<(Sealed | undefined)[]> {
   if (keys.length === 0) return []
-  const { rows } = await sql.query<StoredEvidence & { id: string; callerId: string }>({
+  const { rows } = await sql.query<Sealed & { id: string; callerId: string }>({
     name: 'trust_records_evidence',
     text: `
-      SELECT r.business_transaction_id AS id, r.caller_id AS "callerId", r.body, r.seal,
-        t.body AS transaction, t.execution_authorization AS "executionAuthorization"
-      FROM trust_records AS r
-      LEFT JOIN business_transactions AS t ON t.business_transaction_id = r.business_transaction_id
-      WHERE r.business_transaction_id = ANY($1::uuid[])`,
+      SELECT business_transaction_id AS id, caller_id AS "callerId", body, seal
+      FROM trust_records WHERE business_transaction_id = ANY($1::uuid[])`,
     values: [[...new Set(keys.map(({ id }) => id))]],
   })
   const stored = new Map((await withSignatures(sql, rows)).map((row) => [row.id, row]))
@@ -251,10 +277,6 @@ export async function readLast(
     values: [ids],
   })
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
-}
-
-export function appendReceipts(rows: readonly (AppendedRow & LogPosition)[]): Statement[] {
-  return storeRecords({ records: [], verifications: [], receipts: rows })
 }
 
 /** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */

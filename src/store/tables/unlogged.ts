@@ -1,7 +1,8 @@
 // Artifacts can be stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed them.
 // Each row is read and written by its key, on Citus with its distribution column.
-import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
+import { artifactsOf, artifactTables, type Artifact, type ArtifactTable } from './artifacts.ts'
 import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
+import { partsOf, type StoredPart } from './stored-parts.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
 export type Unlogged = 'lost' | 'all'
@@ -41,11 +42,16 @@ type LockedRow = Readonly<Record<string, string | null>>
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
 
 /** In the order of `artifactTables`. */
-export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((artifactTable) => {
+export const unloggedTables: readonly UnloggedTable[] = artifactTables.flatMap((table) =>
+  partsOf(table.table).map((part) => unloggedTable(table, part)),
+)
+
+function unloggedTable(artifactTable: ArtifactTable, part: StoredPart): UnloggedTable {
   const { table, createdAt, numbered, columns, joined, where = 'true' } = artifactTable
   const [column, cast] = artifactTable.key
+  const rows = `${part.rows(part.table)} AS c`
   const join = joined === true ? JOIN_TRANSACTION : ''
-  const ordinal = numbered === true ? 'c.ordinal' : '0'
+  const ordinal = numbered === true ? part.ordinal : '0'
   const isRow = `
     c.${column} = $1::${cast} AND ${ordinal} = $2::integer AND c.log_batch IS NOT DISTINCT FROM $3::uuid`
   const returns = Object.fromEntries(Object.keys(columns).map((name) => [name, asTextOrNull]))
@@ -53,35 +59,35 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
     table,
     keys: (which) => `
       SELECT coalesce(${createdAt}, '') COLLATE "C" AS at, c.${column}::text AS key, ${ordinal} AS ordinal, c.log_batch AS batch
-      FROM ${table} AS c ${join}
+      FROM ${rows} ${join}
       WHERE (${which === 'all' ? 'c.log_batch IS NULL OR ' : ''}c.log_batch IN (SELECT batch FROM log_lost)) AND ${where}
       ORDER BY 1, 2, 3`,
     lock: ({ key, ordinal: nth, batch }) => {
-      const read = `SELECT ${Object.values(columns).join(', ')} FROM ${table} AS c ${join} WHERE ${isRow}`
+      const read = `SELECT ${Object.values(columns).join(', ')} FROM ${rows} ${join} WHERE ${isRow}`
       // On Citus no statement locks a row of the coordinator that it joins with a distributed table.
       const steps: Pick<Statement<LockedRow>, 'text' | 'returns'>[] =
         joined === true
           ? [
               {
-                text: `SELECT 1 FROM ${table} AS c WHERE ${isRow} FOR UPDATE SKIP LOCKED`,
+                text: `SELECT 1 FROM ${rows} WHERE ${isRow} FOR UPDATE SKIP LOCKED`,
                 returns: { one: asText },
               },
               { text: read, returns },
             ]
           : [{ text: `${read} FOR UPDATE SKIP LOCKED`, returns }]
       return steps.map((step, i) => ({
-        name: `unlogged_lock_${table}_${i}`,
+        name: `unlogged_lock_${part.table}_${i}`,
         rows: [[key, nth, batch]],
         ...step,
       }))
     },
     artifacts: (row) => artifactsOf(artifactTable, Object.values(row)),
     place: (key, place) => ({
-      name: `unlogged_place_${table}`,
+      name: `unlogged_place_${part.table}`,
       text: `
-        UPDATE ${table} AS c SET log_batch = $4::uuid, log_ordinal = $5::smallint WHERE ${isRow} RETURNING 1`,
+        UPDATE ${part.table} AS c SET log_batch = $4::uuid, log_ordinal = $5::smallint WHERE ${isRow} RETURNING 1`,
       rows: [[key.key, key.ordinal, key.batch, place.batch, place.ordinal]],
       returns: { one: asText },
     }),
   }
-})
+}

@@ -270,7 +270,7 @@ export async function storeCrashRows({ pool }: TestDatabase, origin: string): Pr
       END IF;
       RETURN NEW;
     END $$;
-    CREATE TRIGGER refuse_evidence BEFORE INSERT ON trust_records FOR EACH ROW EXECUTE FUNCTION refuse_evidence()`)
+    CREATE TRIGGER refuse_evidence BEFORE INSERT ON execution_evidence FOR EACH ROW EXECUTE FUNCTION refuse_evidence()`)
 }
 
 /** As often as `store` tries: the next attempt is that of pending evidence. */

@@ -7,7 +7,12 @@ import type { LogEntries, QueuedEntry } from '../../../src/store/tables/log-queu
 import { classify, isOfRows } from '../../../src/store/postgres/sql-errors.ts'
 import type { Sql } from '../../../src/store/postgres/sql.ts'
 import { inOneMessage, inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
-import { readRecordBodies, storeRecords } from '../../../src/store/tables/trust-records.ts'
+import {
+  readRecordBodies,
+  storeEvidence,
+  withoutCopies,
+  type Copies,
+} from '../../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
 import { auditAndLog, auditRow } from '../../evidence/recording.ts'
 import { inIdOrder } from '../../in-id-order.ts'
@@ -23,6 +28,7 @@ export interface Evidence {
   readonly createdAt: string
   readonly end: 'FINALIZED' | 'ERRORED'
   readonly record: Sealed
+  readonly copies: Copies
   readonly verification: string
   readonly receipt: string
   /** The entry of the receipt, for the log. */
@@ -41,6 +47,10 @@ export function evidenceOf(execution: ReceiptedExecution, lateEventId: string): 
     createdAt: execution.recordCreatedAt,
     end,
     record: execution.record,
+    copies: {
+      authorization: execution.authorization.signed.text.length,
+      transaction: execution.canonical.stored.text.length,
+    },
     verification: execution.verification.text,
     receipt: execution.receipt,
     logEntry: end === 'FINALIZED' ? logEntry : { ...logEntry, event: 'execution.failed' },
@@ -137,7 +147,7 @@ async function commitTogether(
   const entries = tools.startLogEntries()
   const failure = await inOneMessage(tools.pool, [
     ...closeAllIntents(idsByEnd(evidence)),
-    ...storeRecords(rowsOf(evidence, entries)),
+    ...storeEvidence(rowsOf(evidence, entries)),
     ...entries.statements(),
   ])
   if (failure === undefined) return evidence.map(() => undefined)
@@ -154,7 +164,7 @@ function commitApart(
     const closed = await close(evidence, tx)
     const others = evidence.filter((item) => !closed.has(idOf(item)))
     const ours = evidence.filter((item) => closed.has(idOf(item)))
-    tx.runLast(storeRecords(rowsOf(ours, entries)))
+    tx.runLast(storeEvidence(rowsOf(ours, entries)))
     if (others.length === 0) {
       tx.runLast(entries.statements())
       return evidence.map(() => undefined)
@@ -181,13 +191,13 @@ export async function whyNotStorable(
   try {
     return await inTransaction(pool, async (tx) => {
       await closeIntents(tx, { FINALIZED: [id], ERRORED: [] })
-      const row = { businessTransactionId: id, ordinal: 1, body: '' }
       const entries = startLogEntries()
-      const receipt = { ...row, ...entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
-      const record = { ...row, callerId: '', createdAt: clock().toISOString(), seal: '' }
+      const texts = { body: '', seal: '', verification: '', receipt: '' }
+      const place = entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} }))
+      const at = clock().toISOString()
       await tx.run([
         ...insertBatchSignatures([{ batch: newId(), value: '' }]),
-        ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
+        ...storeEvidence([{ businessTransactionId: id, callerId: '', createdAt: at, ...texts, ...place }]),
         ...entries.statements(),
       ])
       throw rolledBack
@@ -242,24 +252,16 @@ function idsByEnd(evidence: readonly Evidence[]) {
 }
 
 function rowsOf(evidence: readonly Evidence[], entries: LogEntries) {
-  const appended = (item: Evidence, body: string) => ({
-    businessTransactionId: item.businessTransactionId,
-    ordinal: 1,
-    body,
-  })
-  return {
-    records: evidence.map(({ businessTransactionId, callerId, createdAt, record }) => ({
-      businessTransactionId,
-      callerId,
-      createdAt,
-      ...record,
-    })),
-    verifications: evidence.map((item) => appended(item, item.verification)),
-    receipts: evidence.map((item) => ({
-      ...appended(item, item.receipt),
-      ...entries.add(() => item.logEntry),
-    })),
-  }
+  return evidence.map(({ businessTransactionId, callerId, createdAt, record, copies, ...item }) => ({
+    businessTransactionId,
+    callerId,
+    createdAt,
+    body: withoutCopies(record.body, copies),
+    seal: record.seal,
+    verification: item.verification,
+    receipt: item.receipt,
+    ...entries.add(() => item.logEntry),
+  }))
 }
 
 /** A retry after a commit whose answer was lost finds its own record: that is success. */
