@@ -54,7 +54,7 @@ describeWithPostgres('a damaged page', () => {
   // proves fault: A bit of an index
   test('of an index stops executions after the first 502; REINDEX stores its evidence and lets them in again', async () => {
     for (let i = 0; i < 5; i++) expect((await execute()).status).toBe(200)
-    await flipBitOf(server, 'trust_records_pkey', 1)
+    await flipBitOf(server, 'execution_evidence_pkey', 1)
     await until(async () => (await ready()).status === 200, 'the database')
 
     const lost = await execute()
@@ -68,7 +68,7 @@ describeWithPostgres('a damaged page', () => {
       'The database refuses to store evidence: a page of it is damaged.',
     ])
 
-    await server.run('REINDEX INDEX trust_records_pkey')
+    await server.run('REINDEX INDEX execution_evidence_pkey')
     await until(async () => (await ready()).status === 200, 'a store to succeed')
     expect((await service.get(`/trust-records/${lost.id}`)).status).toBe(200)
     expect((await service.get(`/execution-intents/${lost.id}`)).body).toMatchObject({ state: 'FINALIZED' })
