@@ -39,7 +39,7 @@ async function whatIsStored(transactions: readonly { businessTransactionId: stri
 /** Statements of this database that run or wait. */
 const running = (where: string) => `
   SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND ${where}`
-const CLAIMING = running(`application_name = 'countersign' AND query LIKE '%ON CONFLICT%'`)
+const CLAIMING = running(`application_name = 'countersign' AND query LIKE '%INSERT INTO business_transactions%'`)
 const HOLDING = running(`query LIKE 'INSERT INTO business_transactions%VALUES ($1, ''other''%'`)
 
 /** Puts a row of this id into the client's transaction: a claim of the id waits for that to end. */
