@@ -18,6 +18,9 @@ ALTER ROLE CURRENT_USER SET citus.node_connection_timeout = '2s';
 -- each shard and table.
 SET citus.shard_count = 4;
 
+-- Citus gives every node the views of the tables that it distributes, with their triggers: the function of those comes first.
+SELECT create_distributed_function('execution_evidence_from_view()');
+
 -- By transaction: all that an execution writes about one lies in one shard, on one node.
 SELECT create_distributed_table('business_transactions', 'business_transaction_id');
 SELECT create_distributed_table('execution_intents', 'business_transaction_id', colocate_with => 'business_transactions');

@@ -39,18 +39,21 @@ const columns = {
   receiptsDue: ['integer', 'receipts.due'],
 } as const
 
-const numbers = (table: 'verifications' | 'receipts') => `
+// Of the tables below the views: Citus would copy all that a view unites to the coordinator.
+const numbers = (name: 'verifications' | 'receipts', first: 'e.verification' | 'e.receipt') => `
   LEFT JOIN LATERAL (
-    SELECT count(*) AS count, CASE WHEN min(ordinal) = 1 THEN max(ordinal) ELSE -1 END AS due
-    FROM ${table} WHERE business_transaction_id = c.business_transaction_id
-  ) AS ${table} ON r.business_transaction_id IS NOT NULL`
+    SELECT count(*) + (${first} IS NOT NULL)::integer AS count,
+      CASE WHEN ${first} IS NOT NULL THEN coalesce(max(ordinal), 1) WHEN min(ordinal) = 1 THEN max(ordinal) ELSE -1 END AS due
+    FROM appended_${name} WHERE business_transaction_id = c.business_transaction_id
+  ) AS ${name} ON r.business_transaction_id IS NOT NULL`
 
 const joins = `
   LEFT JOIN execution_intents AS i USING (business_transaction_id)
   LEFT JOIN trust_records AS r USING (business_transaction_id)
+  LEFT JOIN execution_evidence AS e USING (business_transaction_id)
   LEFT JOIN refusal_records AS f USING (business_transaction_id)
   LEFT JOIN history_entries AS h USING (business_transaction_id)
-  ${numbers('verifications')} ${numbers('receipts')}`
+  ${numbers('verifications', 'e.verification')} ${numbers('receipts', 'e.receipt')}`
 
 interface Row extends SelectedRow<typeof columns> {
   /** Bodies of the intent's transitions. */
