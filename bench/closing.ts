@@ -9,6 +9,8 @@ import { PROVIDER } from './service.ts'
 import { transactionBody } from './transaction.ts'
 
 /** More than the deliveries of a run: what comes after them would close nothing. */
+/** So many are released together. */
+const BATCH = 64
 const INTENTS = 20_000
 
 /** The amount is that of the bench's executions. */
@@ -64,12 +66,15 @@ async function copyInDoubt(database: Client, id: string): Promise<string[]> {
        SELECT id, caller_id, created_at, replace(body, $1::text, id::text), execution_authorization FROM copy
      ), noticed AS (
        INSERT INTO in_doubt_intents (business_transaction_id, noticed_at) SELECT id, now() FROM copy
+     ), open AS (
+       INSERT INTO released_batches (batch, ids, deadline)
+       SELECT gen_random_uuid(), array_agg(id), now() - interval '1 s'
+       FROM (SELECT id, row_number() OVER () / ${BATCH} AS n FROM copy) AS numbered GROUP BY n
      )
-     INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
-     SELECT id, id::text, 'RELEASED', now() - interval '1 s' FROM copy RETURNING business_transaction_id AS id`,
+     SELECT id FROM copy`,
     [id],
   )
-  await database.query('VACUUM ANALYZE business_transactions, execution_intents, in_doubt_intents')
+  await database.query('VACUUM ANALYZE business_transactions, released_batches, in_doubt_intents')
   return rows.map((row) => row.id)
 }
 
@@ -80,11 +85,12 @@ async function copyInDoubt(database: Client, id: string): Promise<string[]> {
  */
 async function closed(database: Client, since: Date): Promise<Record<string, number>> {
   const { rows } = await database.query<{ others: number; p50: number; p99: number }>(
-    `SELECT count(*) FILTER (WHERE i.state IS DISTINCT FROM 'RESOLVED' OR w.outcome <> 'confirmed')::integer AS others,
+    `SELECT count(*) FILTER (WHERE i.at IS NULL OR w.outcome <> 'confirmed')::integer AS others,
        percentile_disc(0.5) WITHIN GROUP (ORDER BY took.ms) AS p50,
        percentile_disc(0.99) WITHIN GROUP (ORDER BY took.ms) AS p99
-     FROM webhook_events AS w LEFT JOIN execution_intents AS i USING (business_transaction_id)
-     CROSS JOIN LATERAL (SELECT extract(epoch FROM i.closed_at - w.received_at)::float8 * 1000 AS ms) AS took
+     FROM webhook_events AS w
+     LEFT JOIN intent_transitions AS i ON i.business_transaction_id = w.business_transaction_id AND i.at >= $1::timestamptz
+     CROSS JOIN LATERAL (SELECT extract(epoch FROM i.at - w.received_at)::float8 * 1000 AS ms) AS took
      WHERE w.received_at >= $1::timestamptz`,
     [since],
   )
@@ -92,11 +98,14 @@ async function closed(database: Client, since: Date): Promise<Record<string, num
   if (others !== 0) throw new Error(`${others} deliveries closed no intent`)
   await database.query(
     `WITH reopened AS (
-       UPDATE execution_intents SET state = 'RELEASED', resolution = NULL, closed_at = NULL WHERE state = 'RESOLVED'
-       RETURNING business_transaction_id
+       SELECT business_transaction_id AS id, row_number() OVER () / ${BATCH} AS n FROM intent_transitions WHERE at >= $1::timestamptz
+     ), open AS (
+       INSERT INTO released_batches (batch, ids, deadline)
+       SELECT gen_random_uuid(), array_agg(id), now() - interval '1 s' FROM reopened GROUP BY n
      )
-     INSERT INTO in_doubt_intents (business_transaction_id, noticed_at) SELECT business_transaction_id, now() FROM reopened`,
+     INSERT INTO in_doubt_intents (business_transaction_id, noticed_at) SELECT id, now() FROM reopened`,
+    [since],
   )
-  await database.query('VACUUM execution_intents, in_doubt_intents')
+  await database.query('VACUUM released_batches, in_doubt_intents')
   return { 'closed p50 ms': p50, 'closed p99 ms': p99 }
 }

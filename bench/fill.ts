@@ -52,11 +52,8 @@ const COPY = `
     SELECT gen_random_uuid() AS id, $1::timestamptz - i * interval '1 millisecond' AS at, s.*
     FROM generate_series($2::bigint, $3::bigint) AS i JOIN source AS s ON s.n = i % $4::bigint
   ), transactions AS (
-    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
-    SELECT id, caller_id, at, transaction, execution_authorization FROM copy
-  ), intents AS (
-    INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, closed_at)
-    SELECT id, gen_random_uuid()::text, 'FINALIZED', at + interval '12 seconds', at FROM copy
+    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization, deadline)
+    SELECT id, caller_id, at, transaction, execution_authorization, at + interval '12 seconds' FROM copy
   )
-  INSERT INTO execution_evidence (business_transaction_id, caller_id, created_at, body, seal, verification, receipt)
-  SELECT id, caller_id, at, record, seal, verification, receipt FROM copy`
+  INSERT INTO execution_evidence (business_transaction_id, caller_id, created_at, body, seal, verification, receipt, errored)
+  SELECT id, caller_id, at, record, seal, verification, receipt, false FROM copy`

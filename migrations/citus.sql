@@ -23,7 +23,7 @@ SELECT create_distributed_function('execution_evidence_from_view()');
 
 -- By transaction: all that an execution writes about one lies in one shard, on one node.
 SELECT create_distributed_table('business_transactions', 'business_transaction_id');
-SELECT create_distributed_table('execution_intents', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('execution_intents_before', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('execution_evidence', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('appended_verifications', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('appended_receipts', 'business_transaction_id', colocate_with => 'business_transactions');
@@ -31,12 +31,14 @@ SELECT create_distributed_table('refusal_records', 'business_transaction_id', co
 -- Written only for policies with a velocity limit. Its index by caller is no unique key; counting a caller's asks every shard.
 SELECT create_distributed_table('history_entries', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('history_groups', 'business_transaction_id', colocate_with => 'business_transactions');
--- What the sweep found in doubt. Small; here because it is joined with execution_intents.
+-- What the sweep found in doubt. Small; here because it is joined with business_transactions.
 SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', colocate_with => 'business_transactions');
 
--- Stays on the coordinator, and Citus knows of it: a commit that writes to it and to one worker is two-phase then. Of a plain table Citus
--- knows nothing, and commits on the worker first: a coordinator that ended in that moment would leave evidence that is not logged.
+-- These stay on the coordinator, and Citus knows of them: a commit that writes to one and to one worker is two-phase then. Of a plain table
+-- Citus knows nothing, and commits on the worker first: a coordinator that ended in that moment would leave evidence that is not logged, or
+-- whose intent is open.
 SELECT citus_add_local_table_to_metadata('log_queue');
+SELECT citus_add_local_table_to_metadata('released_batches');
 
 -- Everything else stays a plain table of the coordinator. It is small, or ordered as a whole, or its unique keys are not a transaction's:
 -- local intent_transitions      primary key transition_id; a row only where a human or the sweep closed an intent
@@ -58,6 +60,7 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
 -- local provider_confirmations  unique (event_key, rules_hash); a row for each delivery of a provider that a rule reads
 -- local rate_buckets            unlogged, primary key of another kind; one short statement each, which another node would only make slower
+-- local released_batches        one row for each batch, whose executions are on every shard; see above
 -- local log_queue               one row for each commit, consumed in one order for the whole system; see above
 -- local log_state               one row for each log: its lock is the right to append
 -- local log_tail                primary key (log, start): one tree for the whole system

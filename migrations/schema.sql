@@ -149,6 +149,9 @@ CREATE TABLE business_transactions (
   created_at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   execution_authorization text STORAGE EXTERNAL,
+  deadline timestamp with time zone,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT business_transactions_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=8160);
 CREATE INDEX business_transactions_by_caller ON public.business_transactions USING btree (caller_id, created_at, business_transaction_id);
@@ -229,6 +232,7 @@ CREATE TABLE execution_evidence (
   created_at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
+  errored boolean,
   verification text STORAGE EXTERNAL,
   receipt text STORAGE EXTERNAL,
   log_batch uuid,
@@ -238,7 +242,7 @@ CREATE TABLE execution_evidence (
 CREATE INDEX execution_evidence_by_caller ON public.execution_evidence USING btree (caller_id, created_at, business_transaction_id);
 CREATE INDEX execution_evidence_by_time ON public.execution_evidence USING btree (created_at, business_transaction_id);
 
-CREATE TABLE execution_intents (
+CREATE TABLE execution_intents_before (
   business_transaction_id uuid NOT NULL,
   nonce text NOT NULL,
   state text NOT NULL,
@@ -247,12 +251,12 @@ CREATE TABLE execution_intents (
   resolution text,
   log_batch uuid,
   log_ordinal smallint,
+  CONSTRAINT execution_intents_before_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT execution_intents_check CHECK (((state = 'RESOLVED'::text) = (resolution IS NOT NULL))) NOT VALID,
-  CONSTRAINT execution_intents_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT execution_intents_resolution_check CHECK ((resolution = ANY (ARRAY['EXECUTED'::text, 'NOT_EXECUTED'::text]))),
   CONSTRAINT execution_intents_state_check CHECK ((state = ANY (ARRAY['PREPARED'::text, 'RELEASED'::text, 'FINALIZED'::text, 'ERRORED'::text, 'RESOLVED'::text])))
 ) WITH (fillfactor=50);
-CREATE INDEX execution_intents_released ON public.execution_intents USING btree (business_transaction_id) WHERE (state = 'RELEASED'::text);
+CREATE INDEX execution_intents_before_released ON public.execution_intents_before USING btree (business_transaction_id) WHERE (state = 'RELEASED'::text);
 
 CREATE TABLE external_connectors (
   change_id uuid NOT NULL,
@@ -308,6 +312,7 @@ CREATE TABLE intent_transitions (
   log_ordinal smallint,
   CONSTRAINT intent_transitions_pkey PRIMARY KEY (transition_id)
 );
+CREATE INDEX intent_transitions_by_time ON public.intent_transitions USING btree (at);
 CREATE INDEX intent_transitions_by_transaction ON public.intent_transitions USING btree (business_transaction_id, at);
 
 CREATE TABLE log_batches (
@@ -548,6 +553,13 @@ CREATE TABLE refusal_records (
 ) WITH (toast_tuple_target=8160);
 CREATE INDEX refusal_records_by_caller ON public.refusal_records USING btree (caller_id, created_at, business_transaction_id);
 CREATE INDEX refusal_records_by_time ON public.refusal_records USING btree (created_at, business_transaction_id);
+
+CREATE TABLE released_batches (
+  batch uuid NOT NULL,
+  ids uuid[] NOT NULL,
+  deadline timestamp with time zone NOT NULL,
+  CONSTRAINT released_batches_pkey PRIMARY KEY (batch)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, toast_tuple_target=8160);
 
 CREATE TABLE step_up_nonces (
   nonce text NOT NULL,

@@ -80,18 +80,23 @@ export async function withoutServices({ pool }: TestDatabase): Promise<void> {
 
 const EXECUTION_TABLES = [
   'business_transactions',
-  'execution_intents',
   'trust_records',
   'verifications',
   'receipts',
   'refusal_records',
 ]
 
-/** How many rows each table of the execution path holds: of one transaction, or of all. */
+/** How many rows each table of the execution path holds, and how many intents there are: of one transaction, or of all. */
 export async function rowsOf(database: TestDatabase, id?: string): Promise<Record<string, number>> {
   const counts = EXECUTION_TABLES.map(
     (table) =>
       `(SELECT count(*)::integer FROM ${table} WHERE business_transaction_id = $1::uuid OR $1 IS NULL) AS ${table}`,
+  )
+  counts.splice(
+    1,
+    0,
+    `(SELECT count(execution_authorization)::integer FROM business_transactions WHERE business_transaction_id = $1::uuid OR $1 IS NULL)
+     AS execution_intents`,
   )
   const { rows } = await database.pool.query<Record<string, number>>(`SELECT ${counts.join(', ')}`, [id])
   return rows[0] ?? {}
@@ -112,15 +117,6 @@ async function logIsAtRest({ pool }: TestDatabase): Promise<boolean> {
     SELECT NOT EXISTS (SELECT FROM log_queue) AND NOT EXISTS (
       SELECT FROM log_state WHERE size > coalesce((SELECT max(size) FROM log_checkpoints), 0)) AS rests`)
   return rows[0]?.rests === true
-}
-
-/** Undefined where nothing was released. */
-export async function intentState(database: TestDatabase, id: string): Promise<string | undefined> {
-  const { rows } = await database.pool.query<{ state: string }>(
-    'SELECT state FROM execution_intents WHERE business_transaction_id = $1::uuid',
-    [id],
-  )
-  return rows[0]?.state
 }
 
 /** The connection string of another database on the same server. */

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
+import { openIntents } from '../src/store/tables/released-batches.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
 import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
 import type { Crypto } from '../src/formats/artifacts/evidence.ts'
@@ -54,19 +55,21 @@ export interface Stored {
 }
 
 interface StoredExecution {
-  transaction?: { readonly nonce: string | null }
-  intent?: { readonly state: string; readonly nonce: string }
+  transaction?: { readonly released: boolean }
+  open?: object
   record?: object
   verification?: object
   receipt?: object
 }
+
+const idsOf = (some: readonly { readonly id: string }[]) => new Set(some.map(({ id }) => id))
 
 /** Reads what is stored. Fails where it contradicts itself, whatever happened: every row of an execution stands or falls with its intent. */
 export async function readStored(pool: Pool): Promise<Stored> {
   const stored = new Map<string, StoredExecution>()
   const client = await pool.connect()
   async function collect(kind: keyof StoredExecution, from: string) {
-    const { rows } = await client.query<{ id: string }>(`SELECT business_transaction_id AS id, ${from}`)
+    const { rows } = await client.query<{ id: string }>(`SELECT ${from}`)
     for (const row of rows) {
       const one = stored.get(row.id) ?? {}
       expect(one[kind], `two rows of a kind: ${kind} ${row.id}`).toBeUndefined()
@@ -76,31 +79,33 @@ export async function readStored(pool: Pool): Promise<Stored> {
   try {
     // As of one moment, with a statement for each table: Citus makes no full join of several.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const id = 'business_transaction_id AS id'
     await collect(
       'transaction',
-      `execution_authorization::json #>> '{payload,nonce}' AS nonce FROM business_transactions`,
+      `${id}, execution_authorization IS NOT NULL AS released FROM business_transactions`,
     )
-    await collect('intent', 'state, nonce FROM execution_intents')
-    await collect('record', 'caller_id FROM trust_records')
-    await collect('verification', 'ordinal FROM verifications')
-    await collect('receipt', 'ordinal FROM receipts')
+    await collect('open', `i.id FROM ${openIntents}`)
+    await collect('record', `${id} FROM trust_records`)
+    await collect('verification', `${id} FROM verifications`)
+    await collect('receipt', `${id} FROM receipts`)
   } finally {
     client.release(true)
   }
   const executions = [...stored].map(([id, one]) => ({ id, ...one }))
   for (const one of executions) {
-    const { transaction, intent, record, verification, receipt } = one
-    expect(intent?.nonce, JSON.stringify(one)).toBe(transaction?.nonce ?? undefined)
+    const { record, verification, receipt } = one
     for (const appended of [verification, receipt])
       expect(appended === undefined, JSON.stringify(one)).toBe(record === undefined)
   }
   const ids = (which: (one: StoredExecution) => boolean) =>
     new Set(executions.filter(which).map(({ id }) => id))
-  const inDoubt = ids(({ intent, record }) => intent?.state === 'RELEASED' && record === undefined)
-  const recorded = ids(
-    ({ intent, record }) => ['FINALIZED', 'ERRORED'].includes(intent?.state ?? '') && record !== undefined,
+  const released = executions.filter(({ transaction }) => transaction?.released === true)
+  const inDoubt = idsOf(released.filter(({ open, record }) => open !== undefined && record === undefined))
+  const recorded = idsOf(released.filter(({ open, record }) => open === undefined && record !== undefined))
+  const unexecuted = ids(
+    ({ transaction, open, record }) =>
+      transaction?.released === false && open === undefined && record === undefined,
   )
-  const unexecuted = ids(({ intent }) => intent === undefined)
   expect(inDoubt.size + recorded.size + unexecuted.size).toBe(executions.length)
   return { claimed: ids(() => true), recorded, inDoubt }
 }

@@ -1,5 +1,24 @@
 // Execution intents in tests: put back in doubt, as a restored backup or a crash leaves them, and how they stand.
+import { randomUUID } from 'node:crypto'
+import { readIntents } from '../src/store/tables/execution-intents.ts'
+import { inTransaction } from '../src/store/postgres/transaction.ts'
+import { insertTransitions } from '../src/store/tables/intent-transitions.ts'
+import { findOpen, lockOpen } from '../src/store/tables/released-batches.ts'
 import type { TestDatabase } from './database.ts'
+
+/** Puts executions in a batch of open intents whose deadline passed `secondsAgo`; negative: it has not passed. */
+export async function openBatch(
+  { pool }: Pick<TestDatabase, 'pool'>,
+  ids: readonly string[],
+  secondsAgo = 1,
+): Promise<string> {
+  const batch = randomUUID()
+  await pool.query(
+    `INSERT INTO released_batches (batch, ids, deadline) VALUES ($1::uuid, $2::uuid[], now() - $3 * interval '1 s')`,
+    [batch, ids, secondsAgo],
+  )
+  return batch
+}
 
 /**
  * Opens a closed intent again, past its deadline.
@@ -10,27 +29,53 @@ export async function putInDoubt(
   id: string,
   evidence: 'kept' | 'lost' = 'lost',
 ): Promise<void> {
-  await database.pool.query(
-    `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL, deadline = now() - interval '1 s'
-     WHERE business_transaction_id = $1::uuid`,
-    [id],
-  )
+  await openBatch(database, [id])
   if (evidence === 'kept') return
   for (const table of ['execution_evidence', 'appended_verifications', 'appended_receipts'])
     await database.pool.query(`DELETE FROM ${table} WHERE business_transaction_id = $1::uuid`, [id])
 }
 
 /**
- * Moves the deadlines of released intents into the past.
+ * Closes an open intent by somebody's word, with a transition that is not signed.
+ * @returns a function that takes it back
+ */
+export async function closeBySomebody(
+  { pool }: Pick<TestDatabase, 'pool'>,
+  id: string,
+): Promise<() => Promise<void>> {
+  const at = new Date().toISOString()
+  const transitionId = randomUUID()
+  const body = JSON.stringify({ at, resolution: 'EXECUTED', to: 'RESOLVED' })
+  await inTransaction(pool, async (tx) => {
+    const { takeOut } = await lockOpen(tx, [id])
+    const row = {
+      transitionId,
+      businessTransactionId: id,
+      at,
+      body,
+      seal: '{}',
+      logBatch: null,
+      logOrdinal: null,
+    }
+    await tx.run([...takeOut([id]), ...insertTransitions([row])])
+  })
+  return async () => {
+    await pool.query('DELETE FROM intent_transitions WHERE transition_id = $1::uuid', [transitionId])
+    await openBatch({ pool }, [id])
+  }
+}
+
+/**
+ * Moves the deadlines of released intents into the past, with those of their batches.
  * @throws where one of them is not released
  */
 export async function passDeadline(database: TestDatabase, ...ids: string[]): Promise<void> {
-  const { rowCount } = await database.pool.query(
-    `UPDATE execution_intents SET deadline = now() - interval '1 s'
-     WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'`,
+  await database.pool.query(
+    `UPDATE released_batches SET deadline = now() - interval '1 s' WHERE ids && $1::uuid[]`,
     [ids],
   )
-  if (rowCount !== ids.length) throw new Error(`of ${ids.length} ${rowCount} were RELEASED`)
+  const open = await findOpen(database.pool, ids)
+  if (open.size < ids.length) throw new Error(`of ${ids.length} only ${open.size} were RELEASED`)
 }
 
 /** Ids that are noted as in doubt. */
@@ -39,4 +84,12 @@ export async function notedInDoubt(database: TestDatabase): Promise<Set<string>>
     'SELECT business_transaction_id AS id FROM in_doubt_intents',
   )
   return new Set(rows.map(({ id }) => id))
+}
+
+/** Undefined where nothing was released. */
+export async function intentState(
+  { pool }: Pick<TestDatabase, 'pool'>,
+  id: string,
+): Promise<string | undefined> {
+  return (await readIntents(pool, [id])).get(id)?.intent?.state
 }

@@ -170,7 +170,7 @@ describe('the schema', () => {
       FROM pg_index AS i
       JOIN pg_class AS c ON c.oid = i.indrelid AND c.relnamespace = 'public'::regnamespace
       LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      WHERE i.indisunique AND c.relname IN ('business_transactions', 'execution_intents', 'execution_evidence',
+      WHERE i.indisunique AND c.relname IN ('business_transactions', 'execution_intents_before', 'execution_evidence',
         'appended_verifications', 'appended_receipts', 'refusal_records')`)
     expect(rows.map(({ table }) => table)).toHaveLength(6)
     expect(rows.filter(({ first }) => first !== 'business_transaction_id')).toEqual([])

@@ -60,7 +60,7 @@ describe('why executions cannot be stored', () => {
   })
 
   test.each([
-    ['ALTER TABLE execution_intents RENAME TO elsewhere', 'its execution-intents table is missing'],
+    ['ALTER TABLE released_batches RENAME TO elsewhere', 'its execution-intents table is missing'],
     [
       `ALTER DATABASE :name SET default_transaction_read_only = on`,
       'it is read-only, as a standby or a primary that was demoted',
@@ -96,9 +96,9 @@ describe('those who ask at the same time', () => {
     const pool = openPool(other.url, 1, HURRIED)
     const ask = openUsable(pool)
     expect(await ask()).toBeUndefined()
-    await other.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
+    await other.pool.query('ALTER TABLE released_batches RENAME TO elsewhere')
     expect((await ask())?.why).toBe('its execution-intents table is missing')
-    await other.pool.query('ALTER TABLE elsewhere RENAME TO execution_intents')
+    await other.pool.query('ALTER TABLE elsewhere RENAME TO released_batches')
     expect(await ask()).toBeUndefined()
     await pool.end()
     await other.drop()

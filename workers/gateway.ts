@@ -5,8 +5,8 @@ import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
 import type { BatchPosition } from '../src/formats/merkle/batch-head.ts'
 import { verifySignature, type Signature, type SignatureMemo } from '../src/core/signing/signature.ts'
-import { releaseIntents } from '../src/store/tables/execution-intents.ts'
-import { unlogged } from '../src/store/tables/log-queue.ts'
+import { holdPlace } from '../src/store/tables/business-transactions.ts'
+import { releaseBatches } from '../src/store/tables/released-batches.ts'
 import { classify } from '../src/store/postgres/sql-errors.ts'
 import { inTransaction } from '../src/store/postgres/transaction.ts'
 import { instantMs } from '../src/formats/artifacts/instant.ts'
@@ -124,10 +124,12 @@ export async function passGateway(
 ): Promise<GatewayRefusal | undefined> {
   const checked = checkAuthorization(authorization, check)
   if (checked !== undefined) return checked
-  const { businessTransactionId, nonce } = authorization.payload
+  const { businessTransactionId: id } = authorization.payload
   try {
-    const intent = { businessTransactionId, nonce, inDoubtAfterMs, ...unlogged }
-    await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
+    await inTransaction(pool, async (tx) => {
+      // Its row stays for good, so the nonce stays consumed: without a transaction nobody can say how it ended.
+      await tx.run([...holdPlace(id), ...releaseBatches([{ batch: id, ids: [id], inDoubtAfterMs }])])
+    })
     return undefined
   } catch (error) {
     if (classify(error).kind === 'taken') return 'NONCE_ALREADY_CONSUMED'

@@ -93,8 +93,7 @@ export const executionStories: readonly Story[] = [
     const id = randomUUID()
     await execute(world, { id }, 200)
     await world.database.query(
-      `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL, deadline = now() - interval '1 s'
-       WHERE business_transaction_id = $1::uuid`,
+      `INSERT INTO released_batches (batch, ids, deadline) VALUES (gen_random_uuid(), ARRAY[$1::uuid], now() - interval '1 s')`,
       [id],
     )
     // The service's own sweep may come first.

@@ -14,9 +14,9 @@ import { onDatabase, type Env } from './database.ts'
 /** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target. */
 export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
-  for (const { businessTransactionId, deadline, callerId, transaction } of rows) {
-    const { intent } = JSON.parse(transaction) as { intent: { action: string; target: string } }
-    const parts = [businessTransactionId, deadline, callerId, intent.action, intent.target]
+  for (const { businessTransactionId, callerId, body, intent } of rows) {
+    const { action, target } = (JSON.parse(body) as { intent: { action: string; target: string } }).intent
+    const parts = [businessTransactionId, intent.deadline, callerId, action, target]
     console.log(printable(parts.join('  ')))
   }
   console.error(

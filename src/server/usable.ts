@@ -1,8 +1,9 @@
 // Whether executions can be stored, and if not, why: what GET /ready asks of the database (interface §4.1).
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { checkIntentsUsable } from '../store/tables/execution-intents.ts'
 import type { EvidenceFault } from '../core/threads/evidence-fault.ts'
+import { readFirstWord } from '../store/tables/in-doubt-intents.ts'
+import { checkReleasable } from '../store/tables/released-batches.ts'
 import { classify } from '../store/postgres/sql-errors.ts'
 import type { Sql } from '../store/postgres/sql.ts'
 import { inTransaction } from '../store/postgres/transaction.ts'
@@ -60,11 +61,10 @@ export async function whyUnusable(pool: Pool): Promise<Unusable | undefined> {
 }
 
 async function check(sql: Sql): Promise<void> {
-  // Refused where nothing can be written: then the connection is closed too, and the next one may reach the new primary.
-  // It names one row, which does not exist, because Citus locks rows of one shard at a time.
   const id = randomUUID()
-  await sql.query('SELECT 1 FROM execution_intents WHERE business_transaction_id = $1::uuid FOR UPDATE', [id])
-  await checkIntentsUsable(sql, id)
+  await checkReleasable(sql, id)
+  // A table that Citus distributes: this asks one of its nodes.
+  await readFirstWord(sql, id)
   const { rows } = await sql.query<{ held: boolean }>(COMMITS_HELD)
   if (rows[0]?.held === true) throw new Error('commits wait for the synchronous standby')
   // A full disk shows only when something is written. A temporary file leaves no rows, no WAL and no waste behind.

@@ -19,7 +19,7 @@ import {
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
-import { intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
 import {
@@ -31,6 +31,7 @@ import {
   type FlakyNetwork,
 } from './flaky-network.ts'
 import { withService } from '../with-service.ts'
+import { intentState } from '../intents.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })

@@ -24,6 +24,7 @@ import { aTransaction } from '../transactions.ts'
 import type { Work } from './deliveries/child.ts'
 import { instrument } from './points/instrument.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from './points/plan.ts'
+import { openIntents } from '../../src/store/tables/released-batches.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CHILD = join(import.meta.dirname, 'deliveries', 'child.ts')
@@ -129,9 +130,7 @@ async function stateOf({ pool }: TestDatabase) {
       `SELECT concat_ws(' ', w.event_id, c.business_transaction_id, c.body::json ->> 'says') AS text
        FROM provider_confirmations AS c JOIN webhook_events AS w USING (event_key)`,
     ),
-    intents: await texts(
-      `SELECT concat_ws(' ', business_transaction_id, state, resolution) AS text FROM execution_intents`,
-    ),
+    open: await texts(`SELECT i.id AS text FROM ${openIntents}`),
     transitions: await texts(
       `SELECT concat_ws(' ', business_transaction_id, body::json ->> 'resolution', body::json ->> 'by') AS text
        FROM intent_transitions`,
@@ -156,7 +155,7 @@ async function runChild(
   what: string,
 ): Promise<NodeJS.Signals | null> {
   await pool.query(
-    `UPDATE execution_intents SET deadline = now() + interval '50 s' WHERE business_transaction_id = $1::uuid`,
+    `UPDATE released_batches SET deadline = now() + interval '50 s' WHERE $1::uuid = ANY (ids)`,
     [unanswered],
   )
   const child = spawn(process.execPath, [join(MARKED_FOLDER, 'child.mjs')], {

@@ -6,9 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { storeInEffect } from '../in-effect.ts'
-import { notedInDoubt } from '../intents.ts'
+import { intentState, notedInDoubt } from '../intents.ts'
 import { aSlowTransaction, forEach, startLoad } from '../load.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
@@ -65,9 +65,7 @@ test('after a kill each execution is finalized or listed in doubt; a repeat is a
   }, 'the states')
   expect(acknowledged.filter((id) => open.has(id ?? ''))).toEqual([])
   expect(open.isSupersetOf(new Set(hanging.map((one) => one.businessTransactionId)))).toBe(true)
-  await database.pool.query(
-    `UPDATE execution_intents SET deadline = now() - interval '1 s' WHERE state = 'RELEASED'`,
-  )
+  await database.pool.query(`UPDATE released_batches SET deadline = now() - interval '1 s'`)
   expect(await listed(second)).toEqual(open)
   for (const id of ids)
     expect((await second.get(`/execution-intents/${id}`)).body.state).toBe(
@@ -120,7 +118,7 @@ test('load without a fault leaves nothing in doubt and every intent finalized', 
   expect(await listed(service)).toEqual(new Set())
   expect(await notedInDoubt(database)).toEqual(new Set())
   const { rows } = await database.pool.query<{ open: number }>(
-    `SELECT count(*)::integer AS open FROM execution_intents WHERE state IN ('PREPARED', 'RELEASED')`,
+    `SELECT count(*)::integer AS open FROM released_batches`,
   )
   expect(rows).toEqual([{ open: 0 }])
   expect(service.lines().filter(({ msg }) => msg === 'execution intents in doubt')).toEqual([])
@@ -174,9 +172,7 @@ test('killed between the answer of a connector and its commit: asked again, and 
   const transitions = async () => (await own.pool.query('SELECT FROM intent_transitions')).rowCount
   const holder = await own.pool.connect()
   await holder.query('BEGIN')
-  await holder.query('SELECT FROM execution_intents WHERE business_transaction_id = $1::uuid FOR UPDATE', [
-    id,
-  ])
+  await holder.query('SELECT FROM released_batches WHERE $1::uuid = ANY (ids) FOR UPDATE', [id])
   gate.resolve()
   await until(async () => {
     const { rows } = await own.pool.query(

@@ -11,9 +11,9 @@ import { openPool } from '../../src/store/postgres/sql.ts'
 import type { Evidence, NotStored } from '../../workers/execute/store/commit.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
 import { openPendingEvidence } from '../../workers/execute/store/pending-evidence.ts'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
-import { notedInDoubt, passDeadline } from '../intents.ts'
+import { intentState, notedInDoubt, passDeadline } from '../intents.ts'
 import { aSlowTransaction } from '../load.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
@@ -136,6 +136,7 @@ const anEvidence = (body: string): Evidence => ({
   businessTransactionId: 'none',
   callerId: 'tester',
   createdAt: '2026-11-21T00:00:00.000Z',
+  batch: { batch: randomUUID(), ids: [] },
   end: 'FINALIZED',
   record: { body, seal: '' },
   copies: { authorization: 0, transaction: 0 },

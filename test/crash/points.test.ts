@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
-import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { aPolicyFolder } from '../policies.ts'
 import { CACHE } from '../run/bundle.ts'
@@ -20,6 +20,7 @@ import { never } from './points/never.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from './points/plan.ts'
 import { openReceiver, type Receiver } from './points/receiver.ts'
 import { makeKeys } from '../signing-keys.ts'
+import { intentState } from '../intents.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'points', 'preload.ts')).href
@@ -152,9 +153,7 @@ test('killed at any of them, an execution has its effect once at most and is acc
 
   const service = await start()
   // As if the connectors' time had passed.
-  await database.pool.query(
-    `UPDATE execution_intents SET deadline = now() - interval '1 second' WHERE state = 'RELEASED'`,
-  )
+  await database.pool.query(`UPDATE released_batches SET deadline = now() - interval '1 second'`)
   const stored = await readStored(database.pool)
   expect(new Set(await idsInDoubt(service))).toEqual(stored.inDoubt)
   const usedBy = await approvalsUsed()

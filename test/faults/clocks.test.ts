@@ -38,7 +38,7 @@ async function leaveReleased(service: TestService, url: string): Promise<string>
   const id = transaction.businessTransactionId
   void service.post('/execute', transaction).catch(() => undefined)
   await until(async () => {
-    const released = `SELECT FROM execution_intents WHERE business_transaction_id = '${id}' AND state = 'RELEASED'`
+    const released = `SELECT FROM released_batches WHERE '${id}' = ANY (ids)`
     return (await runAt(url, released)).length === 1
   }, 'the release')
   return id
@@ -115,10 +115,7 @@ describeWithClocks('a clock that was wrong', () => {
     ids.push(await leaveUnknown(second), await leaveReleased(second, url))
     await kill(second)
     // No need to wait for this one: it was released by clocks that were right.
-    await runAt(
-      url,
-      `UPDATE execution_intents SET deadline = now() WHERE business_transaction_id = '${ids.at(-1)}'`,
-    )
+    await runAt(url, `UPDATE released_batches SET deadline = now() WHERE '${ids.at(-1)}' = ANY (ids)`)
     const third = await start(url, serviceClock)
     const inDoubt = new Set(ids)
     await until(async () => (await listed(third)).isSupersetOf(inDoubt), 'all to be listed')

@@ -61,8 +61,8 @@ describe('a lock that somebody holds', () => {
   })
 
   // proves fault: Somebody locks a table that a claim
-  test('on execution_intents: /ready says within seconds that it is locked', async () => {
-    await lock('execution_intents')
+  test('on released_batches: /ready says within seconds that it is locked', async () => {
+    await lock('released_batches')
     await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
     await loaded.unready(
       'The database cannot be used: its execution-intents table is locked, or it is too slow.',

@@ -2,12 +2,12 @@
 // packets (docs/handbook/operating.md "Several instances").
 import { expect, test } from 'vitest'
 import { putInEffect } from '../authority.ts'
-import { intentState } from '../database.ts'
 import { readStored } from '../evidence.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aCountedTransaction, expectAccounted, humans, openFleet, startCallers } from './instances.ts'
+import { intentState } from '../intents.ts'
 
 /** Four to five seconds, and what a busy machine adds: less than the twelve after which a statement is given up anyway. For the fastest. */
 const NOTICED_MAX_MS = 10_000

@@ -34,16 +34,16 @@ const given = () => ({ DATABASE_URL: database.url, SIGNING_KEY_DIR: keys })
 test('exits 0 where nothing is wrong, 1 with each row that is, and lists what has not ended as no error', async () => {
   expect(await run(given())).toEqual({ status: 0, stdout: CLEAN, stderr: '' })
 
-  await database.pool.query(`INSERT INTO in_doubt_intents VALUES ($1::uuid, now())`, [ORPHAN])
   await database.pool.query(
-    `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
-     VALUES ($1::uuid, 'nonce', 'RELEASED', '2026-01-02T03:04:05Z')`,
+    `INSERT INTO released_batches (batch, ids, deadline) VALUES ($1::uuid, ARRAY[$1::uuid], '2026-01-02T03:04:05Z')`,
     [ORPHAN],
   )
   expect(await run(given())).toEqual({
     status: 1,
     stdout: [
-      `execution_intents ${ORPHAN}: transaction is missing`,
+      `released_batches ${ORPHAN}: names an execution whose transaction is missing`,
+      'Rows checked:',
+      '  released_batches 1',
       'Not ended: 1 in doubt, 0 under way (no error):',
       `  ${ORPHAN} RELEASED in doubt since 2026-01-02T03:04:05.000Z`,
       '1 problem.',
@@ -59,10 +59,14 @@ test('exits 0 where nothing is wrong, 1 with each row that is, and lists what ha
       .split('\n')
       .map((line) => JSON.parse(line) as unknown),
   ).toEqual([
-    { table: 'execution_intents', key: ORPHAN, problem: 'transaction is missing' },
+    {
+      table: 'released_batches',
+      key: ORPHAN,
+      problem: 'names an execution whose transaction is missing',
+    },
     {
       summary: {
-        rows: {},
+        rows: { released_batches: 1 },
         problems: 1,
         unreadable: 0,
         open: {
@@ -81,7 +85,7 @@ test('exits 0 where nothing is wrong, 1 with each row that is, and lists what ha
       },
     },
   ])
-  await database.pool.query('TRUNCATE execution_intents, in_doubt_intents')
+  await database.pool.query('TRUNCATE released_batches')
 })
 
 test('what an id holds reaches the terminal without its escape codes', async () => {

@@ -274,7 +274,7 @@ export async function startMixed(
   await until(
     async () =>
       (
-        await database.pool.query('SELECT FROM execution_intents WHERE business_transaction_id = $1', [
+        await database.pool.query('SELECT FROM released_batches WHERE $1 = ANY (ids)', [
           hanging.businessTransactionId,
         ])
       ).rowCount,

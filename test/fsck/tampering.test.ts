@@ -49,6 +49,14 @@ const NOT_ITS_ENTRY = 'is not what its entry says: that is of another kind, or o
 const RESOLVED = `type = 'intent.resolved' AND strpos(body, :resolved::text) > 0`
 const PROCESSED = `SELECT event_key AS key FROM webhook_events WHERE processed_at IS NOT NULL AND provider = 'razorpay' LIMIT 1`
 
+const NO_END = 'was released, but has no trust record and no transition, and is not open'
+
+/** What the release before stored of an execution: the row of its intent, in place of what this one states of it. */
+const ofBefore = (name: string) => `
+  INSERT INTO execution_intents_before SELECT * FROM execution_intents WHERE business_transaction_id = :${name};
+  UPDATE execution_evidence SET errored = NULL WHERE business_transaction_id = :${name};
+  UPDATE business_transactions SET deadline = NULL, log_batch = NULL, log_ordinal = NULL WHERE business_transaction_id = :${name};`
+
 /** `:name` stands for an id of the mix. */
 const DAMAGES: Readonly<Record<string, Damage>> = {
   'a number in a transaction': {
@@ -122,82 +130,153 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a missing authorization': {
     sql: `UPDATE business_transactions SET execution_authorization = NULL WHERE business_transaction_id = :inDoubt`,
-    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: transaction was not released`],
+    lines: ({ inDoubt }) => [
+      `in_doubt_intents ${inDoubt}: execution intent is missing`,
+      `released_batches ${inDoubt}: transaction was not released`,
+    ],
   },
   'a missing transaction': {
     sql: `DELETE FROM business_transactions WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [
-      `execution_intents ${approved}: transaction is missing`,
-      `trust_records ${approved}: transaction is missing`,
+    lines: ({ approved }) => [`trust_records ${approved}: transaction is missing`],
+  },
+  'an open intent whose batch is gone': {
+    sql: `DELETE FROM released_batches WHERE :inDoubt = ANY (ids)`,
+    lines: ({ inDoubt }) => [`business_transactions ${inDoubt}: ${NO_END}`],
+  },
+  'an open intent that was taken out of its batch': {
+    find: { batch: 'SELECT batch AS key FROM released_batches WHERE :inDoubt = ANY (ids)' },
+    sql: `UPDATE released_batches SET ids = array_remove(ids, :inDoubt) WHERE :inDoubt = ANY (ids)`,
+    lines: ({ inDoubt }, { batch }) => [
+      `business_transactions ${inDoubt}: ${NO_END}`,
+      `released_batches ${batch}: names no execution`,
     ],
   },
-  'a missing intent': {
-    sql: `DELETE FROM execution_intents WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [
-      `business_transactions ${approved}: was released, but its execution intent is missing`,
-      `trust_records ${approved}: execution intent is missing`,
-    ],
+  'a batch of an execution that was never heard of': {
+    find: { batch: 'SELECT batch AS key FROM released_batches WHERE :inDoubt = ANY (ids)' },
+    sql: `UPDATE released_batches SET ids = ids || '00000000-0000-4000-8000-000000000000'::uuid WHERE :inDoubt = ANY (ids)`,
+    lines: (_, { batch }) => [`released_batches ${batch}: names an execution whose transaction is missing`],
   },
-  'another nonce': {
-    sql: `UPDATE execution_intents SET nonce = 'AAAAAAAAAAAAAAAAAAAAAA' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [
-      `execution_intents ${approved}: nonce differs from the execution authorization`,
-    ],
+  'an open intent of a refused transaction': {
+    sql: `UPDATE released_batches SET ids = ids || :rejected::uuid WHERE :inDoubt = ANY (ids)`,
+    lines: ({ rejected }) => [`released_batches ${rejected}: transaction was not released`],
+  },
+  'an intent in two batches': {
+    sql: `INSERT INTO released_batches VALUES (gen_random_uuid(), ARRAY[:inDoubt::uuid], now())`,
+    lines: ({ inDoubt }) => [`released_batches ${inDoubt}: is in more than one batch of open intents`],
   },
   'a missing record': {
     sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`execution_intents ${approved}: is FINALIZED, but its trust record is missing`],
+    lines: ({ approved }) => [`business_transactions ${approved}: ${NO_END}`],
   },
   'a missing record with appended evidence': {
     sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :verifiedTwice`,
     lines: ({ verifiedTwice }) => [
-      `execution_intents ${verifiedTwice}: is FINALIZED, but its trust record is missing`,
+      `business_transactions ${verifiedTwice}: ${NO_END}`,
       ...[2, 3].flatMap((ordinal) => [
         `receipts ${verifiedTwice} ${ordinal}: trust record is missing`,
         `verifications ${verifiedTwice} ${ordinal}: trust record is missing`,
       ]),
     ],
   },
-  'a missing record of a failure': {
-    sql: `DELETE FROM execution_evidence WHERE business_transaction_id = :failed`,
-    lines: ({ failed }) => [
-      `execution_intents ${failed}: is ERRORED, but neither a trust record nor a transition says so`,
-    ],
-  },
   'a failure that is called a success': {
-    sql: `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = :failed`,
-    lines: ({ failed }) => [`execution_intents ${failed}: is FINALIZED, but its trust record says ERRORED`],
+    sql: `UPDATE execution_evidence SET errored = false WHERE business_transaction_id = :failed`,
+    lines: ({ failed }) => [`trust_records ${failed}: end of its intent differs from the body`],
   },
   'a success that is called a failure': {
-    sql: `UPDATE execution_intents SET state = 'ERRORED' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [
-      `execution_intents ${approved}: is ERRORED, but its trust record says FINALIZED`,
-    ],
+    sql: `UPDATE execution_evidence SET errored = true WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [`trust_records ${approved}: end of its intent differs from the body`],
   },
   'an intent that was opened again': {
-    sql: `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL WHERE business_transaction_id = :approved`,
+    sql: `INSERT INTO released_batches VALUES (gen_random_uuid(), ARRAY[:approved::uuid], now())`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: is still open, but has a trust record: finalize it`,
+      `released_batches ${approved}: is still open, but has a trust record: finalize it`,
     ],
   },
-  'an intent that was resolved by nobody': {
-    sql: `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'NOT_EXECUTED', closed_at = now() WHERE business_transaction_id = :inDoubt`,
-    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: is RESOLVED, but no transition says so`],
-  },
-  'another resolution': {
-    sql: `UPDATE execution_intents SET resolution = 'NOT_EXECUTED' WHERE business_transaction_id = :resolved`,
+  'a resolved intent that was opened again': {
+    sql: `INSERT INTO released_batches VALUES (gen_random_uuid(), ARRAY[:resolved::uuid], now())`,
     find: {
       transition:
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
     },
     lines: ({ resolved }, { transition }) => [
-      `execution_intents ${resolved}: is RESOLVED, but no transition says so`,
       `intent_transitions ${transition}: execution intent is not in the state that this transition led to`,
+      `released_batches ${resolved}: is still open, but a transition says how it ended`,
     ],
   },
   'a missing transition': {
     sql: `DELETE FROM intent_transitions WHERE business_transaction_id = :resolved`,
-    lines: ({ resolved }) => [`execution_intents ${resolved}: is RESOLVED, but no transition says so`],
+    lines: ({ resolved }) => [`business_transactions ${resolved}: ${NO_END}`],
+  },
+  'an endless deadline': {
+    sql: `UPDATE business_transactions SET deadline = 'infinity' WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [`business_transactions ${approved}: deadline is not a timestamp`],
+  },
+  'a batch with an endless deadline': {
+    find: { batch: 'SELECT batch AS key FROM released_batches WHERE :inDoubt = ANY (ids)' },
+    sql: `UPDATE released_batches SET deadline = 'infinity' WHERE :inDoubt = ANY (ids)`,
+    lines: (_, { batch }) => [`released_batches ${batch}: deadline is not a timestamp`],
+  },
+  'an intent of the release before, as it was': { sql: ofBefore('approved'), lines: () => [] },
+  'an open intent of the release before, as it was': { sql: ofBefore('inDoubt'), lines: () => [] },
+  'another nonce': {
+    sql: `${ofBefore('approved')} UPDATE execution_intents_before SET nonce = 'AAAAAAAAAAAAAAAAAAAAAA'`,
+    lines: ({ approved }) => [
+      `execution_intents_before ${approved}: nonce differs from the execution authorization`,
+    ],
+  },
+  'an intent of the release before whose transaction is missing': {
+    sql: `${ofBefore('approved')} DELETE FROM business_transactions WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [
+      `execution_intents_before ${approved}: transaction is missing`,
+      `trust_records ${approved}: transaction is missing`,
+    ],
+  },
+  'a record that the release before stored, and that is missing': {
+    sql: `${ofBefore('approved')} DELETE FROM execution_evidence WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [
+      `execution_intents_before ${approved}: is FINALIZED, but its trust record is missing`,
+    ],
+  },
+  'a record of a failure that the release before stored, and that is missing': {
+    sql: `${ofBefore('failed')} DELETE FROM execution_evidence WHERE business_transaction_id = :failed`,
+    lines: ({ failed }) => [
+      `execution_intents_before ${failed}: is ERRORED, but neither a trust record nor a transition says so`,
+    ],
+  },
+  'a failure that the release before is said to have called a success': {
+    sql: `${ofBefore('failed')} UPDATE execution_intents_before SET state = 'FINALIZED'`,
+    lines: ({ failed }) => [
+      `execution_intents_before ${failed}: is FINALIZED, but its trust record says ERRORED`,
+    ],
+  },
+  'a success that the release before is said to have called a failure': {
+    sql: `${ofBefore('approved')} UPDATE execution_intents_before SET state = 'ERRORED'`,
+    lines: ({ approved }) => [
+      `execution_intents_before ${approved}: is ERRORED, but its trust record says FINALIZED`,
+    ],
+  },
+  'an intent that was resolved by nobody': {
+    sql: `${ofBefore('inDoubt')} UPDATE execution_intents_before SET state = 'RESOLVED', resolution = 'NOT_EXECUTED', closed_at = now();
+      DELETE FROM released_batches WHERE :inDoubt = ANY (ids)`,
+    lines: ({ inDoubt }) => [`execution_intents_before ${inDoubt}: is RESOLVED, but no transition says so`],
+  },
+  'an open intent that the release before has closed': {
+    sql: `${ofBefore('approved')} INSERT INTO released_batches VALUES (gen_random_uuid(), ARRAY[:approved::uuid], now())`,
+    lines: ({ approved }) => [
+      `released_batches ${approved}: is still open, but has a trust record: finalize it`,
+      `released_batches ${approved}: is still open, but was closed by the release before`,
+    ],
+  },
+  'another resolution': {
+    sql: `${ofBefore('resolved')} UPDATE execution_intents_before SET resolution = 'NOT_EXECUTED'`,
+    find: {
+      transition:
+        'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
+    },
+    lines: ({ resolved }, { transition }) => [
+      `execution_intents_before ${resolved}: is RESOLVED, but no transition says so`,
+      `intent_transitions ${transition}: execution intent is not in the state that this transition led to`,
+    ],
   },
   'the note of a transition': {
     sql: `UPDATE intent_transitions SET body = replace(body, 'provider says', 'weather says') WHERE business_transaction_id = :resolved`,
@@ -220,7 +299,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: (_, { transition }) => [`intent_transitions ${transition}: ${NOT_ITS_ENTRY}`],
   },
   'when an intent was closed': {
-    sql: `UPDATE execution_intents SET closed_at = closed_at + interval '1 h' WHERE business_transaction_id = :finalizedByHand`,
+    sql: `${ofBefore('finalizedByHand')} UPDATE execution_intents_before SET closed_at = closed_at + interval '1 h'`,
     find: {
       transition:
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :finalizedByHand',
@@ -229,13 +308,9 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `intent_transitions ${transition}: execution intent is not in the state that this transition led to`,
     ],
   },
-  'an endless deadline': {
-    sql: `UPDATE execution_intents SET deadline = 'infinity' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`execution_intents ${approved}: deadline is not a timestamp`],
-  },
   'an end without a time': {
-    sql: `UPDATE execution_intents SET closed_at = NULL WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`execution_intents ${approved}: closed_at does not fit the state`],
+    sql: `${ofBefore('approved')} UPDATE execution_intents_before SET closed_at = NULL`,
+    lines: ({ approved }) => [`execution_intents_before ${approved}: closed_at does not fit the state`],
   },
   'one byte of a record': {
     sql: `UPDATE execution_evidence SET body = replace(body, '"amount":42', '"amount":41') WHERE business_transaction_id = :approved`,
@@ -817,7 +892,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: () => ['in_doubt_intents 00000000-0000-4000-8000-000000000000: execution intent is missing'],
   },
   'a whole execution that had used an approval': {
-    sql: ['business_transactions', 'execution_intents', 'execution_evidence']
+    sql: ['business_transactions', 'execution_evidence']
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :byApproval;`)
       .join(' '),
     lines: ({ usedApproval }) => [
@@ -825,7 +900,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a whole execution that a human had closed': {
-    sql: ['business_transactions', 'execution_intents', 'intent_transitions']
+    sql: ['business_transactions', 'intent_transitions']
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :resolved;`)
       .join(' '),
     find: { event: `SELECT event_id AS key FROM audit_events WHERE ${RESOLVED}` },

@@ -44,12 +44,12 @@ test('a claim that waits and then loses its database is a 503, the approval stay
   const transaction = aTransaction({ policy: { name: 'by-one' } })
 
   const holder = await database.pool.connect()
-  await holder.query('BEGIN; LOCK TABLE execution_intents IN EXCLUSIVE MODE')
+  await holder.query('BEGIN; LOCK TABLE released_batches IN EXCLUSIVE MODE')
   const answer = service.post('/execute', transaction)
   await until(async () => {
     const { rowCount } = await database.pool.query(
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-         AND query LIKE '%INSERT INTO execution_intents%'`,
+         AND query LIKE '%INSERT INTO released_batches%'`,
     )
     return rowCount === 1
   }, 'the claim to wait')

@@ -280,7 +280,7 @@ describe('GET /trust-records/{id}?bundle 404 trustRecordNotFound', () => {
 
 describe('GET /trust-records/{id}?bundle 404 noBundle', () => {
   test.each([
-    ['execution_intents', 'authorization'],
+    ['business_transactions', 'authorization'],
     ['execution_evidence', 'newest receipt'],
   ])('for a record of which a row of %s is older than the log', async (table, part) => {
     const id = await executed()

@@ -22,9 +22,9 @@ import {
   type BankDelivery,
 } from '../bank.ts'
 import { aHuman, putInEffect } from '../authority.ts'
-import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
 import { checked } from '../fsck/mix.ts'
-import { passDeadline, putInDoubt } from '../intents.ts'
+import { intentState, passDeadline, putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { scrape, total } from '../metrics/scrape.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'

@@ -84,7 +84,11 @@ function entriesOf(text: string): Entry[] {
 
 /** The columns of a row that lead to its entry, and the id that the entry has. */
 const LOGGED = [
-  ['authorization', 'execution_intents', 'business_transaction_id::text'],
+  [
+    'authorization',
+    '(SELECT * FROM business_transactions WHERE execution_authorization IS NOT NULL) AS authorizations',
+    'business_transaction_id::text',
+  ],
   ['receipt', 'receipts', 'business_transaction_id::text'],
   ['refusal', 'refusal_records', 'business_transaction_id::text'],
   ['audit-event', 'audit_events', 'event_id::text'],
@@ -354,7 +358,7 @@ describe('with the log', () => {
     expect((await service.post('/approvals', approval)).status).toBe(400)
     const again = aTransaction({ businessTransactionId: randomUUID() })
     await database.pool.query(
-      `ALTER TABLE execution_intents ADD CONSTRAINT no_more CHECK (business_transaction_id <> '${again.businessTransactionId}')`,
+      `ALTER TABLE released_batches ADD CONSTRAINT no_more CHECK ('${again.businessTransactionId}' <> ALL (ids))`,
     )
     expect((await service.post('/execute', again)).status).toBe(500)
     expect([...(await queuedBatches(database)).keys()]).toEqual([...before.keys()])

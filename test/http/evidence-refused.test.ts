@@ -1,10 +1,11 @@
 // A database that is there and refuses evidence: after the first execution that it happens to, none is admitted until a store succeeds
 // (docs/design-notes.md "A database that refuses evidence").
 import { afterEach, describe, expect, test } from 'vitest'
-import { intentState, type TestDatabase } from '../database.ts'
+import { type TestDatabase } from '../database.ts'
 import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
+import { intentState } from '../intents.ts'
 
 const REFUSED = {
   status: 503,
@@ -40,7 +41,9 @@ describe('POST /execute 503 evidenceRefused', () => {
       expect(reply(refused)).toEqual(REFUSED)
       expect(refused.headers.get('retry-after')).toBe('5')
     }
-    const { rows } = await database.pool.query('SELECT count(*)::integer AS claimed FROM execution_intents')
+    const { rows } = await database.pool.query(
+      'SELECT count(*)::integer AS claimed FROM business_transactions',
+    )
     expect(rows).toEqual([{ claimed: 1 }])
     expect(reply(await service.get('/ready', { key: null }))).toMatchObject({
       status: 503,

@@ -1,9 +1,10 @@
 // POST /execute and POST /transactions where something was executed (interface §4.2): one describe per status.
 import { describe, expect, test } from 'vitest'
-import { intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
+import { intentState } from '../intents.ts'
 
 let database: TestDatabase
 let service: TestService

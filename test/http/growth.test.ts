@@ -12,6 +12,7 @@ import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
+import { openBatch } from '../intents.ts'
 
 const { transaction } = trustRecord
 const PAGE_BYTES_MAX = 4 * 1024 * 1024
@@ -537,11 +538,7 @@ describe('lists of governance and of what is in doubt', () => {
       Array.from({ length: 50 }, () => execute(busy, { intent: { target: 'x'.repeat(90_000) } })),
     )
     const ids = released.map(({ businessTransactionId }) => businessTransactionId)
-    await database.pool.query(
-      `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL, deadline = now() - interval '1 s'
-       WHERE business_transaction_id = ANY($1::uuid[])`,
-      [ids],
-    )
+    await openBatch(database, ids)
     const pages = await follow('/execution-intents/unfinalized?pageSize=100', human, 'intents')
     expect(idsIn(pages).toSorted()).toEqual(ids.toSorted())
     expect(pages.length).toBeGreaterThan(1)

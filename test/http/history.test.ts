@@ -6,6 +6,7 @@ import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
+import { intentState, putInDoubt } from '../intents.ts'
 
 const policyDir = aPolicyFolder()
 const limited = (name: string, verify: object, when: string, version = '1.0.0') =>
@@ -115,10 +116,11 @@ test('counts one in doubt, and not one that failed for certain', async () => {
   })
   expect((await service.post('/execute', hanging, one)).status).toBe(500)
   expect((await service.post('/execute', counted(0), one)).status).toBe(200)
-  await database.pool.query(
-    `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL WHERE business_transaction_id IN
-      (SELECT business_transaction_id FROM business_transactions WHERE caller_id = 'caller-4') AND state = 'FINALIZED'`,
+  const { rows } = await database.pool.query<{ id: string }>(
+    `SELECT business_transaction_id AS id FROM trust_records WHERE caller_id = 'caller-4'`,
   )
+  for (const { id } of rows)
+    if ((await intentState(database, id)) === 'FINALIZED') await putInDoubt(database, id)
   expect(reply(await service.post('/execute', counted(0), one))).toEqual(denied(0, 1))
 })
 

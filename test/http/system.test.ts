@@ -176,10 +176,10 @@ function notReady(why: string) {
 describe('GET /ready 503 NOT_READY', () => {
   // proves §4.1 GET /health · none; §4.1 GET /ready · none; §7 503 · none · `status`
   test('while there is no execution-intents table; GET /health is not concerned', async () => {
-    await database.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
+    await database.pool.query('ALTER TABLE released_batches RENAME TO elsewhere')
     expect(await ready()).toEqual(notReady('its execution-intents table is missing'))
     expect((await service.get('/health')).status).toBe(200)
-    await database.pool.query('ALTER TABLE elsewhere RENAME TO execution_intents')
+    await database.pool.query('ALTER TABLE elsewhere RENAME TO released_batches')
     expect((await ready()).status).toBe(200)
   })
 

@@ -1,11 +1,12 @@
 // When the service cannot take a request: the queue is full, or the database is away (decisions §3 "Outcomes").
 import { afterAll, describe, expect, test } from 'vitest'
-import { intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { lineOf, reply, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
+import { intentState } from '../intents.ts'
 
 const QUEUE_REQUESTS_MAX = 16
 /** One caller has so many places. */

@@ -198,11 +198,11 @@ describe('what somebody changed is found', () => {
     [
       'the place of an authorization',
       [
-        'SELECT log_batch AS batch, log_ordinal AS ordinal FROM execution_intents WHERE business_transaction_id = :other',
-        'UPDATE execution_intents SET log_batch = :batch, log_ordinal = :ordinal WHERE business_transaction_id = :approved',
+        'SELECT log_batch AS batch, log_ordinal AS ordinal FROM business_transactions WHERE business_transaction_id = :other',
+        'UPDATE business_transactions SET log_batch = :batch, log_ordinal = :ordinal WHERE business_transaction_id = :approved',
       ],
       [
-        /^execution_intents \S+: is not what entry/,
+        /^business_transactions \S+: is not what entry/,
         /^receipts \S+ 1: is entry \d+ of \S+, before its authorization \(entry \d+ of \S+\)$/,
         /^log \S+ \d+: is of kind authorization, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
       ],
@@ -211,7 +211,7 @@ describe('what somebody changed is found', () => {
       'whose execution it is',
       `UPDATE business_transactions SET caller_id = 'somebody' WHERE business_transaction_id = :approved`,
       [
-        /^execution_intents \S+: is counted for another caller by entry \d+/,
+        /^business_transactions \S+: is counted for another caller by entry \d+/,
         /^receipts \S+ 1: is counted for another caller by entry \d+/,
       ],
     ],
@@ -223,7 +223,9 @@ describe('what somebody changed is found', () => {
     [
       'a policy that is said to have been approved later',
       `UPDATE authority SET began_by_change = :policyChange WHERE key LIKE 'by-one/%'`,
-      [/^execution_intents \S+: is entry \d+ of \S+, before the change that approved its policy \(entry \d+/],
+      [
+        /^business_transactions \S+: is entry \d+ of \S+, before the change that approved its policy \(entry \d+/,
+      ],
     ],
     [
       'a key that is said to have been revoked before its approval was used',

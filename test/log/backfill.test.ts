@@ -45,8 +45,8 @@ const ARTIFACTS: Readonly<Record<string, { text: string; kind: string; hash: (ro
     kind: 'webhook',
     hash: ({ body }) => body,
   },
-  execution_intents: {
-    text: `SELECT execution_authorization AS body FROM execution_intents AS c JOIN business_transactions AS t USING (business_transaction_id)`,
+  business_transactions: {
+    text: `SELECT body FROM (SELECT execution_authorization AS body, log_batch, log_ordinal FROM business_transactions WHERE execution_authorization IS NOT NULL) AS c`,
     kind: 'authorization',
     hash: ({ body }) => sha256Hex(canonicalize((JSON.parse(body) as { payload: Json }).payload)),
   },
@@ -149,7 +149,7 @@ async function expectInOrder(pool: TestLog['pool'], began = new Date()): Promise
   const { rows } = await pool.query(`
     WITH placed AS MATERIALIZED (
       SELECT i.log_batch AS authorized, i.log_ordinal AS authorization_ordinal, r.log_batch AS receipted, r.log_ordinal AS receipt_ordinal
-      FROM execution_intents AS i JOIN receipts AS r USING (business_transaction_id)
+      FROM business_transactions AS i JOIN receipts AS r USING (business_transaction_id)
     )
     SELECT 1 FROM placed JOIN log_batches AS a ON a.batch = authorized JOIN log_batches AS r ON r.batch = receipted
     WHERE a.start + authorization_ordinal >= r.start + receipt_ordinal`)

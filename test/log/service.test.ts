@@ -120,8 +120,8 @@ test('after each of three kills at a random moment every acknowledged receipt ha
   expect(acknowledged.length).toBeGreaterThan(100)
   await forEach(acknowledged, async ({ id, hash }) => expectIncluded(id, 'receipt', { hash, open }))
   const { rows } = await database.pool.query(
-    `SELECT FROM execution_intents AS i LEFT JOIN log_batches AS b ON b.batch = i.log_batch
-     WHERE b.batch IS NULL OR i.log_ordinal >= b.count`,
+    `SELECT FROM business_transactions AS i LEFT JOIN log_batches AS b ON b.batch = i.log_batch
+     WHERE i.execution_authorization IS NOT NULL AND (b.batch IS NULL OR i.log_ordinal >= b.count)`,
   )
   expect(rows).toEqual([])
   const { rows: counted } = await database.pool.query<{ entries: string; distinct: string }>(

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
-import { intentState, type TestDatabase } from '../database.ts'
+import { type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, until, type CallOptions, type TestService } from '../service.ts'
@@ -15,6 +15,7 @@ import { makeKeys } from '../signing-keys.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 import { withDatabase } from '../with-service.ts'
+import { intentState } from '../intents.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
 const human = aHuman('human')

@@ -11,6 +11,8 @@ import { aSlowTransaction } from '../load.ts'
 import { until } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aRequest, executeAll, withThread } from './thread.ts'
+import { findOpen } from '../../src/store/tables/released-batches.ts'
+import { closeBySomebody } from '../intents.ts'
 
 let database: TestDatabase
 let thread: ExecutionContext
@@ -39,7 +41,9 @@ async function whatIsStored(transactions: readonly { businessTransactionId: stri
 /** Statements of this database that run or wait. */
 const running = (where: string) => `
   SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND ${where}`
-const CLAIMING = running(`application_name = 'countersign' AND query LIKE '%INSERT INTO business_transactions%'`)
+const CLAIMING = running(
+  `application_name = 'countersign' AND query LIKE '%INSERT INTO business_transactions%'`,
+)
 const HOLDING = running(`query LIKE 'INSERT INTO business_transactions%VALUES ($1, ''other''%'`)
 
 /** Puts a row of this id into the client's transaction: a claim of the id waits for that to end. */
@@ -72,14 +76,13 @@ describe('the claim', () => {
   test('an id whose intent was released outside the pipeline is not executed again, and its neighbours are', async () => {
     const released = aTransaction()
     await database.pool.query(
-      `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES ($1, 'n', 'RELEASED', now())`,
+      `INSERT INTO released_batches (batch, ids, deadline) VALUES ($1, ARRAY[$1::uuid], now())`,
       [released.businessTransactionId],
     )
     expect(await executeAll([aTransaction(), released], thread)).toMatchObject([EXECUTED, INTERNAL])
-    const { rowCount } = await database.pool.query(
-      'DELETE FROM execution_intents WHERE business_transaction_id = $1',
-      [released.businessTransactionId],
-    )
+    const { rowCount } = await database.pool.query('DELETE FROM released_batches WHERE batch = $1', [
+      released.businessTransactionId,
+    ])
     expect(rowCount).toBe(1)
     expect(await whatIsStored([released])).toEqual(['nothing'])
   })
@@ -92,19 +95,21 @@ describe('the claim', () => {
       `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body) VALUES ($1, 'other', now(), '{}')`,
       [id],
     )
-    const answers = executeAll([aTransaction({ businessTransactionId: id })], thread)
+    const slow = aTransaction({
+      businessTransactionId: id,
+      intent: { parameters: { amount: 42, delayMs: 200 } },
+    })
+    const claiming = execute([aRequest(slow)], thread)
     await until(async () => (await database.pool.query(CLAIMING)).rowCount === 1, 'the claim to wait')
     const { rows } = await holder.query<{ at: Date }>('SELECT clock_timestamp() AS at')
     await holder.query('ROLLBACK')
     holder.release()
-    expect(await answers).toMatchObject([EXECUTED])
-    const intent = await database.pool.query<{ deadline: Date }>(
-      'SELECT deadline FROM execution_intents WHERE business_transaction_id = $1',
-      [id],
-    )
+    const { deferred } = await claiming
+    const open = await findOpen(database.pool, [id])
     const { timeoutMs } = thread.connectors.find('sandbox:echo', 'sandbox-echo') as Connector
     const leastMs = (rows[0]?.at.getTime() ?? NaN) + timeoutMs + 2_000
-    expect(intent.rows[0]?.deadline.getTime()).toBeGreaterThanOrEqual(leastMs)
+    expect(Date.parse(open.get(id)?.deadline ?? '')).toBeGreaterThanOrEqual(leastMs)
+    expect(await finish(await Promise.all(deferred), thread)).toMatchObject([{ answer: { status: 200 } }])
   })
 
   // Citus claims shard by shard: which of the ids the batch holds first is not known there. test/http/execute-duplicates.test.ts has such batches.
@@ -185,12 +190,10 @@ describe('the connector', () => {
     const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
     expect(await executeAll([transaction], connectedTo({ timeoutMs: 50 }))).toMatchObject([OUTCOME_UNKNOWN])
     const answeredAt = new Date()
-    const { rows } = await database.pool.query<{ state: string; deadline: Date }>(
-      'SELECT state, deadline FROM execution_intents WHERE business_transaction_id = $1',
-      [transaction.businessTransactionId],
-    )
-    expect(rows).toMatchObject([{ state: 'RELEASED' }])
-    expect(rows[0]?.deadline.getTime()).toBeLessThanOrEqual(answeredAt.getTime())
+    const id = transaction.businessTransactionId
+    const { deadline = '', inDoubt } = (await findOpen(database.pool, [id])).get(id) ?? {}
+    expect(inDoubt).toBe(true)
+    expect(Date.parse(deadline)).toBeLessThanOrEqual(answeredAt.getTime())
   })
 })
 
@@ -201,7 +204,7 @@ test('an outcome that is unknown is answered while the database is too slow to n
   const { deferred } = await execute([aRequest(transaction)], { ...connectedTo({ timeoutMs: 50 }), pool })
   const holder = await database.pool.connect()
   await holder.query('BEGIN')
-  await holder.query('SELECT FROM execution_intents WHERE business_transaction_id = $1 FOR UPDATE', [id])
+  await holder.query('SELECT FROM released_batches WHERE $1 = ANY (ids) FOR UPDATE', [id])
   const answered = await finish(await Promise.all(deferred), { ...thread, pool })
   expect(answered).toMatchObject([{ answer: { status: 502 } }])
   await holder.query('ROLLBACK')
@@ -240,18 +243,11 @@ describe('the evidence', () => {
     const closed = aSlowTransaction(50)
     const batch = [closed, aSlowTransaction(50), aTransaction()]
     const { answered, deferred } = await execute(batch.map(aRequest), thread)
-    await database.pool.query(
-      `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
-      [closed.businessTransactionId],
-    )
+    const reopen = await closeBySomebody(database, closed.businessTransactionId)
     answered.push(...(await finish(await Promise.all(deferred), thread)))
     expect(answered.filter(({ answer }) => answer.status === 200)).toHaveLength(2)
     expect(answered.find(({ answer }) => answer.status !== 200)?.answer).toMatchObject({ status: 502 })
-    const { rowCount } = await database.pool.query(
-      `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
-      [closed.businessTransactionId],
-    )
-    expect(rowCount).toBe(1)
+    await reopen()
     expect(await whatIsStored(batch)).toEqual(['in doubt', 'recorded', 'recorded'])
   })
 

@@ -9,6 +9,7 @@ import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { loseCommits, type LostCommits } from './lost-commits.ts'
 import { aRequest, executeAll, openThread } from './thread.ts'
+import { closeBySomebody } from '../intents.ts'
 
 let database: TestDatabase
 let proxy: LostCommits
@@ -94,10 +95,7 @@ describe('the evidence', () => {
     const slow = aSlowTransaction(50)
     const id = slow.businessTransactionId
     const { deferred } = await execute([aRequest(slow)], thread)
-    await database.pool.query(
-      `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
-      [id],
-    )
+    const reopen = await closeBySomebody(database, id)
     // The message of each attempt fails, because an intent is closed; its transaction commits.
     proxy.lose('pass', 'after', 'pass', 'after')
     const answered = await finish(await Promise.all(deferred), thread)
@@ -109,10 +107,7 @@ describe('the evidence', () => {
       { detail: { businessTransactionId: id } },
     ])
     // As `readStored` expects: no transition is stored of it.
-    await database.pool.query(
-      `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1`,
-      [id],
-    )
+    await reopen()
   })
 
   // proves fault: The connection is lost at the COMMIT of the evidence
@@ -135,7 +130,7 @@ test('whatever was lost, the log has an entry for each artifact that is stored, 
   const queued = await database.pool.query<{ entries: string }>('SELECT entries FROM log_queue')
   const rows = queued.rows.flatMap(({ entries }) => queuedEntries(entries))
   const stored = await database.pool.query<{ kind: string; id: string }>(`
-    SELECT 'authorization' AS kind, business_transaction_id::text AS id FROM execution_intents
+    SELECT 'authorization' AS kind, business_transaction_id::text AS id FROM business_transactions WHERE execution_authorization IS NOT NULL
     UNION ALL SELECT 'receipt', business_transaction_id::text FROM receipts
     UNION ALL SELECT 'audit-event', event_id::text FROM audit_events`)
   expect(sorted(rows)).toEqual(sorted(stored.rows))

@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Connector, Order } from '../../workers/connectors/connector.ts'
 import { authorizeAlone, type Authorized } from '../../workers/execute/decide/authorize.ts'
-import { released, type Released } from '../../workers/execute/claim.ts'
+import type { Released } from '../../workers/execute/claim.ts'
 import { decide, type Concluded } from '../../workers/execute/decide/decide.ts'
 import { perform } from '../../workers/execute/perform.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
 import { aTransaction } from '../transactions.ts'
-import { aRequest, openSteps, type Steps } from './thread.ts'
+import { aRequest, openSteps, releasedAlone, type Steps } from './thread.ts'
 
 let steps: Steps
 beforeAll(() => {
@@ -21,7 +21,7 @@ function aReleased(connector: Connector, transaction = aTransaction()): Released
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   const connectors = { find: () => connector, registered: () => undefined }
   const concluded = decide(accepted, { ...steps, connectors, now }) as Concluded
-  return released(authorizeAlone(concluded, steps.key) as Authorized)
+  return releasedAlone(authorizeAlone(concluded, steps.key) as Authorized)
 }
 
 function connectorOf(call: Connector['call']): Connector & { orders: Order[] } {

@@ -12,6 +12,8 @@ import { startLogEntries } from '../../src/store/tables/log-queue.ts'
 import { COMMAND_PATIENCE, openPool } from '../../src/store/postgres/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
+import { released, type Released } from '../../workers/execute/claim.ts'
+import type { Authorized } from '../../workers/execute/decide/authorize.ts'
 import { openSemaphores } from '../../workers/execute/prove/prove-and-claim.ts'
 import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import { openPendingEvidence } from '../../workers/execute/store/pending-evidence.ts'
@@ -25,6 +27,12 @@ import { createDatabase, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
 
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
+
+/** As if it was claimed alone. */
+export function releasedAlone(item: Authorized): Released {
+  const { businessTransactionId: id } = item.transaction
+  return released(item, { batch: id, ids: [id] })
+}
 
 /** The steps that decide and sign work with this: everything but a database. Every shipped policy is approved. */
 export type Steps = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'semaphores'>

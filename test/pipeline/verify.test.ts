@@ -1,5 +1,4 @@
 // The verify step compares the bytes of a batch with what its tree and its parts make, and verifies one record of it whole.
-import { released } from '../../workers/execute/claim.ts'
 import { describe, expect, test } from 'vitest'
 import { openEvidenceFaults } from '../../src/core/threads/evidence-fault.ts'
 import { Canonical } from '../../src/formats/json/canonical.ts'
@@ -16,7 +15,7 @@ import { verify, type VerifiedExecution } from '../../workers/execute/verify.ts'
 import { stillGoing } from '../../workers/in-flight.ts'
 import { aTransaction } from '../transactions.ts'
 import { flipped, recordsOf } from '../verifier/saved.ts'
-import { aRequest, openSteps } from './thread.ts'
+import { aRequest, openSteps, releasedAlone } from './thread.ts'
 
 const steps = openSteps()
 
@@ -52,7 +51,7 @@ async function sealed(
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
   const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
   const gated = gate(authorized, { ...steps, findKey, now }) as Authorized[]
-  const performed = await Promise.all(gated.map((item) => performOne(released(item), steps)))
+  const performed = await Promise.all(gated.map((item) => performOne(releasedAlone(item), steps)))
   const changed = performed.map((item) => change(item, performed))
   return { executions: stillGoing(await seal(changed, { ...steps, signatureMemo })), signatureMemo }
 }

@@ -18,7 +18,7 @@ import { withDatabase } from '../with-service.ts'
 import { asBefore, readsBefore } from './evidence-before.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
-const MIGRATION = '0034_stored-once.sql'
+const MIGRATION = '0035_stored-once.sql'
 
 let database: TestDatabase
 let service: TestService
@@ -95,6 +95,7 @@ describe('a record whose copies are left out', () => {
       receipt: '{}',
       logBatch: null,
       logOrdinal: null,
+      errored: false,
     }))
     await inTransaction(database.pool, (tx) => tx.run(storeEvidence(rows)))
     for (const one of made)

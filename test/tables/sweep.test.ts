@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { end } from '../../src/store/tables/authority.ts'
 import type { ExternalConnectorRow } from '../../src/store/tables/external-connectors.ts'
-import { findInDoubt } from '../../src/store/tables/execution-intents.ts'
+import { findInDoubt, findOpen, lockOpen } from '../../src/store/tables/released-batches.ts'
 import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/store/tables/position.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
@@ -11,11 +11,12 @@ import type { OpenConnectors } from '../../workers/connectors/index.ts'
 import { concludeReadBack } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
-import { intentState, type TestDatabase } from '../database.ts'
+import { type TestDatabase } from '../database.ts'
 import { storeInEffect } from '../in-effect.ts'
-import { notedInDoubt, putInDoubt } from '../intents.ts'
+import { intentState, notedInDoubt, openBatch, putInDoubt } from '../intents.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
+import { inTransaction } from '../../src/store/postgres/transaction.ts'
 
 /** The longest time-out of a connector (src/formats/schemas/external-connector.ts) and the margin of workers/execute/claim.ts. */
 const LONGEST_SECONDS = 32
@@ -25,7 +26,7 @@ let thread: ExecutionContext
 withThread((made) => ({ database, thread } = made))
 
 beforeEach(async () => {
-  await database.pool.query('TRUNCATE execution_intents, in_doubt_intents, audit_events')
+  await database.pool.query('TRUNCATE released_batches, in_doubt_intents, audit_events')
 })
 
 /** Returns how many it noticed. */
@@ -37,19 +38,16 @@ async function sweep(): Promise<number> {
 /** Releases intents whose deadline passed `secondsAgo`; negative: it has not passed. */
 async function released(count: number, secondsAgo: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID())
-  await database.pool.query(
-    `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
-     SELECT id, id::text, 'RELEASED', now() - $2 * interval '1 s' FROM unnest($1::uuid[]) AS id`,
-    [ids, secondsAgo],
-  )
+  for (let start = 0; start < count; start += 64)
+    await openBatch(database, ids.slice(start, start + 64), secondsAgo)
   return ids
 }
 
 const close = (ids: readonly string[]) =>
-  database.pool.query(
-    `UPDATE execution_intents SET state = 'FINALIZED', closed_at = now() WHERE business_transaction_id = ANY($1::uuid[])`,
-    [ids],
-  )
+  inTransaction(database.pool, async (tx) => {
+    const { takeOut } = await lockOpen(tx, ids)
+    await tx.run(takeOut(ids))
+  })
 
 async function told(): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(
@@ -91,11 +89,7 @@ describe('a sweep', () => {
   test('changes no intent', async () => {
     const before = await released(3, 1)
     await sweep()
-    const { rows } = await database.pool.query(
-      `SELECT state, closed_at, resolution FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
-      [before],
-    )
-    expect(rows).toEqual(before.map(() => ({ state: 'RELEASED', closed_at: null, resolution: null })))
+    expect(new Set((await findOpen(database.pool, before)).keys())).toEqual(new Set(before))
   })
 
   test('forgets what has been closed since, and does not wait for a human to ask', async () => {
@@ -112,10 +106,7 @@ describe('one that somebody is closing at this moment', () => {
     const [held = '', ...others] = [...(await released(1, 3_600)), ...(await released(2, 1))]
     const worker = await database.pool.connect()
     await worker.query('BEGIN')
-    await worker.query(
-      `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = $1::uuid`,
-      [held],
-    )
+    await worker.query('DELETE FROM released_batches WHERE $1::uuid = ANY (ids)', [held])
     try {
       expect(await sweep()).toBe(2)
       expect(await sweep()).toBe(0)
@@ -132,10 +123,7 @@ describe('one that somebody is closing at this moment', () => {
     const [held = ''] = await released(1, 1)
     const worker = await database.pool.connect()
     await worker.query('BEGIN')
-    await worker.query(
-      `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = $1::uuid`,
-      [held],
-    )
+    await worker.query('DELETE FROM released_batches WHERE $1::uuid = ANY (ids)', [held])
     expect(await sweep()).toBe(0)
     await worker.query('COMMIT')
     worker.release()
@@ -172,7 +160,7 @@ describe('whatever a clock has shown before', () => {
     const [id = ''] = await released(1, -30)
     const worker = await database.pool.connect()
     await worker.query('BEGIN')
-    await worker.query(`UPDATE execution_intents SET deadline = now() - interval '10 s'`)
+    await worker.query(`UPDATE released_batches SET deadline = now() - interval '10 s'`)
     expect(await sweep()).toBe(0)
     await worker.query('COMMIT')
     worker.release()
@@ -181,36 +169,27 @@ describe('whatever a clock has shown before', () => {
   })
 })
 
-describe('among very many finalized intents', () => {
-  const FINALIZED = 400_000
-
+describe('among thousands of open batches', () => {
   interface Plan {
-    readonly 'Node Type': string
     readonly 'Relation Name'?: string
-    readonly 'Index Name'?: string
-    readonly 'Shared Hit Blocks': number
-    readonly 'Shared Read Blocks': number
     readonly Plans?: readonly Plan[]
   }
 
-  test('it reads the index of released intents, not the table', async () => {
+  test('it reads them and what is noted, each once, and nothing that ever ran', async () => {
     await database.pool.query(
-      `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, closed_at)
-       SELECT gen_random_uuid(), 'eZBV2ac7_m6KbdnYnTcUYw', 'FINALIZED', now() - (${FINALIZED} - n) * interval '0.1 s', now()
-       FROM generate_series(1, ${FINALIZED}) AS n`,
+      `INSERT INTO released_batches (batch, ids, deadline)
+       SELECT gen_random_uuid(), ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 16 + n % 2)), now() + interval '20 s'
+       FROM generate_series(1, 4000) AS n`,
     )
-    await database.pool.query('VACUUM (ANALYZE) execution_intents')
-    const [recent = ''] = await released(1, 1)
+    const due = await released(300, 1)
+    expect(await sweep()).toBe(300)
+    expect(await notedInDoubt(database)).toEqual(new Set(due))
 
-    const { rows } = await database.pool.query<{ pages: number }>(
-      `SELECT (pg_relation_size('execution_intents') / 8192)::integer AS pages`,
-    )
-    const pages = rows[0]?.pages ?? 0
     let plan: Plan | undefined
     const explaining = {
       async query({ text, values }: { text: string; values: unknown[] }) {
         const explained = await database.pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+          `EXPLAIN (FORMAT JSON) ${text}`,
           values,
         )
         plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
@@ -218,16 +197,8 @@ describe('among very many finalized intents', () => {
       },
     } as unknown as Sql
     await findInDoubt(explaining, { after: LEAST_UUID, limit: 100 })
-
-    const nodes = plan === undefined ? [] : flat(plan)
-    const scans = nodes.filter((node) => node['Relation Name'] === 'execution_intents')
-    expect(scans.map((node) => node['Index Name'])).toEqual(['execution_intents_released'])
-    const read = (plan?.['Shared Hit Blocks'] ?? Infinity) + (plan?.['Shared Read Blocks'] ?? Infinity)
-    expect(pages).toBeGreaterThan(5_000)
-    expect(read).toBeLessThan(100)
-
-    expect(await sweep()).toBe(1)
-    expect(await notedInDoubt(database)).toEqual(new Set([recent]))
+    const read = (plan === undefined ? [] : flat(plan)).flatMap((node) => node['Relation Name'] ?? [])
+    expect(read.toSorted()).toEqual(['in_doubt_intents', 'released_batches'])
   })
 
   function flat(plan: Plan): Plan[] {

@@ -1,5 +1,4 @@
 // Evidence as a reader saves it, made by the server's own steps without HTTP or a database.
-import { released } from '../../workers/execute/claim.ts'
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sealedText, trustRecordText } from '../../src/store/tables/sealed.ts'
@@ -16,7 +15,7 @@ import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate/validate.ts'
 import { verify } from '../../workers/execute/verify.ts'
 import { stillGoing } from '../../workers/in-flight.ts'
-import { aRequest, openSteps, type Steps } from '../pipeline/thread.ts'
+import { aRequest, openSteps, releasedAlone, type Steps } from '../pipeline/thread.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tampering reaches anywhere
@@ -79,7 +78,7 @@ export async function sealedOf(
   const tools = { ...steps, signatureMemo }
   const concluded = transactions.map((transaction) => decided(steps, transaction))
   const gated = gate(await authorize(concluded, tools), { ...tools, now: steps.clock() }) as Authorized[]
-  const performed = await Promise.all(gated.map((item) => performOne(released(item), steps)))
+  const performed = await Promise.all(gated.map((item) => performOne(releasedAlone(item), steps)))
   return stillGoing(await seal(performed, tools))
 }
 

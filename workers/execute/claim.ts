@@ -1,16 +1,20 @@
 // Fourth stage, the first that acts: ids, nonces and intents of a batch in one message, before any connector is called.
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
-import { failures, type Failure } from '../../src/core/errors/errors.ts'
+import { randomUUID } from 'node:crypto'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { failureOf } from '../../src/core/errors/failure-of.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import {
   claimAllTransactions,
   claimTransactions,
+  placeAuthorizations,
   readAuthorization,
+  type BusinessTransactionRow,
 } from '../../src/store/tables/business-transactions.ts'
-import { releaseIntents } from '../../src/store/tables/execution-intents.ts'
 import { insertHistoryEntries, insertHistoryGroups } from '../../src/store/tables/history-entries.ts'
+import { unlogged, type LogPosition } from '../../src/store/tables/log-queue.ts'
 import { insertRefusals } from '../../src/store/tables/refusal-records.ts'
+import { releaseBatches, type ReleasedBatch } from '../../src/store/tables/released-batches.ts'
 import { isOfRows, mayHaveCommitted } from '../../src/store/postgres/sql-errors.ts'
 import { takeLocks } from '../../src/store/postgres/sql.ts'
 import { inOneMessage, inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
@@ -27,10 +31,11 @@ const DEADLINE_MARGIN_MS = 2_000
 /** Its id, its nonce and its intent are claimed: its connector is called once, and nothing else with its id ever is. */
 export interface Released extends Omit<Authorized, 'outcome'> {
   readonly outcome: 'released'
+  readonly batch: ReleasedBatch
 }
 
-/** Undefined: claimed. */
-type NotClaimed = Failure | undefined
+/** The batch that it was released in, undefined where nothing was released; or why it is not claimed. */
+type Claimed = ReleasedBatch | undefined | Failure
 
 /**
  * Claims a batch: all or nothing per transaction, once across all instances.
@@ -44,8 +49,8 @@ export async function claim(
   { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
 ): Promise<(Released | Finished)[]> {
   const { firsts, placeOf } = firstOfEachId(stillGoing(claimable))
-  const notClaimed = await inIdOrder(firsts, idOf, (sorted) =>
-    togetherOrAlone<Claimable, NotClaimed>(sorted, {
+  const claimed = await inIdOrder(firsts, idOf, (sorted) =>
+    togetherOrAlone<Claimable, Claimed>(sorted, {
       work: (some) => claimInOneMessage(some, { pool, ...tools }),
       failed: failureOf,
     }),
@@ -53,15 +58,16 @@ export async function claim(
   return claimable.map((item) => {
     if (item instanceof Finished) return item
     const place = placeOf.get(idOf(item))!
+    const first = claimed[place]
     // A repeat within the batch shares the first one's failure: where nothing was claimed, no 409 may say otherwise.
-    const failure = notClaimed[place] ?? (firsts[place] === item ? undefined : duplicate(item))
-    if (failure !== undefined) return new Finished(item.request, failure)
-    return item.outcome === 'approved' ? released(item) : new Finished(item.request, item.failure)
+    if (first instanceof Failure) return new Finished(item.request, first)
+    if (firsts[place] !== item) return new Finished(item.request, duplicate(item))
+    return item.outcome === 'approved' ? released(item, first!) : new Finished(item.request, item.failure)
   })
 }
 
-export function released(item: Authorized): Released {
-  return { ...item, outcome: 'released' }
+export function released(item: Authorized, batch: ReleasedBatch): Released {
+  return { ...item, outcome: 'released', batch }
 }
 
 function idOf({ transaction }: Claimable): string {
@@ -97,12 +103,10 @@ interface ClaimWith extends Pick<ThreadContext, 'startLogEntries' | 'existingStr
 async function claimInOneMessage(
   items: readonly Claimable[],
   { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
-): Promise<NotClaimed[]> {
-  const failure = await inOneMessage(pool, [
-    ...claimAllTransactions(items.map(transactionRow)),
-    ...rowsOfClaim(items, tools),
-  ])
-  if (failure === undefined) return items.map(() => undefined)
+): Promise<Claimed[]> {
+  const { transactions, others, claimedOf } = rowsOfClaim(items, tools)
+  const failure = await inOneMessage(pool, [...claimAllTransactions(transactions), ...others])
+  if (failure === undefined) return items.map(claimedOf)
   const isLost = mayHaveCommitted(failure)
   if (!isLost && !isOfRows(failure)) throw failure
   return inTransaction(pool, async (tx) => {
@@ -111,8 +115,9 @@ async function claimInOneMessage(
       tx,
       items.map((item) => ({ key: idOf(item) })),
     )
-    const notClaimed = await claimTogether(tx, items, tools)
-    return isLost ? asLost(tx, items, { notClaimed, failure }) : notClaimed
+    const claimed = await claimTogether(tx, items, tools)
+    const hasCommitted = isLost && (await wasClaimed(tx, items, { claimed, failure }))
+    return hasCommitted ? items.map(claimedOf) : claimed
   })
 }
 
@@ -120,17 +125,15 @@ async function claimInOneMessage(
  * The answer of a message was lost: it has claimed all of `items` or none. The claim behind it has waited for its end, and one signed
  * authorization of ours that stands in the database tells of all. A batch without one has nothing to execute, and stays unknown: 503.
  */
-async function asLost(
+async function wasClaimed(
   tx: Transaction,
   items: readonly Claimable[],
-  { notClaimed, failure }: { readonly notClaimed: NotClaimed[]; readonly failure: unknown },
-): Promise<NotClaimed[]> {
-  if (notClaimed.every((taken) => taken === undefined)) return notClaimed
+  { claimed, failure }: { readonly claimed: readonly Claimed[]; readonly failure: unknown },
+): Promise<boolean> {
+  if (!claimed.some((one) => one instanceof Failure)) return false
   const authorized = items.find((item) => item.outcome === 'approved')
   if (authorized === undefined) throw failure
-  const hasCommitted =
-    (await readAuthorization(tx, idOf(authorized))) === authorized.authorization.signed.text
-  return hasCommitted ? items.map(() => undefined) : notClaimed
+  return (await readAuthorization(tx, idOf(authorized))) === authorized.authorization.signed.text
 }
 
 /**
@@ -142,34 +145,43 @@ export async function claimTogether(
   tx: Transaction,
   items: readonly Claimable[],
   tools: ClaimWith,
-): Promise<NotClaimed[]> {
-  const ids = await claimTransactions(tx, items.map(transactionRow))
+): Promise<Claimed[]> {
+  const all = rowsOfClaim(items, tools)
+  const ids = await claimTransactions(tx, all.transactions)
   const claimed = items.filter((item) => ids.has(idOf(item)))
+  // What was not claimed is not logged either, so the others have other places in the entries of this commit.
+  const rows = claimed.length === items.length ? all : rowsOfClaim(claimed, tools)
+  const placed = rows === all ? [] : placeAuthorizations(rows.transactions)
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
-  await tx.run(rowsOfClaim(claimed, tools))
-  return items.map((item) => (ids.has(idOf(item)) ? undefined : duplicate(item)))
+  await tx.run([...placed, ...rows.others])
+  return items.map((item) => (ids.has(idOf(item)) ? rows.claimedOf(item) : duplicate(item)))
+}
+
+interface RowsOfClaim {
+  readonly transactions: readonly BusinessTransactionRow[]
+  /** What goes with them. */
+  readonly others: Statement[]
+  readonly claimedOf: (item: Claimable) => ReleasedBatch | undefined
 }
 
 /**
- * Makes the rows that go with the claimed ids. An intent that exists already, under an unclaimed id, went through the gateway
- * without the pipeline: its unique violation rolls everything back, and it is not executed again.
+ * Makes the rows of a claim. An unclaimed id that is the name of a batch went through the gateway without the pipeline: its unique violation
+ * rolls everything back, and it is not executed again.
  */
 function rowsOfClaim(
-  claimed: readonly Claimable[],
+  items: readonly Claimable[],
   { now, startLogEntries, existingStreams }: ClaimWith,
-): Statement[] {
+): RowsOfClaim {
   const entries = startLogEntries()
-  const authorized = claimed.filter((item) => item.outcome === 'approved')
-  const refused = claimed.filter((item) => item.outcome === 'refused')
-  return [
-    ...releaseIntents(
-      authorized.map((item) => ({
-        businessTransactionId: idOf(item),
-        nonce: item.authorization.nonce,
-        inDoubtAfterMs: item.connector.timeoutMs + DEADLINE_MARGIN_MS,
-        ...entries.add(() => authorizationEntry(item)),
-      })),
-    ),
+  const authorized = items.filter((item) => item.outcome === 'approved')
+  const refused = items.filter((item) => item.outcome === 'refused')
+  const positions = new Map(
+    authorized.map((item) => [idOf(item), entries.add(() => authorizationEntry(item))]),
+  )
+  const batches = batchesOf(authorized)
+  const batchOf = new Map(batches.flatMap((batch) => batch.ids.map((id) => [id, batch])))
+  const others = [
+    ...releaseBatches(batches),
     ...insertHistoryEntries(
       authorized
         .filter(({ counted }) => counted)
@@ -197,13 +209,34 @@ function rowsOfClaim(
     ),
     ...entries.statements(),
   ]
+  return {
+    transactions: items.map((item) => transactionRow(item, positions.get(idOf(item)) ?? unlogged)),
+    others,
+    claimedOf: (item) => batchOf.get(idOf(item)),
+  }
 }
 
-function transactionRow(item: Claimable) {
+/** Nearly always one: those whose connectors have the same time-out are in doubt at the same time. */
+function batchesOf(authorized: readonly Authorized[]) {
+  return Array.from(Map.groupBy(authorized, inDoubtAfterMs), ([afterMs, items]) => ({
+    batch: randomUUID(),
+    ids: items.map(idOf),
+    inDoubtAfterMs: afterMs,
+  }))
+}
+
+function inDoubtAfterMs({ connector }: Authorized): number {
+  return connector.timeoutMs + DEADLINE_MARGIN_MS
+}
+
+function transactionRow(item: Claimable, position: LogPosition) {
+  const isAuthorized = item.outcome === 'approved'
   return {
     ...ownership(item),
     body: item.canonical.stored.text,
-    executionAuthorization: item.outcome === 'approved' ? item.authorization.signed.text : null,
+    executionAuthorization: isAuthorized ? item.authorization.signed.text : null,
+    inDoubtAfterMs: isAuthorized ? inDoubtAfterMs(item) : null,
+    ...position,
   }
 }
 

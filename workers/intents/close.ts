@@ -3,8 +3,9 @@
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
 import { isUuid } from '../../src/formats/schemas/primitives.ts'
-import { lockIntent, type LockedIntent } from '../../src/store/tables/execution-intents.ts'
+import { readIntents, type IntendedTransaction } from '../../src/store/tables/execution-intents.ts'
 import { noteFirstWord, type FirstWord } from '../../src/store/tables/in-doubt-intents.ts'
+import { lockOpen, type LockedBatches } from '../../src/store/tables/released-batches.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
@@ -26,7 +27,7 @@ interface Waits {
 }
 
 /** How it is to end, that it waits for a second human, or why it must not end; decided while the intent is locked. */
-type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Waits | Failure>
+type EndOf = (of: IntendedTransaction, sql: Sql) => Promise<End | Waits | Failure>
 
 /**
  * Closes the intent that the path names, or notes what the first of two humans says of it.
@@ -42,17 +43,19 @@ export async function closeIntent(
   if (!isUuid(id)) return failures.intentNotFound()
   return allOrNothing(thread.pool, async (sql) => {
     // The thread that is storing its evidence at this moment comes first, and has then closed it.
-    const locked = await lockIntent(sql, id)
-    if (locked === null) return failures.intentNotFound()
-    if (locked.state !== 'RELEASED') return failures.conflict(`The execution intent is ${locked.state}.`)
-    if (!locked.inDoubt)
+    const batches = await lockOpen(sql, [id])
+    const of = (await readIntents(sql, [id], batches.open)).get(id)
+    if (!of?.intent) return failures.intentNotFound()
+    const { state, inDoubt } = of.intent
+    if (state !== 'RELEASED') return failures.conflict(`The execution intent is ${state}.`)
+    if (!inDoubt)
       return failures.conflict('The execution intent is RELEASED, and its deadline has not passed.')
-    const end = await endOf(id, locked, sql)
+    const end = await endOf(of, sql)
     if (end instanceof Failure) return end
     const closing: Closing = {
       sql,
-      id,
-      locked,
+      of,
+      batches,
       by: request.caller.callerId,
       at: new Date().toISOString(),
       recording: startRecording(thread),
@@ -60,8 +63,7 @@ export async function closeIntent(
     const done = 'firstWord' in end ? await wait(end, closing) : await close(end, type, closing)
     if (done instanceof Failure) return done
     const body = await readIntentText(sql, id, null)
-    // Released by the gateway for a direct caller: no transaction of ours says what it was.
-    if (body === null) throw new Error('the intent has no transaction')
+    if (body === null) throw new Error('the intent is gone')
     const { action: capability } = JSON.parse(body) as { action: string }
     const { by, at, recording } = closing
     recording.audit({ ...done, route: ROUTES[done.type], by, at, capability })
@@ -73,8 +75,9 @@ export async function closeIntent(
 /** A locked intent that somebody says something of. */
 interface Closing {
   readonly sql: Transaction
-  readonly id: string
-  readonly locked: LockedIntent
+  readonly of: IntendedTransaction
+  /** The batch of the intent. */
+  readonly batches: LockedBatches
   /** callerId of the human. */
   readonly by: string
   /** ISO 8601. */
@@ -89,7 +92,8 @@ interface Closed {
   readonly detail: { readonly [name: string]: string }
 }
 
-async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise<Closed | Failure> {
+async function wait({ firstWord }: Waits, { sql, of, by, at }: Closing): Promise<Closed | Failure> {
+  const { businessTransactionId: id } = of
   if (!(await noteFirstWord(sql, id, { ...firstWord, by, at })))
     return failures.conflict('The execution intent came into doubt at this moment. Try again.')
   const { resolution, note } = firstWord
@@ -103,11 +107,12 @@ async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise
 async function close(
   end: End,
   type: Closed['type'],
-  { sql, id, locked, by, at, recording }: Closing,
+  { sql, of, batches, by, at, recording }: Closing,
 ): Promise<Closed> {
   const { state, resolution } = end
-  const signed = signEnd({ id, from: locked.state, end, by, at, owner: locked.callerId }, recording)
-  await closeLocked([signed], sql)
+  const { businessTransactionId: id, callerId: owner } = of
+  const signed = signEnd({ id, from: 'RELEASED', end, by, at, owner }, recording)
+  await closeLocked([signed], batches, sql)
   return {
     type,
     reason: `The execution intent is ${state}${resolution === undefined ? '' : `: ${resolution}`}.`,

@@ -17,8 +17,8 @@ export async function finalizeIntent(request: WorkerRequest, thread: ThreadConte
   if (given instanceof Failure) return given
   return closeIntent(request, thread, {
     type: 'intent.finalized',
-    async endOf(id, { nonce }, sql) {
-      const proof = await proofOf({ id, nonce }, { sql, crypto: thread.crypto })
+    async endOf({ businessTransactionId: id }, sql) {
+      const proof = await proofOf(id, { sql, crypto: thread.crypto })
       if (proof.kind === 'proven') return proof.end
       return failures.conflict(
         proof.kind === 'none'

@@ -2,12 +2,13 @@
 // the front end sends them and waits (src/server/jobs/read-back.ts), so that an endpoint that hangs holds no thread.
 import { isReleaseOver, questionTo, readBackOf } from '../connectors/read-back.ts'
 import type { Registration } from '../connectors/external.ts'
-import type { IntentState, Resolution } from '../../src/formats/schemas/intent-states.ts'
+import type { Resolution } from '../../src/formats/schemas/intent-states.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { readIntent } from '../../src/store/tables/execution-intents.ts'
+import { readIntents } from '../../src/store/tables/execution-intents.ts'
 import { takeToAsk } from '../../src/store/tables/in-doubt-intents.ts'
+import type { LockedBatches } from '../../src/store/tables/released-batches.ts'
 import { readTransitions } from '../../src/store/tables/intent-transitions.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
@@ -48,7 +49,7 @@ async function questionAbout(
   registration: Registration,
   { pool, key }: AskWith,
 ): Promise<Question | undefined> {
-  const intent = await readIntent(pool, id, null)
+  const intent = (await readIntents(pool, [id])).get(id)?.intent
   if (intent?.inDoubt !== true) return undefined
   const { authorizationId, expiresAt } = (
     JSON.parse(intent.authorization) as { payload: { authorizationId: string; expiresAt: string } }
@@ -77,10 +78,11 @@ export async function concludeReadBack(
   const { says } = read
   return inTransaction(tools.pool, async (sql) => {
     // The thread that is storing its evidence or closing it at this moment comes first.
-    const standing = (await readStanding([id], sql, tools)).get(id)
+    const { standing: all, batches } = await readStanding([id], sql, tools)
+    const standing = all.get(id)
     if (standing === undefined || standing.intent === null)
       return { outcome: 'unknown', problem: 'was asked about no intent' }
-    const { intent, callerId } = standing
+    const { callerId } = standing
     const conclusion = conclude({ says, comparisons: [] }, standing, 'connector')
     if (conclusion.outcome === 'waits' || conclusion.outcome === 'pending')
       return { outcome: 'unknown', problem: 'answered, and the clock was set back meanwhile' }
@@ -93,7 +95,7 @@ export async function concludeReadBack(
       recording: startRecording(tools),
     }
     if (conclusion.closes !== undefined) {
-      await close(heard, { from: intent.state, resolution: conclusion.closes })
+      await close(heard, batches, conclusion.closes)
       return { outcome: says satisfies ReadBackOutcome }
     }
     if (conclusion.outcome === 'confirmed') return { outcome: 'closed' }
@@ -114,14 +116,11 @@ interface Heard {
   readonly recording: Recording
 }
 
-async function close(
-  heard: Heard,
-  { from, resolution }: { readonly from: IntentState; readonly resolution: Resolution },
-): Promise<void> {
+async function close(heard: Heard, batches: LockedBatches, resolution: Resolution): Promise<void> {
   const { sql, answered, note, callerId, at, recording } = heard
   const { businessTransactionId: id, capability } = answered.question
   const end = { state: 'RESOLVED', resolution, note } as const
-  const signed = signEnd({ id, from, end, by: byOf(answered), at, owner: callerId }, recording)
+  const signed = signEnd({ id, from: 'RELEASED', end, by: byOf(answered), at, owner: callerId }, recording)
   recording.audit({
     type: 'intent.resolved',
     route: 'service',
@@ -130,7 +129,7 @@ async function close(
     capability,
     detail: { ...aboutAnswer(heard), transitionId: signed.transitionId },
   })
-  await closeLocked([signed], sql)
+  await closeLocked([signed], batches, sql)
   sql.runLast(recording.statements())
 }
 

@@ -18,9 +18,9 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
   const { callerId: by } = request.caller
   return closeIntent(request, thread, {
     type: 'intent.resolved',
-    async endOf(id, { nonce, body }, sql) {
+    async endOf({ businessTransactionId: id, body }, sql) {
       // A valid stored record outweighs any statement, even the same one.
-      const proof = await proofOf({ id, nonce }, { sql, crypto: thread.crypto })
+      const proof = await proofOf(id, { sql, crypto: thread.crypto })
       if (proof.kind === 'proven')
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
       if (quorumOf(body, thread) === 1) return { state: 'RESOLVED', ...resolution }
@@ -37,12 +37,8 @@ export async function resolveIntent(request: WorkerRequest, thread: ThreadContex
   })
 }
 
-/**
- * A version that this release cannot read may ask for two.
- * @param body of the transaction; null where the gateway was called directly
- */
-function quorumOf(body: string | null, { intentCloseQuorum, policies }: ThreadContext): number {
-  if (body === null) return intentCloseQuorum
+/** A version that this release cannot read may ask for two. */
+function quorumOf(body: string, { intentCloseQuorum, policies }: ThreadContext): number {
   const { policy } = JSON.parse(body) as { policy: { name: string; version: string } }
   return Math.max(intentCloseQuorum, policies.find(policy)?.policy.closeQuorum ?? 2)
 }

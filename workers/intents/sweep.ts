@@ -1,13 +1,14 @@
 // The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
 // takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
 // Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
-import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/store/tables/execution-intents.ts'
+import { readIntents } from '../../src/store/tables/execution-intents.ts'
+import { findInDoubt, lockFree } from '../../src/store/tables/released-batches.ts'
 import { readLastRevocations } from '../../src/store/tables/external-connectors.ts'
 import { forgetClosed, noteInDoubt } from '../../src/store/tables/in-doubt-intents.ts'
 import type { Swept } from '../../src/core/operations/sweep-intents.ts'
 import { LEAST_UUID } from '../../src/store/tables/position.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
-import { inTransaction } from '../../src/store/postgres/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import type { Registration } from '../connectors/external.ts'
 import type { ThreadContext } from '../context.ts'
 import { expireOverdue } from '../approval-requests/expire.ts'
@@ -37,7 +38,7 @@ export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith)
 
 async function sweep(tools: SweepWith): Promise<number> {
   const { pool } = tools
-  while ((await forgetClosed(pool, BATCH_MAX)) === BATCH_MAX);
+  await forgetClosed(pool)
   let noticed = 0
   let after = LEAST_UUID
   for (;;) {
@@ -54,13 +55,37 @@ async function sweep(tools: SweepWith): Promise<number> {
 function notice(ids: readonly string[], tools: SweepWith): Promise<number> {
   const { pool, connectors } = tools
   return inTransaction(pool, async (sql) => {
-    const locked = await lockInDoubt(sql, ids)
+    const locked = await readDoubted(sql, ids)
     const noted = await noteInDoubt(sql, await withConnectors(locked, { sql, connectors }))
     const recording = startRecording(tools)
     for (const intent of locked.filter(({ id }) => noted.has(id))) recording.audit(doubtOf(intent))
     sql.runLast(recording.statements())
     return noted.size
   })
+}
+
+/** Data for the audit event of an intent in doubt. */
+interface DoubtedIntent {
+  readonly id: string
+  /** ISO 8601. */
+  readonly deadline: string
+  /** Undefined: released through `passGateway`, without a stored transaction. */
+  readonly stored:
+    { readonly callerId: string; readonly body: string; readonly releasedAt: string } | undefined
+}
+
+/** Locks those that are still in doubt and not being closed at this moment: the others are left for another look. */
+async function readDoubted(sql: Transaction, ids: readonly string[]): Promise<DoubtedIntent[]> {
+  const { open } = await lockFree(sql, ids)
+  const stored = await readIntents(sql, [...open.keys()], open)
+  return [...open.values()]
+    .filter(({ inDoubt }) => inDoubt)
+    .map(({ id, deadline }) => {
+      const found = stored.get(id)
+      if (!found?.intent) return { id, deadline, stored: undefined }
+      const { callerId, body, intent } = found
+      return { id, deadline, stored: { callerId, body, releasedAt: intent.releasedAt } }
+    })
 }
 
 /** With the registration that each was released to, where that can be asked what became of it. In order of id. */
@@ -74,40 +99,40 @@ async function withConnectors(
   const revocations = found.some(({ connector }) => connector !== undefined)
     ? await readLastRevocations(sql)
     : undefined
-  return found.map(({ id, releasedAt, connector }) => {
-    if (connector === undefined || releasedAt === null) return { id, askConnector: null }
+  return found.map(({ id, stored, connector }) => {
+    if (connector === undefined || stored === undefined) return { id, askConnector: null }
     const { capability, changeId } = connector
     const revokedMs = revocations?.get(capability)?.getTime() ?? -Infinity
     // Another one may have been in effect then: this one would deny, truthfully, what it was never sent.
-    const isTheOne = revokedMs + CHANGE_KNOWN_MS < Date.parse(releasedAt)
+    const isTheOne = revokedMs + CHANGE_KNOWN_MS < Date.parse(stored.releasedAt)
     return { id, askConnector: isTheOne ? changeId : null }
   })
 }
 
 function askableConnector(
-  { transaction }: DoubtedIntent,
+  { stored }: DoubtedIntent,
   connectors: SweepWith['connectors'],
 ): Registration | undefined {
-  const read = transaction === null ? undefined : readTransaction(transaction)
+  const read = stored && readTransaction(stored.body)
   const connector = read && connectors.find(read.intent.action, read.policy.name)
   // A built-in connector's version is no change.
   const registration = connector && connectors.registered(connector.connectorVersion)
   return registration?.readBack === true ? registration : undefined
 }
 
-function doubtOf({ id, deadline, callerId, transaction }: DoubtedIntent): Done {
+function doubtOf({ id, deadline, stored }: DoubtedIntent): Done {
   return {
     type: 'intent.in_doubt',
     // No request asked for it: the service looks on its own.
     route: 'service',
     reason:
       'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
-    capability: transaction === null ? undefined : readTransaction(transaction)?.intent.action,
+    capability: stored && readTransaction(stored.body)?.intent.action,
     severity: 'WARNING',
     detail: {
       businessTransactionId: id,
       deadline,
-      ...(callerId === null ? {} : { submittedBy: callerId }),
+      ...(stored === undefined ? {} : { submittedBy: stored.callerId }),
     },
   }
 }

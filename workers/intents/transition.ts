@@ -9,9 +9,9 @@ import {
 } from '../../src/formats/schemas/intent-states.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
-import { endIntents } from '../../src/store/tables/execution-intents.ts'
 import { forget } from '../../src/store/tables/in-doubt-intents.ts'
 import { insertTransitions, type IntentTransitionRow } from '../../src/store/tables/intent-transitions.ts'
+import type { LockedBatches } from '../../src/store/tables/released-batches.ts'
 import type { Recording } from '../evidence/recording.ts'
 
 /** How an intent ends. */
@@ -37,8 +37,8 @@ interface Ending {
   readonly by: string
   /** ISO 8601. */
   readonly at: string
-  /** The callerId that submitted the transaction; null where the gateway was called directly. */
-  readonly owner: string | null
+  /** The callerId that submitted the transaction. */
+  readonly owner: string
 }
 
 /** An end that is signed and in the log of its commit, and not stored yet. */
@@ -60,32 +60,23 @@ export function signEnd({ id, from, end, by, at, owner }: Ending, recording: Rec
     by,
     at,
   }
-  return { ...recording.record(intentTransition, transition, { at, owner: owner ?? undefined }), end }
+  return { ...recording.record(intentTransition, transition, { at, owner }), end }
 }
 
 /**
- * Closes locked intents, and stores the transitions that prove it.
+ * Closes open intents: takes them out of their batches, and stores the transitions that prove it.
+ * @param batches that the transaction has locked
  * @param before what is sent with them
- * @throws Error where one of them is not RELEASED any more
+ * @throws Error where one of them is not open
  */
 export async function closeLocked(
   ends: readonly SignedEnd[],
+  { open, takeOut }: LockedBatches,
   sql: Transaction,
   before: readonly Statement[] = [],
 ): Promise<void> {
   const ids = ends.map(({ businessTransactionId }) => businessTransactionId)
-  const closed = await sql.run([
-    ...before,
-    ...endIntents(
-      ends.map(({ businessTransactionId: id, end: { state, resolution = null }, at: closedAt }) => ({
-        id,
-        state,
-        resolution,
-        closedAt,
-      })),
-    ),
-    ...insertTransitions(ends),
-  ])
-  if (closed.flat().length !== ends.length) throw new Error('a locked intent was closed by somebody else')
+  if (!ids.every((id) => open.has(id))) throw new Error('an intent that is to be closed is not open')
+  await sql.run([...before, ...takeOut(ids), ...insertTransitions(ends)])
   if (ids.length > 0) await forget(sql, ids)
 }

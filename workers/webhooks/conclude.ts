@@ -1,14 +1,16 @@
 // Consequences of a provider's or a connector's statement about an execution. Pure: its callers read and lock the rows.
 import type { Resolution } from '../../src/formats/schemas/intent-states.ts'
 import type { Said } from '../../src/formats/schemas/provider-confirmation.ts'
-import type { NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'
+import type { ExecutionIntent } from '../../src/store/tables/execution-intents.ts'
 
 export interface Word {
   readonly says: Said
   readonly comparisons: readonly { readonly expression: string; readonly holds: boolean }[]
 }
 
-interface Standing extends Pick<NamedTransaction, 'intent'> {
+interface Standing {
+  /** Null: nothing was released. */
+  readonly intent: Pick<ExecutionIntent, 'state' | 'inDoubt' | 'resolution'> | null
   /** The end that a stored record proves although the intent is still open. */
   readonly provenEnd?: 'FINALIZED' | 'ERRORED' | undefined
 }

@@ -4,8 +4,10 @@ import { providerConfirmation } from '../../src/formats/artifacts/provider-confi
 import type { Json } from '../../src/formats/json/canonical.ts'
 import { proofIn } from '../../src/core/intents/proof.ts'
 import { printable } from '../../src/formats/text/printable.ts'
-import { lockNamed, findNamed, type NamedTransaction } from '../../src/store/tables/confirmed-transactions.ts'
+import { findNamed } from '../../src/store/tables/confirmed-transactions.ts'
+import { readIntents, type IntendedTransaction } from '../../src/store/tables/execution-intents.ts'
 import { findConfirmations, insertConfirmations } from '../../src/store/tables/provider-confirmations.ts'
+import { lockOpen, type LockedBatches } from '../../src/store/tables/released-batches.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { readEvidence } from '../../src/store/tables/trust-records.ts'
 import type { DeliveryEnd, WaitingDelivery } from '../../src/store/tables/webhook-outcomes.ts'
@@ -66,7 +68,7 @@ export async function confirmDeliveries(
   const ids = [
     ...new Set([...named.values()].flatMap((found) => (found.length === 1 ? found : []))),
   ].toSorted()
-  const standing = await readStanding(ids, transaction, tools)
+  const { standing, batches } = await readStanding(ids, transaction, tools)
   const before = await findConfirmations(
     transaction,
     matched.flatMap(({ event }) => (event.reruns > 0 ? [event.eventKey] : [])),
@@ -79,7 +81,7 @@ export async function confirmDeliveries(
     if (of === undefined) return withoutTransaction(one, found)
     return confirm(one, of, { at, recording, before, made })
   })
-  await closeLocked(made.ends, transaction, insertConfirmations(made.confirmations))
+  await closeLocked(made.ends, batches, transaction, insertConfirmations(made.confirmations))
   return confirmed
 }
 
@@ -131,31 +133,36 @@ function withoutTransaction({ event, match }: Read, found: readonly string[]): C
 }
 
 /** A transaction as it stands, also after what an earlier delivery of the batch has closed. */
-interface Standing extends Omit<NamedTransaction, 'intent'> {
-  intent: NamedTransaction['intent']
+interface Standing extends Omit<IntendedTransaction, 'intent'> {
+  intent: IntendedTransaction['intent']
   readonly provenEnd: 'FINALIZED' | 'ERRORED' | undefined
 }
 
-/** A valid stored record outweighs any statement (`workers/intents/resolve.ts`). */
+/**
+ * Reads how transactions stand, and locks the batches of those that are open, so that no other transaction closes them meanwhile. A valid
+ * stored record outweighs any statement (`workers/intents/resolve.ts`).
+ */
 export async function readStanding(
   ids: readonly string[],
   transaction: Transaction,
   { crypto }: Pick<ConfirmWith, 'crypto'>,
-): Promise<Map<string, Standing>> {
-  const locked = await lockNamed(transaction, ids)
-  const open = [...locked.values()].filter(({ intent }) => intent?.state === 'RELEASED')
+): Promise<{ standing: Map<string, Standing>; batches: LockedBatches }> {
+  const batches = await lockOpen(transaction, ids)
+  const found = await readIntents(transaction, ids, batches.open)
+  const open = [...batches.open.keys()]
   const records = await readEvidence(
     transaction,
-    open.map(({ businessTransactionId: id }) => ({ id, owner: null })),
+    open.map((id) => ({ id, owner: null })),
   )
   const ends = new Map(
-    open.map(({ businessTransactionId: id, intent }, i) => {
+    open.map((id, i) => {
       const stored = records[i]
-      const proof = stored && proofIn(stored, { id, nonce: intent?.nonce ?? '' }, crypto)
+      const proof = stored && proofIn({ ...stored, id }, crypto)
       return [id, proof?.kind === 'proven' ? proof.end.state : undefined]
     }),
   )
-  return new Map(Array.from(locked, ([id, one]) => [id, { ...one, provenEnd: ends.get(id) }]))
+  const standing = Array.from(found, ([id, one]) => [id, { ...one, provenEnd: ends.get(id) }] as const)
+  return { standing: new Map(standing), batches }
 }
 
 interface ConfirmingWith {
@@ -199,7 +206,7 @@ function confirm(read: Read, of: Standing, given: ConfirmingWith): Confirmed {
       {
         at,
         owner: of.callerId,
-        execution: { caller: of.callerId, transaction: of.body, isReleased: of.isReleased },
+        execution: { caller: of.callerId, transaction: of.body, isReleased: of.intent !== null },
       },
     )
     made.confirmations.push({ ...row, eventKey: event.eventKey, at })

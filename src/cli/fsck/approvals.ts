@@ -1,7 +1,7 @@
 // approvals (decisions §7): signed by an enrolled key, and used up by an execution whose record holds it.
 import { approval } from '../../formats/artifacts/approval.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
-import { findIntents } from '../../store/tables/execution-intents.ts'
+import { findReleased } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
 import { instantMs } from '../../formats/artifacts/instant.ts'
 import { members, string } from '../../formats/artifacts/evidence.ts'
@@ -28,7 +28,7 @@ export const approvals = checkOf({
   },
   async complete(rows, { sql }) {
     const ids = [...new Set(rows.flatMap(({ consumedBy }) => consumedBy ?? []))]
-    const released = await findIntents(sql, ids)
+    const released = await findReleased(sql, ids)
     const records = await readRecordBodies(sql, ids)
     return rows.map((row) => ({
       ...row,

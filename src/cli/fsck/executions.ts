@@ -5,6 +5,8 @@ import { intentStates } from '../../formats/schemas/intent-states.ts'
 import { checkTrustRecord } from '../../formats/artifacts/trust-record.ts'
 import { members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
+import { readTransitions } from '../../store/tables/intent-transitions.ts'
+import { openIntents } from '../../store/tables/released-batches.ts'
 import { proofIn } from '../../core/intents/proof.ts'
 import { lazy, lazyMembers, sameTime, checkOf, type SelectedRow, type Rule } from './check.ts'
 import { usedApprovals } from './used-approvals.ts'
@@ -16,6 +18,8 @@ const columns = {
   createdAt: 'timestamptz',
   body: 'text',
   authorization: ['text?', 'c.execution_authorization'],
+  deadline: ['boolean?', 'isfinite(c.deadline)'],
+  // The intent as the release before has stored it.
   nonce: ['text?', 'i.nonce'],
   state: ['text?', 'i.state'],
   resolution: ['text?', 'i.resolution'],
@@ -25,6 +29,7 @@ const columns = {
   recordSeal: ['text?', 'r.seal'],
   recordCallerId: ['text?', 'r.caller_id'],
   recordCreatedAt: ['timestamptz?', 'r.created_at'],
+  errored: ['boolean?', 'e.errored'],
   refused: ['boolean', 'f.business_transaction_id IS NOT NULL'],
   listed: ['boolean', 'h.business_transaction_id IS NOT NULL'],
   // Hashes of the groups that limits count it in.
@@ -48,7 +53,7 @@ const numbers = (name: 'verifications' | 'receipts', first: 'e.verification' | '
   ) AS ${name} ON r.business_transaction_id IS NOT NULL`
 
 const joins = `
-  LEFT JOIN execution_intents AS i USING (business_transaction_id)
+  LEFT JOIN execution_intents_before AS i USING (business_transaction_id)
   LEFT JOIN trust_records AS r USING (business_transaction_id)
   LEFT JOIN execution_evidence AS e USING (business_transaction_id)
   LEFT JOIN refusal_records AS f USING (business_transaction_id)
@@ -58,19 +63,21 @@ const joins = `
 interface Row extends SelectedRow<typeof columns> {
   /** Bodies of the intent's transitions. */
   readonly transitions: readonly string[]
+  /** In how many batches of open intents it is. */
+  readonly opened: number
 }
 
-async function withTransitionsAndSignatures(
+async function withIntentsAndSignatures(
   rows: readonly SelectedRow<typeof columns>[],
   { sql }: Tools,
 ): Promise<readonly Row[]> {
-  const found = await sql.query<{ id: string; body: string }>({
-    text: `
-      SELECT business_transaction_id AS id, body FROM intent_transitions
-      WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [rows.map(({ key }) => key)],
+  const ids = rows.map(({ key }) => key)
+  const transitions = await readTransitions(sql, ids)
+  const open = await sql.query<{ id: string }>({
+    text: `SELECT i.id FROM ${openIntents} WHERE i.id = ANY($1::uuid[])`,
+    values: [ids],
   })
-  const transitions = Map.groupBy(found.rows, ({ id }) => id)
+  const opened = Map.groupBy(open.rows, ({ id }) => id)
   const seals = await withSharedSignatures(
     sql,
     rows.map(({ recordSeal }) => recordSeal),
@@ -79,6 +86,7 @@ async function withTransitionsAndSignatures(
     ...row,
     recordSeal: seals[i] ?? null,
     transitions: (transitions.get(row.key) ?? []).map(({ body }) => body),
+    opened: opened.get(row.key)?.length ?? 0,
   }))
 }
 
@@ -95,29 +103,16 @@ function read(row: Row, { crypto }: Tools): Item {
     ...row,
     transaction: lazyMembers(body, 'business_transactions'),
     signedAuthorization,
-    proof: lazy(() =>
-      proofIn(
-        { body: recordBody ?? '', seal: recordSeal ?? '' },
-        { id, nonce: authorizedNonce(signedAuthorization) },
-        crypto,
-      ),
-    ),
-  }
-}
-
-/** Empty where the authorization cannot be read: that is said of it, and its record does not hold either. */
-function authorizedNonce(signedAuthorization: () => Members): string {
-  try {
-    return string(payloadOf(signedAuthorization)['nonce'])
-  } catch {
-    return ''
+    proof: lazy(() => proofIn({ id, body: recordBody ?? '', seal: recordSeal ?? '' }, crypto)),
   }
 }
 
 const payloadOf = (signedAuthorization: () => Members) => members(signedAuthorization()['payload'])
 const hasRecord = ({ recordBody }: Item) => recordBody !== null
 const isReleased = ({ authorization }: Item) => authorization !== null
-const isClosed = ({ state }: Item) => state !== 'PREPARED' && state !== 'RELEASED'
+const isOpen = ({ opened }: Item) => opened > 0
+/** By the release before. */
+const isClosed = ({ state }: Item) => state !== null && state !== 'PREPARED' && state !== 'RELEASED'
 /** Where the record does not hold, that is said of the record. */
 const provenEnd = ({ proof }: Item) => {
   const found = proof()
@@ -166,7 +161,12 @@ const OF_TRANSACTIONS: readonly Rule<Item>[] = [
     'was released under a velocity limit with per or where, but is missing in a group that it counts',
     isInGroups,
   ),
-  released('was released, but its execution intent is missing', ({ state }) => state !== null),
+  // Claim and batch are one commit, as are an end and what proves it: in doubt is complete.
+  released(
+    'was released, but has no trust record and no transition, and is not open',
+    (item) => isOpen(item) || hasRecord(item) || item.transitions.length > 0 || isClosed(item),
+  ),
+  released('deadline is not a timestamp', ({ deadline, state }) => deadline ?? state !== null),
   released('was released, but has a refusal record', ({ refused }) => !refused),
 ]
 
@@ -226,9 +226,17 @@ const OF_INTENTS: readonly Rule<Item>[] = [
     (item) => item.state !== 'ERRORED' || hasRecord(item) || isTransitioned(item),
   ],
   ['is RESOLVED, but no transition says so', (item) => item.state !== 'RESOLVED' || isTransitioned(item)],
-  ['is RESOLVED, but has a trust record', (item) => item.state !== 'RESOLVED' || !hasRecord(item)],
-  ['is still open, but has a trust record: finalize it', (item) => isClosed(item) || !hasRecord(item)],
 ]
+
+const OF_OPEN: readonly Rule<Item>[] = [
+  ['transaction was not released', isReleased],
+  ['is in more than one batch of open intents', ({ opened }) => opened === 1],
+  ['is still open, but has a trust record: finalize it', (item) => !hasRecord(item)],
+  ['is still open, but a transition says how it ended', ({ transitions }) => transitions.length === 0],
+  ['is still open, but was closed by the release before', (item) => !isClosed(item)],
+]
+
+const isResolution = (body: string) => lazyMembers(body, 'intent_transitions')()['to'] === 'RESOLVED'
 
 /** Reads the transitions as they are; another check verifies their signatures. */
 function isTransitioned({ state, resolution, transitions }: Item): boolean {
@@ -241,7 +249,16 @@ function isTransitioned({ state, resolution, transitions }: Item): boolean {
 const SEALED = new Set(['trustRecordHash', 'signature', 'signatures'])
 
 const OF_RECORDS: readonly Rule<Item>[] = [
-  ['execution intent is missing', ({ state }) => state !== null],
+  ['transaction was not released', isReleased],
+  [
+    'end of its intent differs from the body',
+    (item) => {
+      const { errored } = item
+      const end = provenEnd(item)
+      return errored === null || end === undefined || end === (errored ? 'ERRORED' : 'FINALIZED')
+    },
+  ],
+  ['a transition says that its execution is RESOLVED', ({ transitions }) => !transitions.some(isResolution)],
   [
     'does not verify',
     ({ proof }) => {
@@ -284,11 +301,12 @@ export const executions = checkOf({
   table: 'business_transactions',
   columns,
   joins,
-  complete: withTransitionsAndSignatures,
+  complete: withIntentsAndSignatures,
   read,
   rules: OF_TRANSACTIONS,
   beside: [
-    { table: 'execution_intents', when: ({ state }) => state !== null, rules: OF_INTENTS },
+    { table: 'execution_intents_before', when: ({ state }) => state !== null, rules: OF_INTENTS },
+    { table: 'released_batches', when: isOpen, rules: OF_OPEN },
     { table: 'trust_records', when: hasRecord, rules: OF_RECORDS },
   ],
   page: (items, tools) =>

@@ -1,5 +1,6 @@
 // These are written once and never read by the pipeline: audit events, transitions of intents, deliveries.
 import { sha256Hex } from '../../store/sha256.ts'
+import { readIntents } from '../../store/tables/execution-intents.ts'
 import { readRecordBodies } from '../../store/tables/trust-records.ts'
 import { auditEvent } from '../../formats/artifacts/audit-event.ts'
 import { members } from '../../formats/artifacts/evidence.ts'
@@ -30,26 +31,12 @@ function readable({ key, signed }: Signed & { readonly key: string }): { key: st
 
 const BY_CONNECTOR = 'connector:'
 
-/** The intent as it ended. */
-interface IntentEnded {
-  readonly id: string
-  readonly state: string
-  readonly resolution: string | null
-  readonly closedAt: Date | null
-}
-
 export const intentTransitions = checkOf({
   table: 'intent_transitions',
   columns: { ...columnsOf(intentTransition), audited: auditedWith(intentTransition) },
   async complete(rows, { sql }) {
     const ids = rows.map(({ businessTransactionId }) => businessTransactionId)
-    const intents = await sql.query<IntentEnded>({
-      text: `
-        SELECT business_transaction_id AS id, state, resolution, closed_at AS "closedAt"
-        FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
-      values: [ids],
-    })
-    const intentOf = new Map(intents.rows.map((intent) => [intent.id, intent]))
+    const intended = await readIntents(sql, ids)
     const records = await readRecordBodies(sql, ids)
     const confirmed = await sql.query<{ id: string; confirmationId: string }>({
       text: `
@@ -80,7 +67,7 @@ export const intentTransitions = checkOf({
       return {
         ...row,
         // Undefined where it is missing.
-        intent: intentOf.get(row.businessTransactionId),
+        intent: intended.get(row.businessTransactionId)?.intent ?? undefined,
         // Undefined where there is no record.
         recordHash: record === undefined ? undefined : sha256Hex(record),
         confirmations: new Set(
@@ -103,11 +90,7 @@ export const intentTransitions = checkOf({
       ({ at, intent, signed }) => {
         if (intent === undefined) return true
         const { to, resolution = null } = signed()
-        return (
-          to === intent.state &&
-          resolution === intent.resolution &&
-          intent.closedAt?.getTime() === at.getTime()
-        )
+        return to === intent.state && resolution === intent.resolution && intent.closedAt === at.toISOString()
       },
     ],
     [

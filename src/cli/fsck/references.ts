@@ -26,6 +26,12 @@ const ofTransaction = (table: string, named: string, what: string): Reference =>
   problem: `${what} is missing`,
 })
 
+/** An intent is the authorization of its transaction. */
+const ofIntent = (table: string): Reference => {
+  const reference = ofTransaction(table, 'business_transactions', 'execution intent')
+  return { ...reference, named: `${reference.named} AND n.execution_authorization IS NOT NULL` }
+}
+
 const appended = (table: string): Reference => ({
   ...ofTransaction(table, 'trust_records', 'trust record'),
   key: `c.business_transaction_id || ' ' || c.ordinal`,
@@ -44,17 +50,14 @@ const AUTHORITY = `c.kind || ' ' || c.key`
 const inEffect = (row: string) => `${row}.kind = 'event-endpoint' AND ${row}.ended_at IS NULL`
 
 const REFERENCES: readonly Reference[] = [
-  ofTransaction('execution_intents', 'business_transactions', 'transaction'),
+  ofTransaction('execution_intents_before', 'business_transactions', 'transaction'),
   ofTransaction('trust_records', 'business_transactions', 'transaction'),
   appended('verifications'),
   appended('receipts'),
   ofTransaction('refusal_records', 'business_transactions', 'transaction'),
-  ofTransaction('history_entries', 'execution_intents', 'execution intent'),
-  {
-    ...ofTransaction('history_groups', 'execution_intents', 'execution intent'),
-    key: `c.business_transaction_id || ' ' || left(c.group_hash, 16)`,
-  },
-  ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
+  ofIntent('history_entries'),
+  { ...ofIntent('history_groups'), key: `c.business_transaction_id || ' ' || left(c.group_hash, 16)` },
+  ofIntent('in_doubt_intents'),
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
   byChange('authority', AUTHORITY, 'began_by_change'),
   byChange('authority', AUTHORITY, 'ended_by_change'),

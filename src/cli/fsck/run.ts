@@ -18,6 +18,7 @@ import { loggedChecks } from './logged.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
 import { referenceChecks } from './references.ts'
 import { refusals } from './refusals.ts'
+import { releasedBatches } from './released-batches.ts'
 import { requireSchema, schemaFindings } from './schema.ts'
 import { openTools, type Tools } from './tools.ts'
 
@@ -26,6 +27,7 @@ export const CHECKS: readonly Check[] = [
   authority,
   pendingChanges,
   executions,
+  releasedBatches,
   verifications,
   receipts,
   batchSignatures,

@@ -24,7 +24,8 @@ const SUBJECTS: readonly Subject[] = [
       'intent.late_evidence',
     ],
     member: 'businessTransactionId',
-    standing: `SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    standing: `SELECT business_transaction_id AS id FROM business_transactions WHERE business_transaction_id = ANY($1::uuid[])
+      AND execution_authorization IS NOT NULL`,
     what: 'intent',
   },
   {

@@ -44,7 +44,13 @@ export interface Question {
 /** @returns the question of a table, by its name */
 export function questionsOf({ authority }: AuditedLogs): Readonly<Record<string, Question>> {
   const hasConnectors = authority.keys().some((name) => name.startsWith('connector '))
-  return { execution_intents, provider_confirmations, receipts: receipts(hasConnectors), approvals }
+  return {
+    business_transactions: authorizations,
+    execution_intents_before: authorizations,
+    provider_confirmations,
+    receipts: receipts(hasConnectors),
+    approvals,
+  }
 }
 
 /** The change of a name in `authority`; none where it is not in the log. */
@@ -53,7 +59,7 @@ function changeOf({ authority }: AuditedLogs, what: string, name: string): Order
   return place === undefined ? [] : [{ what, place }]
 }
 
-const execution_intents: Question = {
+const authorizations: Question = {
   ordered: async (rows, audited) =>
     rows.map(({ columns }) =>
       changeOf(audited, 'the change that approved its policy', `policy ${policyIn(columns['transaction'])}`),
@@ -70,13 +76,14 @@ const provider_confirmations: Question = {
 /** @param hasConnectors the connector of each is read only where one was ever registered: a record has some 9 KB */
 const receipts = (hasConnectors: boolean): Question => ({
   columns: {
-    intentBatch: 'i.log_batch::text',
-    intentOrdinal: 'i.log_ordinal::text',
+    intentBatch: 'coalesce(t.log_batch, b.log_batch)::text',
+    intentOrdinal: 'coalesce(t.log_ordinal, b.log_ordinal)::text',
     ...(hasConnectors && {
       connector: `r.body::json #>> '{executions,0,evidence,connector,connectorVersion}'`,
     }),
   },
-  joins: `LEFT JOIN execution_intents AS i USING (business_transaction_id)
+  // The transaction is `t`, and the release before kept the place of its authorization elsewhere.
+  joins: `LEFT JOIN execution_intents_before AS b USING (business_transaction_id)
     ${hasConnectors ? 'LEFT JOIN trust_records AS r USING (business_transaction_id)' : ''}`,
   own: ({ columns, place }, audited) => receiptProblems(columns['body'] ?? '', place, audited),
   async ordered(rows, audited, sql) {
@@ -167,11 +174,12 @@ async function placesOf(
 async function readIntentPositions(sql: Sql, ids: readonly string[]): Promise<Map<string, Position>> {
   if (ids.length === 0) return new Map()
   const { rows } = await sql.query<{ id: string } & Position>(
-    `SELECT business_transaction_id AS id, log_batch AS "logBatch", log_ordinal AS "logOrdinal"
-     FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[]) AND log_batch IS NOT NULL`,
+    `SELECT business_transaction_id AS id, coalesce(t.log_batch, b.log_batch) AS "logBatch", coalesce(t.log_ordinal, b.log_ordinal) AS "logOrdinal"
+     FROM business_transactions AS t LEFT JOIN execution_intents_before AS b USING (business_transaction_id)
+     WHERE business_transaction_id = ANY($1::uuid[])`,
     [ids],
   )
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.filter(({ logBatch }) => logBatch !== null).map((row) => [row.id, row]))
 }
 
 /** The entry has the hash that a receipt states of itself, so that must be the one of its content. */

@@ -17,30 +17,22 @@ type Proof =
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'proven'; readonly end: ProvenEnd }
 
-/**
- * Reads what the stored record of an intent proves about its end.
- * @param nonce the intent's nonce, which its authorization must carry
- */
-export async function proofOf(
-  { id, nonce }: { id: string; nonce: string },
-  { sql, crypto }: { sql: Sql; crypto: Crypto },
-): Promise<Proof> {
+/** Reads what the stored record of an intent proves about its end. */
+export async function proofOf(id: string, { sql, crypto }: { sql: Sql; crypto: Crypto }): Promise<Proof> {
   const [stored] = await readEvidence(sql, [{ id, owner: null }])
-  return stored === undefined ? { kind: 'none' } : proofIn(stored, { id, nonce }, crypto)
+  return stored === undefined ? { kind: 'none' } : proofIn({ ...stored, id }, crypto)
 }
 
 /** The same of a record that has been read. */
 export function proofIn(
-  stored: Sealed,
-  { id, nonce }: { id: string; nonce: string },
+  stored: Sealed & { readonly id: string },
   crypto: Crypto,
 ): Exclude<Proof, { kind: 'none' }> {
-  const { trustRecordHash, problems } = judgeStored({ id, ...stored }, crypto)
+  // Its authorization too must be the one that the claim has stored.
+  const { trustRecordHash, problems } = judgeStored(stored, crypto)
   if (problems.length > 0) return { kind: 'refused', problem: problems.join('; ') }
   // It verifies, so it can be read: its members are of the types that the service signed.
   const record = JSON.parse(stored.body) as SignedRecord
-  if (record.authorization.payload.nonce !== nonce)
-    return { kind: 'refused', problem: 'The trust record is of another authorization' }
   const state = endOf(record)
   if (state === undefined)
     return { kind: 'refused', problem: 'The trust record contradicts itself about the outcome' }
@@ -48,7 +40,6 @@ export function proofIn(
 }
 
 interface SignedRecord {
-  readonly authorization: { readonly payload: { readonly nonce: string } }
   readonly executions: readonly {
     readonly status: string
     readonly evidence: { readonly success: boolean }

@@ -1,37 +1,41 @@
 // An execution intent as GET /execution-intents/{id} shows it: it contains the signed texts unchanged (decisions §8).
-import { signedText, type Sealed } from '../../store/tables/sealed.ts'
-import { readIntent, type IntentRow } from '../../store/tables/execution-intents.ts'
-import type { FirstWord } from '../../store/tables/in-doubt-intents.ts'
-import { readTransitions } from '../../store/tables/intent-transitions.ts'
+import { signedText } from '../../store/tables/sealed.ts'
+import { readIntents, type ReleasedTransaction } from '../../store/tables/execution-intents.ts'
+import { readFirstWord } from '../../store/tables/in-doubt-intents.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
-/**
- * The JSON text of an intent as the routes answer it.
- * @param transitions the signed transitions of this intent, oldest first
- */
-export function intentText(row: IntentRow, transitions: readonly Sealed[]): string {
-  const { intent } = JSON.parse(row.transaction) as { intent: { action: string; target: string } }
+/** The JSON text of an intent as the routes answer it. */
+export function intentText({
+  businessTransactionId,
+  callerId,
+  body,
+  intent,
+  firstWord,
+}: ReleasedTransaction): string {
+  const { action, target } = (JSON.parse(body) as { intent: { action: string; target: string } }).intent
+  const { state, inDoubt, releasedAt, deadline, closedAt, resolution, authorization, transitions } = intent
   const shown = JSON.stringify({
-    businessTransactionId: row.businessTransactionId,
-    state: row.state,
-    inDoubt: row.inDoubt,
-    callerId: row.callerId,
-    action: intent.action,
-    target: intent.target,
-    releasedAt: row.releasedAt,
-    deadline: row.deadline,
-    ...(row.closedAt === null ? {} : { closedAt: row.closedAt }),
-    ...(row.resolution === null ? {} : { resolution: row.resolution }),
-    ...(row.inDoubt && row.firstWord !== null ? { firstWord: JSON.parse(row.firstWord) as FirstWord } : {}),
+    businessTransactionId,
+    state,
+    inDoubt,
+    callerId,
+    action,
+    target,
+    releasedAt,
+    deadline,
+    ...(closedAt === null ? {} : { closedAt }),
+    ...(resolution === null ? {} : { resolution }),
+    ...(inDoubt && firstWord !== undefined ? { firstWord } : {}),
   })
   const signed = transitions.map((transition) => signedText('transition', transition))
-  return `${shown.slice(0, -1)},"authorization":${row.authorization},"transitions":[${signed.join(',')}]}`
+  return `${shown.slice(0, -1)},"authorization":${authorization},"transitions":[${signed.join(',')}]}`
 }
 
 /** One intent as JSON; null when there is none or `callerId` (null: anyone) did not submit it. */
 export async function readIntentText(sql: Sql, id: string, callerId: string | null): Promise<string | null> {
-  const row = await readIntent(sql, id, callerId)
-  if (row === null) return null
-  const transitions = await readTransitions(sql, [row.businessTransactionId])
-  return intentText(row, transitions.get(row.businessTransactionId) ?? [])
+  const found = (await readIntents(sql, [id])).values().next().value
+  if (!found?.intent || (callerId !== null && found.callerId !== callerId)) return null
+  const { intent } = found
+  const firstWord = intent.inDoubt ? await readFirstWord(sql, found.businessTransactionId) : undefined
+  return intentText({ ...found, intent, firstWord })
 }

@@ -1,5 +1,4 @@
-// The execution authorization: the signed permission that releases one execution. Its row is that of the intent, and its text stands with
-// the transaction.
+// The execution authorization: the signed permission that releases one execution. It stands in the row of its transaction.
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 
@@ -8,10 +7,10 @@ export const authorization = {
   times: ['authorizedAt'],
   logged: { kind: 'authorization', counted: (_, of) => ({ streams: executionStreams(of) }) },
   stored: {
-    table: 'execution_intents',
+    table: 'business_transactions',
     id: 'businessTransactionId',
     at: 'createdAt',
-    owner: ownerOfExecution,
+    owner: { column: ownerOfExecution.column },
     joined: true,
   },
 } as const satisfies ArtifactKind

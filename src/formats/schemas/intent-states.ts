@@ -8,7 +8,7 @@
 //
 // RELEASED is committed before a connector is called, and is never left but for an end: an effect that may have happened is not
 // tried again. An intent that is still RELEASED after its deadline is *in doubt*. This is not a state of its own:
-// each reader decides it, by the database's clock (`isInDoubt` of src/store/tables/execution-intents.ts).
+// each reader decides it, by the database's clock (`deadlineHasPassed` of src/store/tables/released-batches.ts).
 
 export const intentStates = ['PREPARED', 'RELEASED', 'FINALIZED', 'ERRORED', 'RESOLVED'] as const
 export type IntentState = (typeof intentStates)[number]

@@ -10,7 +10,6 @@ import {
 } from '../../formats/schemas/execution-intent.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { listInDoubt } from '../../store/tables/execution-intents.ts'
-import { readTransitions } from '../../store/tables/intent-transitions.ts'
 import { sweepOnce } from '../jobs/sweep.ts'
 import exampleTransitions from '../openapi/examples/intent-transitions.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
@@ -178,11 +177,7 @@ async function listUnfinalized(
   const swept = await sweepOnce(dispatcher.submit)
   if (swept.kind !== 'done') return swept.answer
   const { rows, next } = await listInDoubt(pool, range)
-  const transitions = await readTransitions(
-    pool,
-    rows.map((row) => row.businessTransactionId),
-  )
-  const texts = rows.map((row) => intentText(row, transitions.get(row.businessTransactionId) ?? []))
+  const texts = rows.map(intentText)
   const { noticed } = swept.result
   return {
     status: 200,

@@ -34,6 +34,7 @@ interface ColumnValues {
   readonly smallint: number
   readonly bigint: number
   readonly bytea: Uint8Array
+  readonly boolean: boolean
 }
 type ColumnType = keyof ColumnValues
 

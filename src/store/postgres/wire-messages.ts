@@ -4,7 +4,7 @@
 import type { Writable } from 'node:stream'
 
 /** A parameter; all are sent as text. */
-export type Parameter = string | number | null
+export type Parameter = string | number | boolean | null
 
 const BUFFER_BYTES = 256 * 1024
 /** A greater one is not kept, nor more of them: a thread has few batches under way, and large ones are rare. */

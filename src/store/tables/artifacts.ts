@@ -2,6 +2,7 @@
 // with its distribution column.
 import { approval } from '../../formats/artifacts/approval.ts'
 import { authorization } from '../../formats/artifacts/authorization.ts'
+import { ownerOfExecution } from '../../formats/artifacts/execution-streams.ts'
 import { governanceChange } from '../../formats/artifacts/governance-change.ts'
 import type { ArtifactKind } from '../../formats/artifacts/kind.ts'
 import { entryOf, loggedKinds } from '../../formats/artifacts/kinds.ts'
@@ -52,6 +53,11 @@ const TRANSACTION = {
   authorization: 't.execution_authorization',
 }
 
+const AUTHORIZATION = {
+  columns: { id: 'c.business_transaction_id::text', ...TRANSACTION },
+  artifacts: (row: ArtifactRow) => [artifactOf(authorization, payloadIn(row['authorization']), row)],
+}
+
 /** The tables that keep another text than the signed one in `body`, or more than one artifact in a row. */
 const DIFFERENCES: { readonly [table: string]: Partial<ArtifactTable> } = {
   pending_changes: {
@@ -71,18 +77,26 @@ const DIFFERENCES: { readonly [table: string]: Partial<ArtifactTable> } = {
     columns: { id: 'c.event_key::text', hash: 'c.body_sha256' },
     artifacts: ({ id = '', hash = '' }) => [{ kind: 'webhook', hash, id, streams: {} }],
   },
-  execution_intents: {
-    createdAt: isoTime('t.created_at'),
-    columns: { id: 'c.business_transaction_id::text', ...TRANSACTION },
-    // The gateway releases for direct callers too: of those no authorization is stored.
-    where: 't.execution_authorization IS NOT NULL',
-    artifacts: (row) => [artifactOf(authorization, payloadIn(row['authorization']), row)],
+  business_transactions: {
+    ...AUTHORIZATION,
+    where: `c.execution_authorization IS NOT NULL AND NOT EXISTS (
+      SELECT FROM execution_intents_before AS b WHERE b.business_transaction_id = c.business_transaction_id)`,
   },
   receipts: { createdAt: `substring(c.body from '"issuedAt":"([^"]*)"')`, numbered: true },
 }
 
+/** The release before kept the place of an authorization in the log in a row of its own. */
+const authorizationsBefore: ArtifactTable = {
+  ...tableOf(authorization),
+  ...AUTHORIZATION,
+  table: 'execution_intents_before',
+  createdAt: isoTime('t.created_at'),
+  owner: ownerOfExecution,
+  where: 't.execution_authorization IS NOT NULL',
+}
+
 /** In the order of `loggedKinds`. */
-export const artifactTables: readonly ArtifactTable[] = loggedKinds.map(tableOf)
+export const artifactTables: readonly ArtifactTable[] = [...loggedKinds.map(tableOf), authorizationsBefore]
 
 function tableOf({ logged, stored, ...kind }: LoggedArtifactKind): ArtifactTable {
   const { table, id, at, owner, joined, columns } = stored

@@ -1,11 +1,13 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readOwnedPage, type Page, type PageRange } from './page.ts'
-import { overRows, type Columns } from '../postgres/rows.ts'
+import { positionColumns, unlogged, type LogPosition } from './log-queue.ts'
+import { columnsOf, overRows, type Columns } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
-import { asText } from '../postgres/statement-batch.ts'
+import { asText, type Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
-interface BusinessTransactionRow {
+/** With the place in the log of its authorization. */
+export interface BusinessTransactionRow extends LogPosition {
   /** Lower case. */
   readonly businessTransactionId: string
   readonly callerId: string
@@ -13,8 +15,10 @@ interface BusinessTransactionRow {
   readonly createdAt: string
   /** Canonical text. */
   readonly body: string
-  /** Canonical text of the signed execution authorization, null where none was released. */
+  /** Canonical text of the signed execution authorization, whose nonce this row consumes; null where none was released. */
   readonly executionAuthorization: string | null
+  /** How long after the release it is in doubt if it is still open; null likewise. The database adds it to its own time. */
+  readonly inDoubtAfterMs: number | null
 }
 
 const columns = {
@@ -23,6 +27,8 @@ const columns = {
   created_at: ['timestamptz', (row) => row.createdAt],
   body: ['text', (row) => row.body],
   execution_authorization: ['text', (row) => row.executionAuthorization],
+  deadline: [`integer * interval '1 ms' + statement_timestamp()`, (row) => row.inDoubtAfterMs],
+  ...columnsOf(positionColumns),
 } satisfies Columns<BusinessTransactionRow>
 
 /**
@@ -59,6 +65,33 @@ export async function claimTransactions(
 ): Promise<Set<string>> {
   const claimed = await transaction.run(claim(rows))
   return new Set(claimed.flat().map(({ id }) => id))
+}
+
+/** Corrects the places in the log of authorizations. One statement for each, by its key: on Citus one shard has it. */
+export function placeAuthorizations(rows: readonly BusinessTransactionRow[]): Statement[] {
+  const authorized = rows.filter(({ executionAuthorization }) => executionAuthorization !== null)
+  return authorized.map(({ businessTransactionId: id, logBatch, logOrdinal }) => ({
+    name: 'business_transactions_place',
+    text: `
+      UPDATE business_transactions SET log_batch = $2::uuid, log_ordinal = $3::smallint WHERE business_transaction_id = $1::uuid`,
+    rows: [[id, logBatch, logOrdinal]],
+  }))
+}
+
+/**
+ * Holds the place of an id until the end of the transaction: a claim of it waits meanwhile.
+ * @returns statements that fail with a unique violation (`taken`) where it is claimed
+ */
+export function holdPlace(id: string): Statement[] {
+  const none = { callerId: '', body: '', executionAuthorization: null, inDoubtAfterMs: null, ...unlogged }
+  return [
+    ...claimAllTransactions([{ businessTransactionId: id, createdAt: 'epoch', ...none }]),
+    {
+      name: 'business_transactions_give_back',
+      text: 'DELETE FROM business_transactions WHERE business_transaction_id = $1::uuid',
+      rows: [[id]],
+    },
+  ]
 }
 
 /** Whether an id is used. A claim that has not committed yet is not seen. */

@@ -1,160 +1,154 @@
-// execution_intents: releases to a connector, and their outcomes (decisions §8; its states: src/formats/schemas/intent-states.ts). The one
-// table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
-import type { IntentEnd, IntentState, Resolution } from '../../formats/schemas/intent-states.ts'
-import { positionColumns, type LogPosition } from './log-queue.ts'
+// Execution intents as they stand (decisions §8; their states: src/formats/schemas/intent-states.ts). No row states it: an intent is RELEASED
+// while it is in a batch (released-batches.ts); then the signed transition says how it ended or, without one, the trust record does. What the
+// release before has closed is in execution_intents_before.
+import { intentStates, type IntentState, type Resolution } from '../../formats/schemas/intent-states.ts'
+import type { FirstWord } from './in-doubt-intents.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { columnsOf, overRows } from '../postgres/rows.ts'
+import { readTransitions } from './intent-transitions.ts'
+import { findOpen, type OpenIntent } from './released-batches.ts'
+import type { Sealed } from './sealed.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
-import { asText, asTextOrNull, type Statement } from '../postgres/statement-batch.ts'
-import type { Transaction } from '../postgres/transaction.ts'
 
-/**
- * Whether the deadline of a RELEASED intent has passed, by the database's clock. No deadline is set more than 32 seconds ahead (the
- * longest connector timeout and the margin), so one further ahead was set by a clock that ran ahead, and counts as passed.
- */
-export const deadlineHasPassed = `(i.deadline <= now() OR i.deadline > now() + interval '1 minute')`
-export const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
-
-/** With the place in the log of its authorization. */
-interface ExecutionIntentRow extends LogPosition {
-  readonly businessTransactionId: string
-  /** The nonce of the execution authorization, which this row consumes. */
-  readonly nonce: string
-  /** How long after the release it is in doubt if it is still RELEASED. The database adds it to its own time: our clock may be wrong. */
-  readonly inDoubtAfterMs: number
-}
-
-/**
- * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * @returns statements that fail with a unique violation (`taken`) where an intent exists already: then none of them is released
- */
-export const releaseIntents = overRows<ExecutionIntentRow>({
-  name: 'execution_intents_release',
-  text: `
-    INSERT INTO execution_intents ($columns) VALUES $rows`,
-  // Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
-  columns: {
-    business_transaction_id: ['uuid', (row) => row.businessTransactionId],
-    nonce: ['text', (row) => row.nonce],
-    state: ['text', () => 'RELEASED'],
-    deadline: [`integer * interval '1 ms' + statement_timestamp()`, (row) => row.inDoubtAfterMs],
-    ...columnsOf(positionColumns),
-  },
-})
-
-/** Sorted ids of intents by how they end, so that equal lists make equal statements. */
-interface EvidencedIntents {
-  readonly FINALIZED: readonly string[]
-  readonly ERRORED: readonly string[]
-}
-
-const closing = (state: keyof EvidencedIntents) => `
-  UPDATE execution_intents SET state = '${state}', closed_at = now()
-  WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
-  RETURNING business_transaction_id`
-const byId = { business_transaction_id: ['uuid', (id: string) => id] } as const
-
-const close = (state: keyof EvidencedIntents) =>
-  overRows<string, { id: string }>({
-    name: `execution_intents_close_${state.toLowerCase()}`,
-    text: closing(state),
-    columns: byId,
-    returns: { id: asText },
-  })
-const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
-
-/**
- * Ends released intents. An intent that is no longer RELEASED is left alone: its outcome is decided.
- * @returns the ids that this call closed
- */
-export async function closeIntents(transaction: Transaction, ends: EvidencedIntents): Promise<Set<string>> {
-  const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAs[state](ends[state]))
-  const closed = await transaction.run(statements)
-  return new Set(closed.flat().map(({ id }) => id))
-}
-
-const closeAll = (state: keyof EvidencedIntents) =>
-  overRows<string, { closed: string }>({
-    name: `execution_intents_close_all_${state.toLowerCase()}`,
-    text: `WITH closed AS (${closing(state)}) SELECT 1 / (count(*) = $size)::integer FROM closed`,
-    columns: byId,
-    returns: { closed: asText },
-  })
-const closeAllAs = { FINALIZED: closeAll('FINALIZED'), ERRORED: closeAll('ERRORED') }
-
-/** Ends released intents. @returns statements that divide by zero (`values`) where any of them is no longer RELEASED: then none of them ends */
-export function closeAllIntents(ends: EvidencedIntents): Statement<{ closed: string }>[] {
-  return (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAllAs[state](ends[state]))
-}
-
-/** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */
-export async function markInDoubt(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql.query({
-    name: 'execution_intents_mark_in_doubt',
-    text: `
-      UPDATE execution_intents SET deadline = least(deadline, now())
-      WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'`,
-    values: [ids],
-  })
-}
-
-/** Those of the ids that have an intent. */
-export async function findIntents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
-  const result = await sql.query<{ id: string }>({
-    name: 'execution_intents_find',
-    text: `
-      SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
-    values: [ids],
-  })
-  return new Set(result.rows.map(({ id }) => id))
-}
-
-/** An intent as it is shown, with what its transaction's row says of it. */
-export interface IntentRow {
-  readonly businessTransactionId: string
+/** The signed permission that released an execution, and what became of it. */
+export interface ExecutionIntent {
   readonly state: IntentState
   readonly inDoubt: boolean
-  readonly callerId: string
   /** ISO 8601, as `deadline` and `closedAt`. */
   readonly releasedAt: string
+  /** Of an open intent that of its batch, which decides; of a closed one what its transaction's row says, milliseconds earlier. */
   readonly deadline: string
-  /** The database's time where evidence closed it; the `at` of the signed transition where a human did. */
+  /** The time of the record where evidence closed it; the `at` of the signed transition where somebody's word did. */
   readonly closedAt: string | null
   readonly resolution: Resolution | null
-  /** Canonical text of the transaction. */
-  readonly transaction: string
   /** Canonical text of the signed execution authorization: the proof of RELEASED. */
   readonly authorization: string
-  /** JSON of a `FirstWord`. */
-  readonly firstWord: string | null
+  /** Oldest first. */
+  readonly transitions: readonly Sealed[]
 }
 
-const SHOWN = `
-  i.business_transaction_id AS "businessTransactionId", i.state, ${isInDoubt} AS "inDoubt", t.caller_id AS "callerId",
-  ${isoTime('t.created_at')} AS "releasedAt", ${isoTime('i.deadline')} AS deadline, ${isoTime('i.closed_at')} AS "closedAt",
-  i.resolution, t.body AS transaction,
-  t.execution_authorization AS "authorization", item.first_word AS "firstWord"`
-const WITH_TRANSACTION = `
-  JOIN business_transactions AS t
-    ON t.business_transaction_id = i.business_transaction_id AND t.execution_authorization IS NOT NULL`
+/** A stored transaction. */
+export interface IntendedTransaction {
+  readonly businessTransactionId: string
+  readonly callerId: string
+  /** Canonical text. */
+  readonly body: string
+  /** Null: nothing was released. */
+  readonly intent: ExecutionIntent | null
+}
 
-/** One intent; null when there is none or `callerId` (null: anyone) did not submit it. */
-export async function readIntent(sql: Sql, id: string, callerId: string | null): Promise<IntentRow | null> {
-  const result = await sql.query<IntentRow>({
+interface StoredIntent extends Omit<IntendedTransaction, 'intent'> {
+  readonly authorization: string | null
+  readonly releasedAt: string
+  /** Null where it was changed in the database. */
+  readonly deadline: string | null
+  readonly recordedAt: string | null
+  readonly errored: boolean | null
+  /** Null where the release before has not closed it. */
+  readonly stateBefore: IntentState | null
+  readonly closedBefore: string | null
+  readonly resolutionBefore: Resolution | null
+}
+
+/** On Citus the tables lie together; released_batches and intent_transitions do not, and are read on their own. */
+const STORED = `
+  t.business_transaction_id AS "businessTransactionId", t.caller_id AS "callerId", t.body, t.execution_authorization AS "authorization",
+  ${isoTime('t.created_at')} AS "releasedAt", ${isoTime('coalesce(t.deadline, b.deadline)')} AS deadline,
+  ${isoTime('r.created_at')} AS "recordedAt", r.errored, nullif(b.state, 'RELEASED') AS "stateBefore",
+  ${isoTime('b.closed_at')} AS "closedBefore", b.resolution AS "resolutionBefore"`
+const BESIDE = `
+  LEFT JOIN execution_intents_before AS b ON b.business_transaction_id = t.business_transaction_id
+  LEFT JOIN execution_evidence AS r ON r.business_transaction_id = t.business_transaction_id`
+
+/**
+ * Reads transactions with their intents.
+ * @param open those of them that are open, where that was read before
+ * @returns by id; none for an id that no transaction has
+ */
+export async function readIntents(
+  sql: Sql,
+  ids: readonly string[],
+  open?: ReadonlyMap<string, OpenIntent>,
+): Promise<Map<string, IntendedTransaction>> {
+  if (ids.length === 0) return new Map()
+  // First: what is taken out of its batch after this, has its record or its transition before this ends.
+  const released = open ?? (await findOpen(sql, ids))
+  const { rows } = await sql.query<StoredIntent>({
     name: 'execution_intents_read',
     text: `
-      SELECT ${SHOWN}
-      FROM execution_intents AS i ${WITH_TRANSACTION}
-      LEFT JOIN in_doubt_intents AS item ON item.business_transaction_id = i.business_transaction_id
-      WHERE i.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
-    values: [id, callerId],
+      SELECT ${STORED} FROM business_transactions AS t ${BESIDE}
+      WHERE t.business_transaction_id = ANY ($1::uuid[])`,
+    values: [ids],
   })
-  return result.rows[0] ?? null
+  const transitions = await readTransitions(sql, ids)
+  return new Map(
+    rows.map((row) => {
+      const { businessTransactionId: id, callerId, body } = row
+      const intent = intentOf(row, released.get(id), transitions.get(id) ?? [])
+      return [id, { businessTransactionId: id, callerId, body, intent }]
+    }),
+  )
+}
+
+function intentOf(
+  stored: StoredIntent,
+  open: OpenIntent | undefined,
+  transitions: readonly Sealed[],
+): ExecutionIntent | null {
+  const { authorization, releasedAt } = stored
+  if (authorization === null) return null
+  return {
+    ...standing(stored, open, transitions),
+    releasedAt,
+    deadline: open?.deadline ?? stored.deadline ?? releasedAt,
+    authorization,
+    transitions,
+  }
+}
+
+function standing(
+  { stateBefore, closedBefore, resolutionBefore, recordedAt, errored }: StoredIntent,
+  open: OpenIntent | undefined,
+  transitions: readonly Sealed[],
+): Pick<ExecutionIntent, 'state' | 'inDoubt' | 'closedAt' | 'resolution'> {
+  const released = { state: 'RELEASED', inDoubt: false, closedAt: null, resolution: null } as const
+  if (open !== undefined) return { ...released, inDoubt: open.inDoubt }
+  const ended = { inDoubt: false, resolution: null } as const
+  if (stateBefore !== null)
+    return { ...ended, state: stateBefore, closedAt: closedBefore, resolution: resolutionBefore }
+  const { to, at = null, resolution = null } = readTransition(transitions.at(-1))
+  if (to !== undefined) return { ...ended, state: to, closedAt: at, resolution }
+  if (recordedAt !== null)
+    return { ...ended, state: errored === true ? 'ERRORED' : 'FINALIZED', closedAt: recordedAt }
+  // A node of Citus shows a commit that the coordinator shows already only when it is back, and somebody may have changed what proves the end.
+  return released
+}
+
+interface Transition {
+  readonly to: IntentState
+  readonly at: string
+  readonly resolution?: Resolution
+}
+
+/** Empty where there is none, and where it was changed in the database until it cannot be read. */
+function readTransition(transition: Sealed | undefined): Partial<Transition> {
+  try {
+    const read = JSON.parse(transition?.body ?? '{}') as Transition
+    return intentStates.includes(read.to) ? read : {}
+  } catch {
+    return {}
+  }
+}
+
+/** A transaction that was released, with its intent. */
+export interface ReleasedTransaction extends IntendedTransaction {
+  readonly intent: ExecutionIntent
+  /** Undefined: nobody has stated an outcome. */
+  readonly firstWord: FirstWord | undefined
 }
 
 /** A page of intents in doubt, the newest first. Its cost grows with the intents in doubt, not with all executions. */
-export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<IntentRow>> {
-  return readPageOf(
+export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<ReleasedTransaction>> {
+  const { rows, next } = await readPageOf<StoredIntent & { firstWord: string | null }>(
     sql,
     {
       name: 'execution_intents_in_doubt',
@@ -162,139 +156,38 @@ export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<Inte
       time: 'noticed_at',
       id: 'business_transaction_id',
       bytes: 'octet_length(t.body) + octet_length(t.execution_authorization)',
-      columns: SHOWN,
+      columns: `${STORED}, item.first_word AS "firstWord"`,
       join: `
-        JOIN execution_intents AS i ON i.business_transaction_id = item.business_transaction_id AND ${isInDoubt}
-        ${WITH_TRANSACTION}`,
+        JOIN business_transactions AS t
+          ON t.business_transaction_id = item.business_transaction_id AND t.execution_authorization IS NOT NULL
+        ${BESIDE}`,
     },
     range,
   )
+  const ids = rows.map((row) => row.businessTransactionId)
+  const open = await findOpen(sql, ids)
+  const transitions = await readTransitions(sql, ids)
+  return {
+    next,
+    // What was closed since the last sweep is still noted.
+    rows: rows.flatMap((row) => {
+      const { businessTransactionId: id, callerId, body, firstWord } = row
+      const intent = intentOf(row, open.get(id), transitions.get(id) ?? [])
+      if (intent?.inDoubt !== true) return []
+      const word = firstWord === null ? undefined : (JSON.parse(firstWord) as FirstWord)
+      return [{ businessTransactionId: id, callerId, body, intent, firstWord: word }]
+    }),
+  }
 }
 
-/** An intent that its holder may close: locked, so that no other transaction closes it before this one ends. */
-export interface LockedIntent {
-  readonly state: IntentState
-  readonly inDoubt: boolean
-  readonly nonce: string
-  /** Null: released through `passGateway`, without a stored transaction. */
-  readonly callerId: string | null
-  /** The body of the transaction, null likewise. */
-  readonly body: string | null
-}
-
-/**
- * Locks an intent, and so waits for a transaction that is closing it.
- * @returns its state after that wait; null where no such intent exists
- */
-export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | null> {
-  const result = await sql.query<LockedIntent>({
-    name: 'execution_intents_lock',
+/** Those of the ids whose execution was released. */
+export async function findReleased(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'execution_intents_find',
     text: `
-      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce, t.caller_id AS "callerId", t.body
-      FROM execution_intents AS i
-      LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
-      WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE OF i`,
-    values: [id],
+      SELECT business_transaction_id AS id FROM business_transactions
+      WHERE business_transaction_id = ANY($1::uuid[]) AND execution_authorization IS NOT NULL`,
+    values: [ids],
   })
-  return result.rows[0] ?? null
-}
-
-/** How an intent ends by somebody's word. */
-interface IntentEnding {
-  readonly id: string
-  readonly state: IntentEnd
-  readonly resolution: Resolution | null
-  /** ISO 8601. */
-  readonly closedAt: string
-}
-
-/** @returns statements with a row for each that was still RELEASED, which is closed now */
-export function endIntents(endings: readonly IntentEnding[]): Statement<{ one: string }>[] {
-  return endings.map(({ id, state, resolution, closedAt }) => ({
-    name: 'execution_intents_end',
-    text: `
-      UPDATE execution_intents SET state = $2::text, resolution = $3::text, closed_at = $4::timestamptz
-      WHERE business_transaction_id = $1::uuid AND state = 'RELEASED' RETURNING 1`,
-    rows: [[id, state, resolution, closedAt]],
-    returns: { one: asText },
-  }))
-}
-
-/**
- * Intents in doubt that are not noted as such, in order of id and beginning behind `after`. Reads the index of RELEASED intents, so it
- * costs what is open, not what ever ran. Unnamed, so that it is planned with the sizes of today: a plan made while both indexes were
- * empty might read the primary key instead.
- */
-export async function findInDoubt(
-  sql: Sql,
-  { after, limit }: { after: string; limit: number },
-): Promise<string[]> {
-  const result = await sql.query<{ id: string }>({
-    text: `
-      SELECT i.business_transaction_id AS id
-      FROM execution_intents AS i
-      WHERE ${isInDoubt} AND i.business_transaction_id > $1::uuid
-        AND NOT EXISTS (SELECT FROM in_doubt_intents AS d WHERE d.business_transaction_id = i.business_transaction_id)
-      ORDER BY i.business_transaction_id LIMIT $2::integer`,
-    values: [after, limit],
-  })
-  return result.rows.map(({ id }) => id)
-}
-
-/** Data for the audit event of an in-doubt intent. Null columns: released through `passGateway`, without a stored transaction. */
-export interface DoubtedIntent {
-  readonly id: string
-  /** RFC 3339, UTC. */
-  readonly deadline: string
-  readonly callerId: string | null
-  readonly transaction: string | null
-  /** RFC 3339, UTC. */
-  readonly releasedAt: string | null
-}
-
-/**
- * Locks those that are still in doubt and not being closed at this moment: the others are left for another look. One statement
- * for each id, because Citus locks rows of one shard at a time; they travel together.
- */
-export async function lockInDoubt(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<DoubtedIntent[]> {
-  const locked = await transaction.run(
-    ids.map((id) => ({
-      name: 'execution_intents_lock_in_doubt',
-      text: `
-        SELECT i.business_transaction_id, ${isoTime('i.deadline')},
-          t.caller_id, t.body, ${isoTime('t.created_at')}
-        FROM execution_intents AS i
-        LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
-        WHERE i.business_transaction_id = $1::uuid AND ${isInDoubt}
-        FOR NO KEY UPDATE OF i SKIP LOCKED`,
-      rows: [[id]],
-      returns: {
-        id: asText,
-        deadline: asText,
-        callerId: asTextOrNull,
-        transaction: asTextOrNull,
-        releasedAt: asTextOrNull,
-      },
-    })),
-  )
-  return locked.flat()
-}
-
-/**
- * Throws when the table cannot be read and written by this role: GET /ready asks this (interface §4.1).
- *
- * @param id whose place is read; no row needs to have it
- */
-export async function checkIntentsUsable(sql: Sql, id: string): Promise<void> {
-  await findIntents(sql, [id])
-  const result = await sql.query<{ usable: boolean }>({
-    name: 'execution_intents_usable',
-    text: `
-      SELECT has_table_privilege('execution_intents', 'SELECT') AND has_table_privilege('execution_intents', 'INSERT')
-        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off' AS usable`,
-  })
-  if (result.rows[0]?.usable !== true) throw new Error('The execution-intents table is not writable.')
+  return new Set(rows.map(({ id }) => id))
 }

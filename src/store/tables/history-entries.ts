@@ -44,6 +44,7 @@ export function sumOfExecutions(
 ): Promise<number> {
   return total(sql, filter.parameter, {
     name: 'history_entries',
+    since: '$3',
     released: `
       SELECT business_transaction_id FROM history_entries
       WHERE caller_id = $1::text AND policy = $2::text AND released_at > $3::timestamptz
@@ -61,6 +62,7 @@ export function sumOfExecutions(
 export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: string }): Promise<number> {
   return total(sql, filter.parameter, {
     name: 'history_groups',
+    since: '$2',
     released: `
       SELECT business_transaction_id FROM history_groups
       WHERE group_hash = $1::text AND released_at > $2::timestamptz`,
@@ -68,22 +70,38 @@ export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: stri
   })
 }
 
-/** @param of.released selects the ids of what is counted, if it has or may have had its effect */
+/** What a transition says to have had no effect. The texts are canonical, and in a string of theirs each quote has a backslash. */
+const WITHOUT_EFFECT = `
+  SELECT DISTINCT business_transaction_id FROM intent_transitions
+  WHERE (strpos(body, '"resolution":"NOT_EXECUTED"') > 0 OR strpos(body, '"to":"ERRORED"') > 0)`
+
+/**
+ * @param of.released selects the ids of what is counted, if it has or may have had its effect
+ * @param of.since the parameter that says from when it is: an end is later than its release
+ */
 async function total(
   sql: Sql,
   parameter: readonly string[] | undefined,
-  of: { readonly name: string; readonly released: string; readonly values: readonly string[] },
+  of: {
+    readonly name: string
+    readonly released: string
+    readonly since: `$${number}`
+    readonly values: readonly string[]
+  },
 ): Promise<number> {
-  const { name, released, values } = of
+  const { name, released, since, values } = of
   const path = `($${values.length + 1}::text[])`
   const result = await sql.query<{ value: number }>({
     name: `${name}_${parameter === undefined ? 'count' : 'sum'}`,
     text: `
-      WITH released AS (${released})
+      WITH released AS (${released}), without_effect AS (${WITHOUT_EFFECT} AND at > ${since}::timestamptz)
       SELECT ${parameter === undefined ? 'count(*)' : TOTAL}::float8 AS value
-      FROM released JOIN execution_intents AS i USING (business_transaction_id)
+      FROM released LEFT JOIN without_effect USING (business_transaction_id)
+        LEFT JOIN execution_evidence AS r USING (business_transaction_id)
+        LEFT JOIN execution_intents_before AS b USING (business_transaction_id)
         ${parameter === undefined ? '' : `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${JSON_BODY} #> ${path} AS parameter) AS p`}
-      WHERE i.state IN ('PREPARED', 'RELEASED', 'FINALIZED') OR i.resolution = 'EXECUTED'`,
+      WHERE without_effect.business_transaction_id IS NULL AND r.errored IS NOT TRUE
+        AND b.state IS DISTINCT FROM 'ERRORED' AND b.resolution IS DISTINCT FROM 'NOT_EXECUTED'`,
     values: [...values, ...(parameter === undefined ? [] : [['intent', 'parameters', ...parameter]])],
   })
   return result.rows[0]?.value ?? 0

@@ -1,6 +1,7 @@
 // in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
 // audited once and listed in the order of noticing.
 import type { Resolution } from '../../formats/schemas/intent-states.ts'
+import { openIntents } from './released-batches.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
@@ -30,24 +31,15 @@ export async function noteInDoubt(
   return new Set(result.rows.map(({ id }) => id))
 }
 
-/**
- * Deletes the notes of intents that are no longer RELEASED. OFFSET 0 keeps the look-up of each by its key: joined freely, a planner without
- * statistics of this small table may read all intents instead.
- * @returns how many, at most `limit`
- */
-export async function forgetClosed(sql: Sql, limit: number): Promise<number> {
-  const result = await sql.query({
-    name: 'in_doubt_intents_forget',
-    text: `
-      DELETE FROM in_doubt_intents WHERE business_transaction_id = ANY(ARRAY(
-        SELECT d.business_transaction_id FROM in_doubt_intents AS d CROSS JOIN LATERAL (
-          SELECT i.state FROM execution_intents AS i
-          WHERE i.business_transaction_id = d.business_transaction_id OFFSET 0
-        ) AS intent
-        WHERE intent.state <> 'RELEASED' LIMIT $1::integer))`,
-    values: [limit],
-  })
-  return result.rowCount ?? 0
+/** Deletes the notes of intents that are no longer open. */
+export async function forgetClosed(sql: Sql): Promise<void> {
+  const { rows } = await sql.query<{ id: string }>(`
+    SELECT business_transaction_id AS id FROM in_doubt_intents EXCEPT SELECT i.id FROM ${openIntents}`)
+  if (rows.length > 0)
+    await forget(
+      sql,
+      rows.map(({ id }) => id),
+    )
 }
 
 /** How many are noted, `max` at most: for the metrics, which may be a sweep behind. */

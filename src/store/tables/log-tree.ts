@@ -29,18 +29,23 @@ export async function findLogPosition(
   return rows.map(({ batch, ordinal }) => ({ logBatch: batch, logOrdinal: ordinal }))[0]
 }
 
-function finding({ table, key: [key, cast], owner, numbered }: ArtifactTable): string {
+function finding({ table, key: [key, cast], owner, numbered, where = 'true' }: ArtifactTable): string {
   const { column, of, by } = owner ?? {}
-  const joined = of === undefined ? '' : ` JOIN ${of} AS owner USING (${by})`
+  const joined = of === undefined ? '' : ` JOIN ${of} AS t USING (${by})`
   // The entry of some kinds belongs to no caller.
-  const caller = column === undefined ? 'NULL' : `${of === undefined ? 'evidence' : 'owner'}.${column}`
+  const caller = column === undefined ? 'NULL' : `${of === undefined ? 'c' : 't'}.${column}`
   return `
-    SELECT evidence.log_batch AS batch, evidence.log_ordinal AS ordinal FROM ${table} AS evidence${joined}
-    WHERE evidence.${key} = $1::${cast} AND ($2::text IS NULL OR ${caller} = $2::text)
-    ${numbered === true ? 'ORDER BY evidence.ordinal DESC LIMIT 1' : ''}`
+    SELECT c.log_batch AS batch, c.log_ordinal AS ordinal FROM ${table} AS c${joined}
+    WHERE c.${key} = $1::${cast} AND ($2::text IS NULL OR ${caller} = $2::text) AND ${where}
+    ${numbered === true ? 'ORDER BY c.ordinal DESC LIMIT 1' : ''}`
 }
 
-const FIND = new Map(artifactTables.map((table) => [table.kind, finding(table)]))
+const FIND = new Map(
+  Array.from(
+    Map.groupBy(artifactTables, ({ kind }) => kind),
+    ([kind, tables]) => [kind, tables.map(finding).join('UNION ALL')],
+  ),
+)
 
 /** An entry and its path, from the leaf up. */
 export interface EntryWithPath {

@@ -16,6 +16,8 @@ const evidenceColumns = {
   verification: 'text',
   receipt: 'text',
   ...positionColumns,
+  /** How its intent ended: ERRORED, or FINALIZED. */
+  errored: 'boolean',
 } as const
 
 const insertEvidence = rowsInto('execution_evidence', evidenceColumns)

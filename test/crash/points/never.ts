@@ -9,21 +9,19 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'The answer of a message is lost, an id is taken, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     [
       'src/store/tables/business-transactions.ts:readAuthorization:1',
-      'src/store/tables/execution-intents.ts:closeIntents:1',
-      'workers/execute/claim.ts:asLost:1',
+      'workers/execute/claim.ts:wasClaimed:1',
       'workers/execute/claim.ts:claimInOneMessage:2',
       'workers/execute/claim.ts:claimInOneMessage:3',
-      'workers/execute/store/commit.ts:commitApart:1',
+      'workers/execute/claim.ts:claimInOneMessage:4',
+      'src/store/tables/released-batches.ts:lockOpen:2',
       'workers/execute/store/commit.ts:commitApart:2',
       'workers/execute/store/commit.ts:commitApart:4',
       'workers/execute/store/commit.ts:lateEvents:1',
-      'workers/execute/store/commit.ts:storedBefore:1',
     ],
 
   'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
     'workers/execute/store/commit.ts:commitApart:3',
-    'workers/execute/store/commit.ts:mustBeVisible:1',
-    'src/store/tables/execution-intents.ts:findIntents:1',
+    'workers/execute/store/commit.ts:mustHaveEnded:1',
   ],
 
   'The database is there and refuses evidence, so that a store is tried and rolled back: test/http/evidence-refused.test.ts.':
@@ -58,12 +56,11 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/store/tables/approvals.ts:listApprovals:1',
       'src/store/tables/approvals.ts:readApproval:1',
       'src/store/tables/business-transactions.ts:readTransaction:1',
-      'src/store/tables/execution-intents.ts:checkIntentsUsable:1',
-      'src/store/tables/execution-intents.ts:checkIntentsUsable:2',
-      'src/store/tables/execution-intents.ts:findInDoubt:1',
-      'src/store/tables/execution-intents.ts:lockInDoubt:1',
-      'src/store/tables/execution-intents.ts:lockIntent:1',
-      'src/store/tables/execution-intents.ts:readIntent:1',
+      'src/store/tables/released-batches.ts:checkReleasable:1',
+      'src/store/tables/released-batches.ts:checkReleasable:2',
+      'src/store/tables/released-batches.ts:findInDoubt:1',
+      'src/store/tables/released-batches.ts:findOpen:1',
+      'src/store/tables/released-batches.ts:lockFree:1',
       'src/store/postgres/transaction.ts:inSnapshot:1',
     ],
 }

@@ -86,8 +86,8 @@ async function claimOne(
   const gated = gateAlone(authorizeAlone(concluded, key), { ...thread, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const [notClaimed] = await claimTogether(tx, [gated], { ...thread, now })
-  if (notClaimed !== undefined) return notClaimed
+  const [claimed] = await claimTogether(tx, [gated], { ...thread, now })
+  if (claimed instanceof Failure) return claimed
   if (gated.outcome !== 'approved') return gated.failure
   const used = await consumeApprovals(tx, {
     ids: consumes.map(({ approvalId }) => approvalId),
@@ -99,5 +99,5 @@ async function claimOne(
   // Cannot be, under the lock; if it is, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
   if (ended !== requests.length) throw new Error('an approval request was closed')
-  return released(gated)
+  return released(gated, claimed!)
 }

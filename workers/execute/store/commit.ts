@@ -2,8 +2,9 @@
 import { sealedText, type Sealed } from '../../../src/store/tables/sealed.ts'
 import { insertBatchSignatures } from '../../../src/store/tables/batch-signatures.ts'
 import { findAuditEvents, type AuditEventRow } from '../../../src/store/tables/audit-events.ts'
-import { closeAllIntents, closeIntents, findIntents } from '../../../src/store/tables/execution-intents.ts'
+import { readTransitions } from '../../../src/store/tables/intent-transitions.ts'
 import type { LogEntries, QueuedEntry } from '../../../src/store/tables/log-queue.ts'
+import { lockOpen, takeOutAll, type ReleasedBatch } from '../../../src/store/tables/released-batches.ts'
 import { classify, isOfRows } from '../../../src/store/postgres/sql-errors.ts'
 import type { Sql } from '../../../src/store/postgres/sql.ts'
 import { inOneMessage, inTransaction, type Transaction } from '../../../src/store/postgres/transaction.ts'
@@ -26,6 +27,8 @@ export interface Evidence {
   readonly callerId: string
   /** ISO 8601. */
   readonly createdAt: string
+  /** As it was released. */
+  readonly batch: ReleasedBatch
   readonly end: 'FINALIZED' | 'ERRORED'
   readonly record: Sealed
   readonly copies: Copies
@@ -45,6 +48,7 @@ export function evidenceOf(execution: ReceiptedExecution, lateEventId: string): 
     businessTransactionId: id,
     callerId: execution.request.caller.callerId,
     createdAt: execution.recordCreatedAt,
+    batch: execution.batch,
     end,
     record: execution.record,
     copies: {
@@ -64,8 +68,8 @@ export type NotStored =
   | { readonly kind: 'intent closed'; readonly cause: string }
   /** The database is away: it may take the evidence later. */
   | { readonly kind: 'unavailable'; readonly cause: unknown }
-  /** The claim has committed, and the database does not show its intent yet. */
-  | { readonly kind: 'intent not visible'; readonly cause: unknown }
+  /** The intent is closed, and the database does not show yet how. */
+  | { readonly kind: 'end not visible'; readonly cause: unknown }
   /** The database refuses evidence whatever its values are: it may take it once it is repaired. */
   | { readonly kind: 'refused'; readonly sqlState: string; readonly cause: unknown }
   /** Anything else, such as a value that its column does not take: another attempt would fail too. */
@@ -109,27 +113,29 @@ function whyNotStored(error: unknown): NotStored {
     case 'taken':
     case 'values':
     case 'none':
-      return { kind: error instanceof IntentNotVisible ? 'intent not visible' : 'unstorable', cause: error }
+      return { kind: error instanceof EndNotVisible ? 'end not visible' : 'unstorable', cause: error }
     default:
       return trouble satisfies never
   }
 }
 
-class IntentNotVisible extends Error {
-  override readonly name = 'IntentNotVisible'
+class EndNotVisible extends Error {
+  override readonly name = 'EndNotVisible'
 }
 
 /**
- * A node of Citus that ends in the moment of a commit shows its rows only when it is back and Citus has finished that commit
- * (`citus.recover_2pc_interval`). Until then the intent is not closed.
+ * What is open no more has a transition or a record. But a node of Citus that ends in the moment of a commit shows its rows only when it is
+ * back and Citus has finished that commit (`citus.recover_2pc_interval`): it may be an attempt of ours, whose answer was lost.
+ * @param recorded those that have a record
  */
-async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<void> {
-  if (evidence.length === 0) return
-  const visible = await findIntents(
-    sql,
-    evidence.map((item) => item.businessTransactionId),
-  )
-  if (visible.size < evidence.length) throw new IntentNotVisible('the execution intent is not visible yet')
+async function mustHaveEnded(
+  evidence: readonly Evidence[],
+  recorded: ReadonlyMap<string, unknown>,
+  sql: Sql,
+): Promise<void> {
+  const others = evidence.map(idOf).filter((id) => !recorded.has(id))
+  const transitioned = await readTransitions(sql, others)
+  if (transitioned.size < others.length) throw new EndNotVisible('how the intent ended is not visible yet')
 }
 
 type Again = <T>(work: () => Promise<T>) => Promise<T>
@@ -146,7 +152,7 @@ async function commitTogether(
 ): Promise<(NotStored | undefined)[]> {
   const entries = tools.startLogEntries()
   const failure = await inOneMessage(tools.pool, [
-    ...closeAllIntents(idsByEnd(evidence)),
+    ...takeOutAll(endedTogether(evidence)),
     ...storeEvidence(rowsOf(evidence, entries)),
     ...entries.statements(),
   ])
@@ -161,17 +167,19 @@ function commitApart(
 ): Promise<(NotStored | undefined)[]> {
   return inTransaction(pool, async (tx) => {
     const entries = startLogEntries()
-    const closed = await close(evidence, tx)
-    const others = evidence.filter((item) => !closed.has(idOf(item)))
-    const ours = evidence.filter((item) => closed.has(idOf(item)))
-    tx.runLast(storeEvidence(rowsOf(ours, entries)))
+    // The transaction that takes an intent out of its batch decides its outcome, and later ones find it closed.
+    const { open, takeOut } = await lockOpen(tx, evidence.map(idOf))
+    const others = evidence.filter((item) => !open.has(idOf(item)))
+    const ours = evidence.filter((item) => open.has(idOf(item)))
+    tx.runLast([...takeOut(ours.map(idOf)), ...storeEvidence(rowsOf(ours, entries))])
     if (others.length === 0) {
       tx.runLast(entries.statements())
       return evidence.map(() => undefined)
     }
-    const stored = await storedBefore(others, tx)
-    const unstored = others.filter((item) => !stored.has(idOf(item)))
-    await mustBeVisible(unstored, tx)
+    const bodies = await readRecordBodies(tx, others.map(idOf))
+    // A retry after a commit whose answer was lost finds its own record: that is success.
+    const unstored = others.filter((item) => bodies.get(idOf(item)) !== item.record.body)
+    await mustHaveEnded(unstored, bodies, tx)
     const events = await lateEvents(unstored, tx, key)
     tx.runLast(auditAndLog(events, entries))
     return evidence.map((item) => (unstored.includes(item) ? INTENT_CLOSED : undefined))
@@ -190,14 +198,17 @@ export async function whyNotStorable(
   const rolledBack = new Error('rolled back')
   try {
     return await inTransaction(pool, async (tx) => {
-      await closeIntents(tx, { FINALIZED: [id], ERRORED: [] })
+      const { takeOut } = await lockOpen(tx, [id])
       const entries = startLogEntries()
       const texts = { body: '', seal: '', verification: '', receipt: '' }
       const place = entries.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} }))
       const at = clock().toISOString()
       await tx.run([
+        ...takeOut([id]),
         ...insertBatchSignatures([{ batch: newId(), value: '' }]),
-        ...storeEvidence([{ businessTransactionId: id, callerId: '', createdAt: at, ...texts, ...place }]),
+        ...storeEvidence([
+          { businessTransactionId: id, callerId: '', createdAt: at, ...texts, ...place, errored: false },
+        ]),
         ...entries.statements(),
       ])
       throw rolledBack
@@ -240,15 +251,10 @@ function lateEvent(
   )
 }
 
-/** Closes the intents first, which locks them: the transaction that finds one still RELEASED decides its outcome, and later ones find none. */
-function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<string>> {
-  return closeIntents(tx, idsByEnd(evidence))
-}
-
-function idsByEnd(evidence: readonly Evidence[]) {
-  const ids = (state: Evidence['end']) =>
-    evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
-  return { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') }
+/** The evidence by the batches that it was released in. */
+function endedTogether(evidence: readonly Evidence[]) {
+  const ended = Map.groupBy(evidence, ({ batch }) => batch)
+  return Array.from(ended, ([batch, items]) => ({ ...batch, ended: items.map(idOf) }))
 }
 
 function rowsOf(evidence: readonly Evidence[], entries: LogEntries) {
@@ -260,16 +266,9 @@ function rowsOf(evidence: readonly Evidence[], entries: LogEntries) {
     seal: record.seal,
     verification: item.verification,
     receipt: item.receipt,
+    errored: item.end === 'ERRORED',
     ...entries.add(() => item.logEntry),
   }))
-}
-
-/** A retry after a commit whose answer was lost finds its own record: that is success. */
-async function storedBefore(evidence: readonly Evidence[], sql: Sql): Promise<Set<string>> {
-  const ids = evidence.map((item) => item.businessTransactionId)
-  const bodies = await readRecordBodies(sql, ids)
-  const ours = evidence.filter((item) => bodies.get(item.businessTransactionId) === item.record.body)
-  return new Set(ours.map((item) => item.businessTransactionId))
 }
 
 function idOf({ businessTransactionId }: Evidence): string {

@@ -1,6 +1,7 @@
 // After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
 import type { Pool } from 'pg'
-import { markInDoubt } from '../../../src/store/tables/execution-intents.ts'
+import { inTransaction } from '../../../src/store/postgres/transaction.ts'
+import { markInDoubt } from '../../../src/store/tables/released-batches.ts'
 import { within } from '../../../src/core/threads/within.ts'
 import type { Performed } from '../perform.ts'
 
@@ -10,6 +11,7 @@ const NOTED_MS_MAX = 250
 /** Best effort: if the database is away or slow, the deadline passes anyway, and the answer is the same. */
 export async function putInDoubt(performed: readonly Performed[], pool: Pool): Promise<void> {
   if (performed.length === 0) return
-  const ids = performed.map((item) => item.transaction.businessTransactionId).toSorted()
-  await within(NOTED_MS_MAX, markInDoubt(pool, ids), undefined).catch(() => undefined)
+  const ids = performed.map((item) => item.transaction.businessTransactionId)
+  const marked = inTransaction(pool, (tx) => markInDoubt(tx, ids))
+  await within(NOTED_MS_MAX, marked, undefined).catch(() => undefined)
 }

@@ -110,7 +110,7 @@ export function openPendingEvidence({
 /** Evidence that no later attempt would store is not pending. */
 const MAY_BE_STORED_LATER: Readonly<Record<NotStored['kind'], boolean>> = {
   unavailable: true,
-  'intent not visible': true,
+  'end not visible': true,
   refused: true,
   'intent closed': false,
   unstorable: false,
