@@ -44,7 +44,9 @@ SELECT e.business_transaction_id, e.caller_id, e.created_at,
     coalesce((
       SELECT octet_length(t.body) + coalesce(octet_length(t.execution_authorization), 4) - 8
       FROM business_transactions AS t WHERE t.business_transaction_id = e.business_transaction_id), 0)
-  ELSE 0 END AS body_bytes
+  ELSE 0 END AS body_bytes,
+  -- The first of each. Null in rows from before.
+  e.verification, e.receipt
 FROM execution_evidence AS e;
 
 CREATE VIEW verifications AS

@@ -15,5 +15,10 @@ export const distributed: ReadonlyMap<string, string> = new Map(
   ),
 )
 
+/** The tables of the coordinator that Citus knows of. */
+export const known: ReadonlySet<string> = new Set(
+  Array.from(CITUS_SQL.matchAll(/citus_add_local_table_to_metadata\('(\w+)'\)/g), ([, table = '']) => table),
+)
+
 /** The tables that stay on the coordinator. */
 export const local = Array.from(CITUS_SQL.matchAll(/^-- local (\w+)/gm), ([, name = '']) => name)

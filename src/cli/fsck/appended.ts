@@ -4,6 +4,7 @@ import { mustHold } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { withSharedSignatures } from '../../store/tables/batch-signatures.ts'
 import { lazyMembers, checkOf, type SelectedRow } from './check.ts'
+import type { Tools } from './tools.ts'
 
 /** An appended artifact, and the stored parts of its record. */
 const appended = {
@@ -58,24 +59,43 @@ export const verifications = checkOf({
   ],
 })
 
+/** A receipt, and the body of the verification that it names; null where none has that id. */
+interface Receipt extends SelectedRow<typeof appended> {
+  readonly verification: string | null
+}
+
+/** By text, not as JSON: a body that was damaged would end the run. */
+const VERIFICATION_ID = '"verificationId":"[0-9a-f-]{36}"'
+
+async function withVerifications(
+  rows: readonly SelectedRow<typeof appended>[],
+  { sql }: Tools,
+): Promise<readonly Receipt[]> {
+  const names = rows.map(({ body }) => new RegExp(VERIFICATION_ID).exec(body)?.[0] ?? '')
+  const found = await sql.query<{ id: string; name: string; body: string }>({
+    text: `
+      SELECT business_transaction_id AS id, name, body
+      FROM (SELECT business_transaction_id, substring(body from $3::text) AS name, body FROM verifications) AS v
+      WHERE business_transaction_id = ANY ($1::uuid[]) AND name = ANY ($2::text[])`,
+    values: [rows.map(({ id }) => id), names, VERIFICATION_ID],
+  })
+  const byName = new Map(found.rows.map(({ id, name, body }) => [`${id} ${name}`, body]))
+  const bodies = await withSharedSignatures(
+    sql,
+    rows.map(({ body }) => body),
+  )
+  return rows.map((row, i) => ({
+    ...row,
+    body: bodies[i] as string,
+    verification: byName.get(`${row.id} ${names[i]}`) ?? null,
+  }))
+}
+
 export const receipts = checkOf({
   table: 'receipts',
-  // The verification that it names is found by text, not as JSON: a body that was damaged would end the run.
-  columns: { ...appended, verification: ['text?', 'v.body'] },
-  joins: `
-    ${JOIN_RECORD}
-    LEFT JOIN LATERAL (
-      SELECT v.body FROM verifications AS v
-      WHERE v.business_transaction_id = c.business_transaction_id
-        AND strpos(v.body, substring(c.body from '"verificationId":"[0-9a-f-]{36}"')) > 0 LIMIT 1
-    ) AS v ON true`,
-  async complete(rows, { sql }) {
-    const bodies = await withSharedSignatures(
-      sql,
-      rows.map(({ body }) => body),
-    )
-    return rows.map((row, i) => ({ ...row, body: bodies[i] as string }))
-  },
+  columns: appended,
+  joins: JOIN_RECORD,
+  complete: withVerifications,
   read: (row) => ({ ...row, members: lazyMembers(row.body, 'receipts') }),
   rules: [
     ['names another transaction', ({ id, members }) => members()['businessTransactionId'] === id],

@@ -82,8 +82,12 @@ export const APPENDED_MAX = { verifications: 10_000, receipts: 1_000 } as const
 
 export type AppendedTable = 'verifications' | 'receipts'
 
+/** SQL of the first verification or receipt of a record `item`. */
+const firstOf = { verifications: 'item.verification', receipts: 'item.receipt' } as const
+
+// Of the tables below the views: Citus would copy all that a view unites to the coordinator for each page.
 const newestOf = (table: AppendedTable) => `
-  SELECT a.body, a.ordinal FROM ${table} AS a
+  SELECT a.body, a.ordinal FROM appended_${table} AS a
   WHERE a.business_transaction_id = item.business_transaction_id ORDER BY a.ordinal DESC LIMIT ${SHOWN_MAX}`
 
 /**
@@ -91,11 +95,13 @@ const newestOf = (table: AppendedTable) => `
  * ordinal is the count, because ordinals go from 1 without a gap.
  */
 const shownOf = (table: AppendedTable) => `
-  (SELECT max(newest.ordinal) || ':' || string_agg(newest.body, ',' ORDER BY newest.ordinal)
+  (SELECT coalesce(max(newest.ordinal), 1) || ':' || nullif(concat_ws(',', CASE WHEN count(*) < ${SHOWN_MAX} THEN ${firstOf[table]} END,
+      string_agg(newest.body, ',' ORDER BY newest.ordinal)), '')
     FROM (${newestOf(table)}) AS newest) AS ${table}`
 
+/** At least the bytes of what `shownOf` shows. */
 const bytesOf = (table: AppendedTable) => `
-  coalesce((SELECT sum(${wholeBytes('newest.body')}) FROM (${newestOf(table)}) AS newest), 0)`
+  coalesce(${wholeBytes(firstOf[table])}, 0) + coalesce((SELECT sum(${wholeBytes('newest.body')}) FROM (${newestOf(table)}) AS newest), 0)`
 
 const WHOLE = `item.body, item.seal, ${shownOf('verifications')}, ${shownOf('receipts')}`
 
