@@ -232,9 +232,9 @@ describe('what is so at the moment', () => {
   test('executions in doubt are counted within seconds', async () => {
     expect(await doubts()).toBe(0)
     const id = randomUUID()
-    await database.pool.query('INSERT INTO in_doubt_intents VALUES ($1, now())', [id])
+    await database.pool.query('INSERT INTO released_batches VALUES ($1, ARRAY[$1::uuid], now())', [id])
     await until(async () => (await doubts()) === 1, 'the doubt')
-    await database.pool.query('DELETE FROM in_doubt_intents WHERE business_transaction_id = $1', [id])
+    await database.pool.query('DELETE FROM released_batches WHERE batch = $1', [id])
     await until(async () => (await doubts()) === 0, 'the doubt to be gone')
   })
 
