@@ -115,6 +115,7 @@ export function businessTransactionHash(transaction: AuthorizedTransaction, para
  * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. The pipeline takes the
  * same two apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `claim` call the same functions.
  *
+ * @param pool as `openPool` makes it: a stricter isolation level than its own ends all but one of several at once by an error
  * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once
  */
