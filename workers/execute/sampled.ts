@@ -17,7 +17,7 @@ interface BatchCheck<In, Out> {
   readonly holds: (checked: Out) => boolean
   /** The items whose bytes are what their batch and their parts make, provided that `sample` was checked whole. */
   readonly made: (items: readonly In[], sample: In) => ReadonlySet<In>
-  /** What comparing bytes leaves to check. */
+  /** Checks what comparing bytes leaves open. */
   readonly rest: (item: In) => Out | Failure
 }
 

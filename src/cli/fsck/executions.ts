@@ -44,7 +44,7 @@ const columns = {
   receiptsDue: ['integer', 'receipts.due'],
 } as const
 
-// Of the tables below the views: Citus would copy all that a view unites to the coordinator.
+// They are counted in the tables below the views: Citus would copy all that a view unites to the coordinator.
 const numbers = (name: 'verifications' | 'receipts', first: 'e.verification' | 'e.receipt') => `
   LEFT JOIN LATERAL (
     SELECT count(*) + (${first} IS NOT NULL)::integer AS count,

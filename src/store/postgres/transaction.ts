@@ -36,7 +36,7 @@ export async function inOneMessage(
     client.release()
     return undefined
   } catch (error) {
-    // Whoever uses the connection next is served behind the ROLLBACK, and does not wait for it.
+    // The next user of the connection is served behind the ROLLBACK, and does not wait for it.
     const rollback = isOfRows(error) ? sendStatements(client, [ROLLBACK]) : undefined
     rollback?.catch(() => undefined)
     client.release(rollback === undefined)

@@ -15,7 +15,7 @@ export interface ExecutionIntent {
   readonly inDoubt: boolean
   /** ISO 8601, as `deadline` and `closedAt`. */
   readonly releasedAt: string
-  /** Of an open intent that of its batch, which decides; of a closed one what its transaction's row says, milliseconds earlier. */
+  /** That of its batch, which decides, while it is open; afterwards that of its transaction's row, milliseconds earlier. */
   readonly deadline: string
   /** The time of the record where evidence closed it; the `at` of the signed transition where somebody's word did. */
   readonly closedAt: string | null
@@ -169,7 +169,7 @@ export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<Rele
   const transitions = await readTransitions(sql, ids)
   return {
     next,
-    // What was closed since the last sweep is still noted.
+    // An intent that was closed since the last sweep is still noted.
     rows: rows.flatMap((row) => {
       const { businessTransactionId: id, callerId, body, firstWord } = row
       const intent = intentOf(row, open.get(id), transitions.get(id) ?? [])

@@ -70,7 +70,7 @@ export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: stri
   })
 }
 
-/** What a transition says to have had no effect. The texts are canonical, and in a string of theirs each quote has a backslash. */
+/** SQL that finds the transitions which say that nothing was executed. The texts are canonical, and in a string of theirs each quote has a backslash. */
 const WITHOUT_EFFECT = `
   SELECT DISTINCT business_transaction_id FROM intent_transitions
   WHERE (strpos(body, '"resolution":"NOT_EXECUTED"') > 0 OR strpos(body, '"to":"ERRORED"') > 0)`

@@ -134,7 +134,7 @@ export async function lockOpen(transaction: Transaction, ids: readonly string[])
   const batches = await lockThose(ids)
   const found = new Set(batches.flatMap((batch) => batch.ids))
   const others = ids.filter((id) => !found.has(id))
-  // Whoever was waited for may have moved some to a batch of their own (`markInDoubt`), which that statement did not see.
+  // The one that was waited for may have moved some to a batch of their own (`markInDoubt`), which that statement did not see.
   if (others.length > 0) batches.push(...(await lockThose(others)))
   return lockedBatches(batches, ids)
 }

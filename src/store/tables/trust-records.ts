@@ -85,7 +85,7 @@ export type AppendedTable = 'verifications' | 'receipts'
 /** SQL of the first verification or receipt of a record `item`. */
 const firstOf = { verifications: 'item.verification', receipts: 'item.receipt' } as const
 
-// Of the tables below the views: Citus would copy all that a view unites to the coordinator for each page.
+// These read the tables below the views: Citus would copy all that a view unites to the coordinator for each page.
 const newestOf = (table: AppendedTable) => `
   SELECT a.body, a.ordinal FROM appended_${table} AS a
   WHERE a.business_transaction_id = item.business_transaction_id ORDER BY a.ordinal DESC LIMIT ${SHOWN_MAX}`
