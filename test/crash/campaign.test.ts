@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers/callers.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
@@ -114,18 +115,29 @@ const killService = async ({ process: child }: TestService): Promise<void> => {
   child.kill('SIGKILL')
   await once(child, 'exit')
 }
-const killPostmaster = (dataDir: string) => process.kill(postmasterPid(dataDir), 'SIGKILL')
 /** One that is just executing a transaction: the postmaster ends all others, because it does not trust its memory any more. */
 const killBackend = (dataDir: string) =>
-  look(dataDir, async (pool) => {
-    const pid = await until(async () => {
-      const { rows } = await pool.query<{ pid: number }>(
+  until(async () => {
+    const busy = await readIfThere(dataDir, (pool) =>
+      pool.query<{ pid: number }>(
         `SELECT pid FROM pg_stat_activity WHERE application_name = 'countersign' AND state <> 'idle' LIMIT 1`,
-      )
-      return rows[0]?.pid
-    }, 'a busy backend')
-    process.kill(pid, 'SIGKILL')
-  })
+      ),
+    )
+    return busy?.rows[0] !== undefined && isKilled(busy.rows[0].pid)
+  }, 'a busy backend')
+
+/** Undefined while the database recovers from the kill before. */
+const readIfThere = <T>(dataDir: string, read: (pool: Pool) => Promise<T>): Promise<T | undefined> =>
+  look(dataDir, read).catch(() => undefined)
+
+/** A backend may have ended by itself since it was seen. */
+function isKilled(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
+}
 
 interface Running {
   readonly service: TestService
@@ -140,12 +152,17 @@ const kills: Readonly<Record<string, (running: Running) => Promise<boolean>>> = 
     return false
   },
   async database({ dataDir, service }) {
-    killPostmaster(dataDir)
+    const killed = postmasterPid(dataDir)
+    process.kill(killed, 'SIGKILL')
+    await until(async () => {
+      const now = await readIfThere(dataDir, async () => postmasterPid(dataDir))
+      return now !== undefined && now !== killed
+    }, 'another postmaster')
     await untilReady(service)
     return true
   },
   async both({ dataDir, service }) {
-    killPostmaster(dataDir)
+    process.kill(postmasterPid(dataDir), 'SIGKILL')
     await killService(service)
     return false
   },
@@ -156,11 +173,8 @@ const kills: Readonly<Record<string, (running: Running) => Promise<boolean>>> = 
   },
 }
 
-/** The service has seen that its database was gone, and then that it is back. */
-async function untilReady(service: TestService): Promise<void> {
-  for (const status of [503, 200])
-    await until(async () => (await service.get('/ready')).status === status, `GET /ready to answer ${status}`)
-}
+const untilReady = (service: TestService) =>
+  until(async () => (await service.get('/ready')).status === 200, 'GET /ready to answer 200')
 
 // proves fault: kill -9 of the service under load
 // proves fault: kill -9 of the postmaster
