@@ -9,9 +9,9 @@ import { PROVIDER } from './service.ts'
 import { transactionBody } from './transaction.ts'
 
 /** More than the deliveries of a run: what comes after them would close nothing. */
+const INTENTS = 20_000
 /** So many are released together. */
 const BATCH = 64
-const INTENTS = 20_000
 
 /** The amount is that of the bench's executions. */
 const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"payout.processed","contains":["payout"],"payload":{"payout":{"entity":{"id":"pout_{{0}}","entity":"payout","fund_account_id":"fa_IaFmNYqHDzVwOZ","amount":42,"currency":"EUR","notes":{"business_transaction_id":"{{next}}"},"fees":590,"tax":90,"status":"processed","purpose":"payout","utr":"201812201321016","mode":"IMPS","reference_id":"invoice-118","narration":"Acme Fund Transfer","failure_reason":null,"created_at":1648742400}}},"created_at":1648742460}`

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readIntents } from '../src/store/tables/execution-intents.ts'
 import { inTransaction } from '../src/store/postgres/transaction.ts'
 import { insertTransitions } from '../src/store/tables/intent-transitions.ts'
+import { unlogged } from '../src/store/tables/log-queue.ts'
 import { findOpen, lockOpen } from '../src/store/tables/released-batches.ts'
 import type { TestDatabase } from './database.ts'
 
@@ -35,6 +36,13 @@ export async function putInDoubt(
     await database.pool.query(`DELETE FROM ${table} WHERE business_transaction_id = $1::uuid`, [id])
 }
 
+/** The row of a transition that nobody signed. @param members in the order of their names, as its canonical text has them */
+export function aTransitionRow(id: string, members: object) {
+  const at = new Date().toISOString()
+  const body = JSON.stringify({ at, ...members })
+  return { transitionId: randomUUID(), businessTransactionId: id, at, body, seal: '{}', ...unlogged }
+}
+
 /**
  * Closes an open intent by somebody's word, with a transition that is not signed.
  * @returns a function that takes it back
@@ -43,24 +51,15 @@ export async function closeBySomebody(
   { pool }: Pick<TestDatabase, 'pool'>,
   id: string,
 ): Promise<() => Promise<void>> {
-  const at = new Date().toISOString()
-  const transitionId = randomUUID()
-  const body = JSON.stringify({ at, resolution: 'EXECUTED', to: 'RESOLVED' })
+  const transition = aTransitionRow(id, { resolution: 'EXECUTED', to: 'RESOLVED' })
   await inTransaction(pool, async (tx) => {
     const { takeOut } = await lockOpen(tx, [id])
-    const row = {
-      transitionId,
-      businessTransactionId: id,
-      at,
-      body,
-      seal: '{}',
-      logBatch: null,
-      logOrdinal: null,
-    }
-    await tx.run([...takeOut([id]), ...insertTransitions([row])])
+    await tx.run([...takeOut([id]), ...insertTransitions([transition])])
   })
   return async () => {
-    await pool.query('DELETE FROM intent_transitions WHERE transition_id = $1::uuid', [transitionId])
+    await pool.query('DELETE FROM intent_transitions WHERE transition_id = $1::uuid', [
+      transition.transitionId,
+    ])
     await openBatch({ pool }, [id])
   }
 }

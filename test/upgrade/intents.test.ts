@@ -20,7 +20,7 @@ import {
 import { LEAST_UUID } from '../../src/store/tables/position.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { notedInDoubt, passDeadline } from '../intents.ts'
+import { aTransitionRow, notedInDoubt, passDeadline } from '../intents.ts'
 import { patientPool } from '../patient-pool.ts'
 import { aRequest, openThread } from '../pipeline/thread.ts'
 import { asBefore } from './statements.ts'
@@ -68,19 +68,8 @@ const resolveNow = (id: string) =>
     return true
   })
 
-function aTransition(id: string) {
-  const at = '2026-11-28T12:00:00.000Z'
-  const body = `{"at":"${at}","note":"\\u0000 \\"to\\":\\"ERRORED\\"","resolution":"NOT_EXECUTED","to":"RESOLVED"}`
-  return {
-    transitionId: randomUUID(),
-    businessTransactionId: id,
-    at,
-    body,
-    seal: '{}',
-    logBatch: null,
-    logOrdinal: null,
-  }
-}
+const aTransition = (id: string) =>
+  aTransitionRow(id, { note: '\u0000 "to":"ERRORED"', resolution: 'NOT_EXECUTED', to: 'RESOLVED' })
 
 /** The release before resolves it, on a connection of its own. */
 async function resolveBefore(id: string): Promise<boolean> {
@@ -88,11 +77,11 @@ async function resolveBefore(id: string): Promise<boolean> {
   try {
     await client.query('BEGIN')
     const [locked] = await asBefore<{ state: string }>(client, 'lock', id)
+    const { transitionId, at, body } = aTransition(id)
     const ended =
       locked?.state === 'RELEASED' &&
-      (await asBefore(client, 'end', id, 'RESOLVED', 'NOT_EXECUTED', aTransition(id).at)).length === 1
+      (await asBefore(client, 'end', id, 'RESOLVED', 'NOT_EXECUTED', at)).length === 1
     if (ended) {
-      const { transitionId, at, body } = aTransition(id)
       await client.query('INSERT INTO intent_transitions VALUES ($1, $2, $3, $4, $5)', [
         transitionId,
         id,
