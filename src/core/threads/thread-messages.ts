@@ -10,10 +10,10 @@ import type { LaneName, Operation } from '../operations/index.ts'
 import type { EvidenceFaultMemory } from './evidence-fault.ts'
 
 /**
- * Batches that an execution thread has in flight: two, and a third where as many requests wait as it can hold, because under full load
- * both are often with the database.
+ * Batches that an execution thread has in flight: one, a second where requests have waited some milliseconds, because the first may be with a
+ * slow database, and a third where as many wait as it can hold, because under full load both are often there.
  */
-export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1 }
+export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1, formMs: 4 }
 
 /** The data that a thread starts with. */
 export interface Boot {

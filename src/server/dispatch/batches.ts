@@ -1,5 +1,5 @@
 // Which requests a group of worker threads takes next. Holds queues and counts and starts nothing itself. A batch is what waits when a
-// thread is free: nothing is held back to fill one.
+// thread has nothing to do: no thread is idle while a request waits. Where all are busy, a batch may form for some milliseconds.
 import { operations, type Operation } from '../../core/operations/index.ts'
 import { openFairQueue, type FairQueue, type Queued } from './fair-queue.ts'
 
@@ -12,6 +12,11 @@ export interface BatchLimits {
    * one that is not full waits.
    */
   readonly fullBatchesPerThread: number
+  /**
+   * While every thread is busy, a batch that is not full starts when one of them has nothing to do, or when its oldest request has waited
+   * so long, milliseconds. 0: as soon as there is room.
+   */
+  readonly formMs: number
 }
 
 export interface Batch<Item> {
@@ -28,8 +33,13 @@ export interface Load {
 
 export interface Batches<Item extends Queued> {
   readonly push: (operation: Operation, item: Item) => void
-  /** @returns a batch that may start now, taken out of its queue and counted as running; undefined where none may */
-  readonly next: () => Batch<Item> | undefined
+  /**
+   * @param nowMs of `performance.now()`
+   * @returns a batch that may start now, taken out of its queue and counted as running; undefined where none may
+   */
+  readonly next: (nowMs: number) => Batch<Item> | undefined
+  /** @returns when the batch that forms may start although no other has come back; undefined where none forms */
+  readonly formedMs: () => number | undefined
   /** A batch that `next` returned has come back. */
   readonly done: (operation: Operation) => void
   /** @returns what came at `sinceMs` or before, taken out of the queues */
@@ -52,10 +62,14 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
   const running = new Map<Operation, number>()
   let runningInAll = 0
 
-  function mayStart({ operation, queue }: Waiting<Item>): boolean {
+  /** @returns when the first batch of this queue may start; Infinity: not before another has come back */
+  function startsMs({ operation, queue }: Waiting<Item>): number {
     const { countMax, batchesMax: ofOperationMax = Infinity } = operations[operation]
-    if (queue.length() === 0 || (running.get(operation) ?? 0) >= ofOperationMax) return false
-    return runningInAll < (queue.length() >= countMax ? batchesMaxIfFull : batchesMax)
+    const oldestMs = queue.oldest()
+    if (oldestMs === undefined || (running.get(operation) ?? 0) >= ofOperationMax) return Infinity
+    if (queue.length() >= countMax) return runningInAll < batchesMaxIfFull ? oldestMs : Infinity
+    if (runningInAll >= batchesMax) return Infinity
+    return runningInAll < limits.threads ? oldestMs : oldestMs + limits.formMs
   }
 
   return {
@@ -64,8 +78,8 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       if (waiting === undefined) queues.push((waiting = { operation, queue: openFairQueue() }))
       waiting.queue.push(item)
     },
-    next() {
-      const at = queues.findIndex(mayStart)
+    next(nowMs) {
+      const at = queues.findIndex((waiting) => startsMs(waiting) <= nowMs)
       const chosen = queues[at]
       if (chosen === undefined) return undefined
       // Behind the others: an operation that many wait for holds up no other.
@@ -79,6 +93,7 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       running.set(operation, (running.get(operation) ?? 0) + 1)
       return { operation, requests: queue.take({ countMax: share, bytesMax }) }
     },
+    formedMs: () => earliest(queues.map(startsMs)),
     done(operation) {
       runningInAll--
       running.set(operation, (running.get(operation) ?? 1) - 1)
@@ -88,9 +103,11 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
       waiting: new Map(queues.map(({ operation, queue }) => [operation, queue.length()])),
       running,
     }),
-    oldestMs() {
-      const oldest = Math.min(...queues.map(({ queue }) => queue.oldest() ?? Infinity))
-      return oldest === Infinity ? undefined : oldest
-    },
+    oldestMs: () => earliest(queues.map(({ queue }) => queue.oldest() ?? Infinity)),
   }
+}
+
+function earliest(timesMs: readonly number[]): number | undefined {
+  const first = Math.min(...timesMs)
+  return first === Infinity ? undefined : first
 }

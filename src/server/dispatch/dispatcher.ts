@@ -6,7 +6,7 @@ import { EXECUTION_BATCHES, type Boot, type ThreadReport } from '../../core/thre
 import { laneOf, type LaneName, type Operation } from '../../core/operations/index.ts'
 import type { Answer } from '../answer.ts'
 import { openThreadPorts } from './thread-ports.ts'
-import type { Load } from './batches.ts'
+import type { BatchLimits, Load } from './batches.ts'
 import { openLane, type Lane, type LaneOptions, type Submission } from './lane.ts'
 import type { Meter } from './replies.ts'
 
@@ -30,7 +30,7 @@ export interface Dispatcher {
   readonly close: () => Promise<void>
 }
 
-type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'fullBatchesPerThread' | 'startsOnDemand'>
+type LaneSize = BatchLimits & Pick<LaneOptions, 'startsOnDemand'>
 
 interface DispatcherOptions {
   readonly boot: Omit<Boot, 'lane'>
@@ -106,13 +106,16 @@ export async function openDispatcher({
   }
 }
 
+/** Whatever waits is a batch as soon as there is room. */
+const AS_THEY_COME = { fullBatchesPerThread: 0, formMs: 0 }
+
 function laneSizes(workerThreads: number): Record<LaneName, LaneSize> {
   return {
     execution: { threads: workerThreads, ...EXECUTION_BATCHES },
-    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, fullBatchesPerThread: 0 },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, ...AS_THEY_COME },
     // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
-    'large-execution': { threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, startsOnDemand: true },
-    administration: { threads: 1, batchesPerThread: 4, fullBatchesPerThread: 0, startsOnDemand: true },
+    'large-execution': { threads: 1, batchesPerThread: 2, ...AS_THEY_COME, startsOnDemand: true },
+    administration: { threads: 1, batchesPerThread: 4, ...AS_THEY_COME, startsOnDemand: true },
   }
 }
 

@@ -63,6 +63,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   const pending = openPending<Answer>()
   const replies = openReplies({ pending, meter, watch })
   let flushing = false
+  let forming: NodeJS.Timeout | undefined
   let closing = false
   /** A thread that ends while the lane closes is no error. */
   const onError = (error: unknown) => {
@@ -86,11 +87,15 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   /** Once per turn of the event loop: what arrived together shares a batch. */
   function flush(): void {
     flushing = false
-    for (let batch = batches.next(); batch !== undefined; batch = batches.next()) {
+    clearTimeout(forming)
+    const nowMs = performance.now()
+    for (let batch = batches.next(nowMs); batch !== undefined; batch = batches.next(nowMs)) {
       const affordable = refuseOverBudget(batch, meter)
       if (affordable.length === 0) batches.done(batch.operation)
       else void send(batch.operation, affordable)
     }
+    const formedMs = batches.formedMs()
+    if (formedMs !== undefined) forming = setTimeout(flush, Math.ceil(formedMs - nowMs))
   }
 
   async function send(operation: Operation, requests: readonly QueuedSubmission[]): Promise<void> {
@@ -114,6 +119,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   async function close(): Promise<void> {
     closing = true
     clearInterval(expiring)
+    clearTimeout(forming)
     await piscina.destroy()
   }
 
