@@ -5,8 +5,8 @@ import { Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportProgram } from './export.ts'
-import { markdown } from './markdown.ts'
-import { npmStartOf } from './npm-start.ts'
+import { markdown, plottedMarkdown } from './markdown.ts'
+import { CHECKOUT, npmStartOf } from './npm-start.ts'
 import {
   addOptions,
   addSuiteOptions,
@@ -98,7 +98,8 @@ function suiteOptions(
   given: Pick<SuiteOptions, 'only' | 'command' | 'key'>,
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
-  const { url, beside, service, quick } = options
+  const { url, besideEnv, service, quick } = options
+  const beside = options.beside ?? (besideEnv && (service ?? CHECKOUT))
   const generator = generatorOf(options)
   for (const [flag, checkout] of Object.entries({ '--beside': beside, '--service': service })) {
     if (checkout === undefined) continue
@@ -156,7 +157,7 @@ async function run(
   const outputs: Output[] = [
     { option: '--json', file: json, render: (report) => `${JSON.stringify(report, null, 2)}\n` },
     { option: '--html', file: html, render: (report) => page(report, compared(report)) },
-    { option: '--markdown', file, render: (report) => markdown(report) },
+    { option: '--markdown', file, render: plottedMarkdown },
   ]
   checkOutputs(outputs)
   const stack = new AsyncDisposableStack()

@@ -45,7 +45,7 @@ export async function openLineup(
   stack: AsyncDisposableStack,
 ): Promise<Lineup> {
   const { env = {}, hasLevels = false, settle } = scenario
-  const { seconds, storedCount, beside, service, generator, maxErrorPercent = 0 } = options
+  const { seconds, storedCount, beside, besideEnv, service, generator, maxErrorPercent = 0 } = options
   const open = async (subject: Subject): Promise<Session> => {
     const requests = await scenario.setUp({ subject, storedCount, stack })
     for (const kind of requests.kinds)
@@ -54,12 +54,11 @@ export async function openLineup(
   }
   const session = await open(deployment ?? (await start({ env, isFresh: false, checkout: service }, stack)))
   const sessions = [session]
-  if (hasLevels || beside !== undefined)
-    sessions.push(
-      await open(
-        await start({ env, isFresh: hasLevels || beside === service, checkout: beside ?? service }, stack),
-      ),
-    )
+  if (hasLevels || beside !== undefined) {
+    const isFresh = hasLevels || beside === service || besideEnv !== undefined
+    const other = { env: { ...env, ...besideEnv }, isFresh, checkout: beside ?? service }
+    sessions.push(await open(await start(other, stack)))
+  }
   const sides =
     generator === 'both'
       ? (['own', 'autocannon'] as const).map((each) => ({ session, generator: each }))

@@ -14,9 +14,39 @@ interface Section {
 }
 
 export function markdown(report: Report, comparison?: Comparison): string {
-  return `${sectionsOf(report, comparison)
-    .map((section) => section.markdown)
-    .join('\n\n')}\n`
+  return joined(sectionsOf(report, comparison).map((section) => section.markdown))
+}
+
+/** With its plots, as text that GitHub and other readers of Markdown draw. */
+export function plottedMarkdown(report: Report): string {
+  return joined(
+    sectionsOf(report).flatMap((section) => [section.markdown, ...chartsOf(section.scenario?.measurements)]),
+  )
+}
+
+const joined = (sections: readonly string[]) => `${sections.join('\n\n')}\n`
+
+/** Rate and latency over connections, where there are enough of them for a line. */
+function chartsOf(measurements: readonly Measurement[] = []): string[] {
+  const points = measurements.filter(({ connections }) => connections !== undefined)
+  if (points.length < 3) return []
+  const chart = (head: string, title: string) => {
+    const values = points.map(({ figures }) => figures[head]?.median)
+    if (values.includes(undefined)) return []
+    const x = points.map(({ connections }) => connections).join(', ')
+    const lines = [
+      'xychart-beta',
+      `title "${title}"`,
+      `x-axis "connections" [${x}]`,
+      `y-axis "${head}"`,
+      `line [${values.map((value) => value?.toPrecision(3)).join(', ')}]`,
+    ]
+    return [`\`\`\`mermaid\n${lines.join('\n  ')}\n\`\`\``]
+  }
+  return [
+    ...chart('per s', 'Replies per second, every connection sending its next request at once'),
+    ...chart('p99 ms', 'p99 at half of that rate, in milliseconds'),
+  ]
 }
 
 export function sectionsOf(report: Report, comparison?: Comparison): Section[] {

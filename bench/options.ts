@@ -57,6 +57,7 @@ export function addSuiteOptions(suite: Command): void {
     records: list(whole(0, 1e9)),
     rate: stages,
     generator: ['own', 'autocannon', 'both'],
+    besideEnv: settings,
     maxErrorPercent: number(0, 100),
     transaction: checked(readTransactions),
     parameters: jsonObject,
@@ -76,6 +77,7 @@ const LOAD = `
 --rate <list>  requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then
 --generator <name>  what sends the load: own, autocannon; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)
 --beside <checkout>  folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other
+--beside-env <settings>  variables of the service beside, NAME=value,…; without --beside that is this checkout's: what a setting brings, this ÷ other
 --service <checkout>  folder of the checkout whose service is measured, in place of this one's
 --url <address>  measure this deployment; what it executes is real
 --key <list>  API keys, for --url; with several, separated by commas, connections take them in turn
@@ -104,6 +106,14 @@ export const OUTPUTS = `
 --html <file>  write the report as a page with plots, one file
 --markdown <file>  write the report as Markdown, as in bench/RESULTS.md
 `
+
+/** @returns the variables of `NAME=value,…` */
+function settings(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').map((pair) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(pair))
+  if (pairs.includes(null))
+    throw new InvalidArgumentError('must be NAME=value, or several with commas between them')
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]]))
+}
 
 export function number(min: number, max: number, form = /^[\d.e]+$/) {
   return (text: string) => {

@@ -96,6 +96,8 @@ export interface SuiteOptions extends TransactionOptions {
   readonly generator: Generator | 'both'
   /** Folder of another checkout, whose service is measured in turn with this one's. */
   readonly beside?: string
+  /** Variables of the service beside. */
+  readonly besideEnv?: Readonly<Record<string, string>>
   /** Folder of the checkout whose service is measured, in place of this one's. */
   readonly service?: string
   /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */

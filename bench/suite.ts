@@ -108,7 +108,8 @@ async function runSuite(
 }
 
 function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Report['constants'] {
-  const { rounds, seconds, warmUp, rate, generator, maxErrorPercent, beside, service, quick } = options
+  const { rounds, seconds, warmUp, rate, generator, maxErrorPercent, beside, besideEnv, service, quick } =
+    options
   const isDeployment = deployment !== undefined
   return {
     rounds,
@@ -123,6 +124,7 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
     ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
     ...(service === undefined ? {} : { service: commitOf(service) }),
     ...(beside === undefined ? {} : { beside: commitOf(beside) }),
+    ...(besideEnv === undefined ? {} : { 'settings beside': settingsText(besideEnv) }),
     ...(quick === true && !isDeployment ? { services: 'shared by scenarios' } : {}),
     transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
   }
@@ -235,6 +237,12 @@ function answered(text: string): { allowedPrincipalIds?: string[]; version?: str
   } catch {
     return {}
   }
+}
+
+function settingsText(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join()
 }
 
 /** @throws Error with a sentence for a name that does not exist, or for a scenario that does not fit the options */

@@ -106,6 +106,15 @@ test('--beside: both services are driven alike before they are measured in turn,
       expect(figures[ratio]?.values, ratio).toEqual([positive, positive])
 })
 
+test('--beside-env: this checkout beside itself, and only the one beside has the settings', async () => {
+  const { status, stderr } = await bench('execute', ...short, '--beside-env', 'LOG=off,WORKER_THREADS=none')
+  expect({ status, starts: stderr.match(/the service did not start/g) }).toEqual({
+    status: 1,
+    starts: [expect.anything()],
+  })
+  expect(stderr).toMatch(/WORKER_THREADS/)
+})
+
 test('Ctrl-C while the database is made, which ends its program too, reports nothing and leaves nothing behind', async () => {
   const isMade = () =>
     readdirSync(folder, { recursive: true }).some((name) => /data\.new-/.test(String(name)))

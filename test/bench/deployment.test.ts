@@ -255,6 +255,8 @@ test.each([
   [['growth', '--generator', 'both'], /growth: not with --generator both/],
   [['exceute'], /there is no scenario exceute; there are execute, rejected,/],
   [['execute', '--beside', folder], /is no checkout of this repository/],
+  [['execute', '--beside-env', 'LISTENER'], /option '--beside-env <settings>' .* must be NAME=value/],
+  [[...url, '--key', 'a', '--beside-env', 'LOG=off'], /--beside is not for --url/],
   [['execute', '--service', folder], /is no checkout of this repository/],
   [[...url, '--key', 'a', '--service', '..'], /--service is not for --url/],
   [['export', '--pages', '1'], /option '--pages <n>' .* must be a number from 10 to 100000/],

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { compare, missed } from '../../bench/compare.ts'
 import { figureOf, figuresOf, spreadOf } from '../../bench/figures.ts'
-import { markdown } from '../../bench/markdown.ts'
+import { markdown, plottedMarkdown } from '../../bench/markdown.ts'
 import { dueSeconds, openPace, rateAt } from '../../bench/pace.ts'
 import { page } from '../../bench/page.ts'
 import { disturbed, WARM_AFTER, type Measurement, type Report } from '../../bench/report.ts'
@@ -212,6 +212,22 @@ test('the Markdown says on what, by which command, with which noise, and explain
   ])
     expect(text).toContain(part)
   expect(text).not.toMatch(/steal %,|helpers|bytes at rest/)
+})
+
+test.each([
+  [[1, 64], []],
+  [
+    [1, 4, 64],
+    ['per s"\n  line [10.0, 40.0, 640]', 'p99 ms"\n  line [1.00, 4.00, 64.0]'],
+  ],
+])('over %j connections the file draws %j', (counts, lines) => {
+  const measurements = counts.map((count) =>
+    aMeasurement({ 'per s': [count * 10], 'p99 ms': [count] }, count),
+  )
+  const [, ...charts] = plottedMarkdown(aReport(...measurements)).split('```mermaid\n')
+  expect(charts).toEqual(
+    lines.map((line) => expect.stringContaining(`x-axis "connections" [1, 4, 64]\n  y-axis "${line}`)),
+  )
 })
 
 test('beside another service each round is compared with its own, in tables of their own, with the least and the greatest', () => {

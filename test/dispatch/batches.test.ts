@@ -101,9 +101,9 @@ test('while every thread is busy a batch forms: it starts when it is full, when 
 test('what waits is divided among the threads that have nothing to do', () => {
   const batches = open({ threads: 3, batchesPerThread: 1 })
   push(batches, 9)
-  expect([batches.next(NOW), batches.next(NOW), batches.next(NOW)].map((batch) => batch?.requests.length)).toEqual([
-    3, 3, 3,
-  ])
+  expect(
+    [batches.next(NOW), batches.next(NOW), batches.next(NOW)].map((batch) => batch?.requests.length),
+  ).toEqual([3, 3, 3])
 })
 
 test('operations are served in turn', () => {
