@@ -39,7 +39,7 @@ function chartsOf(measurements: readonly Measurement[] = []): string[] {
       `title "${title}"`,
       `x-axis "connections" [${x}]`,
       `y-axis "${head}"`,
-      `line [${values.map((value) => value?.toPrecision(3)).join(', ')}]`,
+      `line [${values.map((value) => Number(value?.toPrecision(3))).join(', ')}]`,
     ]
     return [`\`\`\`mermaid\n${lines.join('\n  ')}\n\`\`\``]
   }

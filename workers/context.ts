@@ -14,7 +14,7 @@ import type { Policies } from './policies.ts'
 
 export interface ThreadContext extends Fresh {
   readonly pool: Pool
-  /** Why the database refuses evidence, if it does; shared by the instance. */
+  /** Why nothing is executed any more, if so: evidence that the database refuses, or that did not verify. The instance shares it. */
   readonly evidenceFaults: EvidenceFaults
   readonly policies: Policies
   readonly approvers: Approvers

@@ -69,7 +69,7 @@ export interface Waits {
 export interface Condition extends Pick<Reading, 'config'>, Pick<Waits, 'stopping'> {
   /** Whether executions can be stored, asked by a connection of its own: GET /ready must not wait behind other reads. */
   readonly whyUnusable: ReturnType<typeof openUsable>
-  /** Whether the database refuses evidence, and why. */
+  /** Why nothing is executed any more, if so. */
   readonly evidenceFaults: EvidenceFaults
   /** @returns a clause that says which of the keys that sign is revoked; undefined while all are in effect */
   readonly revokedSigner: () => string | undefined

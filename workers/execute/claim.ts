@@ -34,7 +34,7 @@ export interface Released extends Omit<Authorized, 'outcome'> {
   readonly batch: ReleasedBatch
 }
 
-/** The batch that it was released in, undefined where nothing was released; or why it is not claimed. */
+/** The batch that it was released in; undefined where a refusal was claimed, which releases nothing; or why it is not claimed. */
 type Claimed = ReleasedBatch | undefined | Failure
 
 /**
@@ -116,6 +116,7 @@ async function claimInOneMessage(
       items.map((item) => ({ key: idOf(item) })),
     )
     const claimed = await claimTogether(tx, items, tools)
+    // Then the batches are those of the lost message.
     const hasCommitted = isLost && (await wasClaimed(tx, items, { claimed, failure }))
     return hasCommitted ? items.map(claimedOf) : claimed
   })

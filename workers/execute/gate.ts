@@ -34,11 +34,12 @@ export function gate(
       isPlain: isSigned,
       whole: (item) => checkWhole(item, tools),
       holds: () => true,
-      made: (items, sample) => signedTogether(items.filter(isSigned), sample as Signed),
+      unaltered: (items, sample) => signedTogether(items.filter(isSigned), sample as Signed),
       rest: (item) => (isSigned(item) ? checkRest(item, tools) : item),
     },
     tools,
   )
+  // The sample may just have failed.
   const found = notAdmitted(tools)
   return found === undefined ? checked : refuseAll(checked, found)
 }

@@ -16,7 +16,7 @@ interface BatchCheck<In, Out> {
   readonly whole: (item: In) => Out | Failure
   readonly holds: (checked: Out) => boolean
   /** The items whose bytes are what their batch and their parts make, provided that `sample` was checked whole. */
-  readonly made: (items: readonly In[], sample: In) => ReadonlySet<In>
+  readonly unaltered: (items: readonly In[], sample: In) => ReadonlySet<In>
   /** Checks what comparing bytes leaves open. */
   readonly rest: (item: In) => Out | Failure
 }
@@ -24,7 +24,7 @@ interface BatchCheck<In, Out> {
 /** @param thrown the end of an item whose check throws */
 export function checkSampled<In extends Checked, Out extends InFlight>(
   items: readonly (In | Finished)[],
-  { isPlain, whole, holds, made, rest }: BatchCheck<In, Out>,
+  { isPlain, whole, holds, unaltered, rest }: BatchCheck<In, Out>,
   { pick, evidenceFaults }: Pick<Fresh, 'pick'> & { readonly evidenceFaults: EvidenceFaults },
   thrown: (cause: unknown) => Failure = failures.internal,
 ): (Out | Finished)[] {
@@ -38,7 +38,7 @@ export function checkSampled<In extends Checked, Out extends InFlight>(
     // No other item of the batch is taken on trust.
     return runStage(items, whole, thrown)
   }
-  const comparable = plain.length > 1 ? made(inFlight, sample) : new Set<In>()
+  const comparable = plain.length > 1 ? unaltered(inFlight, sample) : new Set<In>()
   return runStage<In, Out>(
     items,
     (item) => {

@@ -32,7 +32,7 @@ export function verify(
       isPlain: ({ decision }) => !decision.verifiesState,
       whole: (item) => verifyWhole(item, tools),
       holds: ({ verification }) => verification.status === 'VERIFIED',
-      made: sealedTogether,
+      unaltered: sealedTogether,
       rest: (item) => verifyRest(item, tools),
     },
     tools,

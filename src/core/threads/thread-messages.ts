@@ -27,7 +27,7 @@ export interface Boot {
   readonly evidenceLog: EvidenceLog | undefined
   /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly authority: AuthorityState
-  /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/threads/evidence-fault.ts). */
+  /** Shared by the threads of the instance: why nothing is executed any more (src/core/threads/evidence-fault.ts). */
   readonly evidenceFaultMemory: EvidenceFaultMemory
   /** How approvers are told of approval requests. */
   readonly notificationWays: readonly NotificationWay[]

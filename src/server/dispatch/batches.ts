@@ -69,6 +69,7 @@ export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<I
     if (oldestMs === undefined || (running.get(operation) ?? 0) >= ofOperationMax) return Infinity
     if (queue.length() >= countMax) return runningInAll < batchesMaxIfFull ? oldestMs : Infinity
     if (runningInAll >= batchesMax) return Infinity
+    // Piscina gives each batch to the thread with the fewest: while there are fewer batches than threads, one has nothing to do.
     return runningInAll < limits.threads ? oldestMs : oldestMs + limits.formMs
   }
 

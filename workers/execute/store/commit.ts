@@ -157,6 +157,7 @@ async function commitTogether(
     ...entries.statements(),
   ])
   if (failure === undefined) return evidence.map(() => undefined)
+  // An intent that was closed already comes as a division by zero, a record that stands as a key that is taken.
   if (!isOfRows(failure)) throw failure
   return commitApart(evidence, tools)
 }

@@ -1,5 +1,5 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address. What an
-// operation of the threads is charged to is in its row (dispatch/operations.ts).
+// operation of the threads is charged to is in its row (src/core/operations/).
 import type { Failure } from '../../../core/errors/errors.ts'
 import type { ThreadReply } from '../../../core/threads/thread-messages.ts'
 import { operations, type Operation, type Cost, type Price } from '../../../core/operations/index.ts'

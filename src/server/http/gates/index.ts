@@ -108,7 +108,10 @@ type BoundGate = Exclude<OverloadGate, 'claims' | 'late-thread' | 'log-heads'> |
 type Throttles = Readonly<Record<string, Throttle>> &
   Readonly<Record<BoundGate, Throttle & { readonly beyond: 503 }>>
 
-/** Every throttle, in the order in which a request meets them; one that answers 503 by the name of its gate. */
+/**
+ * Every throttle of the front end, in the order in which a request meets them; one that answers 503 by the name of its gate. The threads hold
+ * work back by themselves: batches (src/server/dispatch/batches.ts), places for verified state (workers/execute/prove), pending evidence.
+ */
 export const throttles: Throttles = {
   pipelined: {
     counts: 'requests that are sent ahead and unanswered (on `node:http`)',
