@@ -11,7 +11,16 @@ import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../src/formats/schemas/approval-request.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
-import { aHuman, anApprover, anEnrolment, enrolled, proposed, putInEffect, type Change } from './authority.ts'
+import {
+  aHuman,
+  anApprover,
+  anEnrolment,
+  enrolled,
+  proposed,
+  putInEffect,
+  resolved,
+  type Change,
+} from './authority.ts'
 import { answer, openFlakyNetwork } from './clients/flaky-network.ts'
 import { runCommand } from './command.ts'
 import type { TestService } from './service.ts'
@@ -34,8 +43,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 /** The command as a process of its own, in an empty folder. */
-function approver(args: string[], input = '') {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'approver', ...args], {
+function run(args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
     cwd: folder,
     env: bundledEnvironment,
     encoding: 'utf8',
@@ -43,6 +52,7 @@ function approver(args: string[], input = '') {
   })
   return { status, stdout, stderr }
 }
+const approver = (args: string[], input?: string) => run(['approver', ...args], input)
 
 function file(name: string, content: unknown): string {
   const path = join(folder, name)
@@ -520,3 +530,173 @@ describe('sign-step-up', () => {
     expect(refusedStepUp(text)).toMatch(/--change must be|is not JSON/)
   })
 })
+
+/** The profile of a human, as `setup humans` writes it. */
+function profileOf(name: string, human: typeof maker): string {
+  const stepUpKey = basename(file(`${name}.step-up.pem`, human.privateKeyPem))
+  return file(`${name}.json`, { url: service.url, apiKey: human.key, stepUpKey })
+}
+const as = (human: typeof maker) => ['--profile', profileOf(human.callerId, human)]
+
+const paying = (version: string, max: number) => `policyId: by-command
+policyVersion: ${version}
+schemaVersion: 1.0.0
+description: Made by a test.
+capabilities: ['sandbox:echo']
+signals:
+  amount: number
+rules:
+  - id: small
+    when: signals.amount <= ${max}.0
+    outcome: approve
+    reason: At most ${max}.
+`
+
+const refusing = (args: string[], input = 'y\n') => {
+  const { status, stdout, stderr } = run(['changes', 'approve', ...args], input)
+  expect([status, stdout]).toEqual([1, ''])
+  return stderr
+}
+
+describe('changes and policy propose', () => {
+  let n = 0
+  const enrolment = () => anEnrolment(anApprover(`by-command-${n++}`))
+  const aChange = () => proposed(service, maker, '/approvers/changes', enrolment())
+
+  test('a policy is proposed from its file, shown with its consequences, and approved with a signature over them', async () => {
+    const first = run([
+      'policy',
+      'propose',
+      file('policy.yaml', paying('1.0.0', 100)),
+      '--reason',
+      'First.',
+      ...as(maker),
+    ])
+    expect(first.status, first.stderr).toBe(0)
+    const { changeId } = JSON.parse(first.stdout) as Change
+    expect(first.stderr).toContain(`countersign changes approve ${changeId}\n`)
+    expect(run(['changes', 'approve', changeId, ...as(checker)], 'y\n').status).toBe(0)
+    const transaction = aTransaction({
+      policy: { name: 'by-command', version: '1.0.0' },
+      intent: { parameters: { amount: 80 } },
+      signals: { amount: 80 },
+    })
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+
+    const second = run([
+      'policy',
+      'propose',
+      file('policy.yaml', paying('2.0.0', 40)),
+      '--retires',
+      '1.0.0',
+      '--reason',
+      'Less.',
+      ...as(maker),
+    ])
+    expect(second.status, second.stderr).toBe(0)
+    const { changeId: next } = JSON.parse(second.stdout) as Change
+    const listed = run(['changes', 'list', '--kind', 'policy', ...as(checker)])
+    expect(listed.stdout).toContain(
+      `${next}  Put policy by-command 2.0.0 in effect and retire 1.0.0  maker  Less.\n`,
+    )
+
+    const no = run(['changes', 'approve', next, ...as(checker)], 'no\n')
+    expect([no.status, no.stdout]).toEqual([1, ''])
+    expect(no.stderr).toMatch(/Nothing was signed\. The change stays open\.\n$/)
+    const approved = run(['changes', 'approve', next, ...as(checker)], 'y\n')
+    expect(approved.status, approved.stderr).toBe(0)
+    const [before = ''] = approved.stderr.split('Sign it, to approve the change? [y/N]')
+    for (const text of [
+      '"policyVersion": "2.0.0"',
+      'rules.small.when\n    - signals.amount <= 100.0\n    + signals.amount <= 40.0\n',
+      'Version 1.0.0 rejects every execution.',
+      '0 open requests for approval end with it.',
+      'APPROVED -> REJECTED',
+      '1 of 1 past decisions under by-command would flip',
+      'Your signature covers this report too.',
+    ])
+      expect(before).toContain(text)
+    expect(JSON.parse(approved.stdout)).toMatchObject({
+      status: 'APPROVED',
+      resolvedBy: 'checker',
+      impactReport: { approvedToRejected: 1, refusedAsRetired: 1 },
+    })
+    expect((await service.get('/policies/by-command/1.0.0')).body).toMatchObject({ status: 'RETIRED' })
+  })
+
+  test('a version is retired without a successor, and a rejection has its reason', async () => {
+    const retiring = run(['policy', 'retire', 'by-command', '2.0.0', '--reason', 'Not used.', ...as(maker)])
+    const { changeId } = JSON.parse(retiring.stdout) as Change
+    const rejected = run(['changes', 'reject', changeId, '--reason', 'It is used.', ...as(checker)], 'y\n')
+    expect(rejected.stderr).toContain('Retire policy by-command 2.0.0')
+    expect(JSON.parse(rejected.stdout)).toMatchObject({ status: 'REJECTED', rejectionReason: 'It is used.' })
+    expect((await service.get('/policies/by-command/2.0.0')).body).toMatchObject({ status: 'APPROVED' })
+  })
+
+  test('any other kind is proposed from the body that the API takes', async () => {
+    const body = file('body.json', enrolment())
+    const { stdout, stderr } = run(['changes', 'propose', 'approver', body, ...as(maker)])
+    const { changeId, target } = JSON.parse(stdout) as Change & { target: string }
+    expect(stderr).toContain(`changes approve ${changeId}`)
+    const shown = run(['changes', 'show', changeId.toUpperCase(), ...as(checker)])
+    expect(shown.stdout).toMatch(new RegExp(`^Add approver ${target}\n[^]*\n  proposed  by maker at `))
+    expect(shown.stdout).toContain('"publicKeyPem": "-----BEGIN')
+    const { text } = await service.get(`/approvers/changes/${changeId}`, { key: checker.key })
+    expect(run(['changes', 'show', changeId, '--json', ...as(checker)]).stdout).toBe(`${text}\n`)
+    const list = file('list.json', [])
+    expect(run(['changes', 'propose', 'approver', list, ...as(maker)]).stderr).toContain(
+      `${list} must hold a JSON object: the body of POST /approvers/changes.`,
+    )
+  })
+
+  test('nothing is signed of a change that is unknown, one’s own, resolved, or shown to nobody who answers', async () => {
+    const change = await aChange()
+    const unknown = randomUUID()
+    expect(refusing(['tomorrow', ...as(checker)])).toContain('The id must be that of a change, a UUID.')
+    expect(refusing([unknown, ...as(checker)])).toContain(`There is no change with the id ${unknown}`)
+    expect(refusing([change.changeId, ...as(maker)])).toMatch(/^countersign: You proposed this change/)
+    expect(refusing([change.changeId, ...as(checker)], '')).toContain('Nothing was signed.')
+    const withoutKey = file('reader.json', { url: service.url, apiKey: checker.key })
+    expect(refusing([change.changeId, '--profile', withoutKey])).toContain('Give --key, or a --profile')
+    await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
+    expect(refusing([change.changeId, ...as(checker)])).toContain('The change is REJECTED already.')
+  })
+
+  // proves abuse: A change that is swapped
+  test.each<[string, (change: Change) => object, string]>([
+    ['with another reason', (change) => ({ ...change, reason: 'Nothing to see.' }), 'changeHash'],
+    ['of another id', (change) => ({ ...change, changeId: randomUUID() }), 'another change'],
+    [
+      'that moved under its id',
+      (change) => rehashed({ ...change, target: 'mallory:k1' }),
+      'service answers 403',
+    ],
+  ])('a reply %s gets no approval', async (_, swapped, said) => {
+    const change = await aChange()
+    const network = await openFlakyNetwork(service.url)
+    const path = `/approvers/changes/${change.changeId}`
+    const { body } = await service.get(path, { key: checker.key })
+    network.plan(`GET ${path}`, answer(200, swapped(body as Change)))
+    const args = ['changes', 'approve', change.changeId, ...as(checker), '--url', network.url]
+    const { status, stdout, stderr } = await runCommand(args, {}, (child) => child.stdin?.end('y\n'))
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(said)
+    await network.close()
+    expect((await service.get(path, { key: checker.key })).body).toMatchObject({ status: 'PENDING_APPROVAL' })
+  })
+})
+
+/** The change as a service would answer it that had swapped its hash too. */
+function rehashed(change: Change): object {
+  const {
+    changeId,
+    kind,
+    target,
+    proposed: content,
+    reason,
+    proposedBy,
+    proposedAt,
+  } = change as Change & Record<string, Json>
+  const shown = { changeId, kind, target, proposed: content, reason, proposedBy, proposedAt }
+  return { ...change, changeHash: sha256Hex(canonicalize(shown as Json)) }
+}

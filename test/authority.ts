@@ -4,6 +4,8 @@ import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } fr
 import { expect } from 'vitest'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../src/formats/schemas/approval-request.ts'
+import { changePaths } from '../src/formats/change-paths.ts'
+import type { ChangeKindName } from '../src/formats/schemas/governance.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
 import { aCaller, type Called, type TestService } from './service.ts'
@@ -47,8 +49,7 @@ export function aHuman(callerId: string, members: object = {}): Human {
 /** As a service answers one. */
 export interface Change {
   readonly changeId: string
-  readonly kind:
-    'policy' | 'approver' | 'external-connector' | 'webhook-rules' | 'event-endpoint' | 'caller-key'
+  readonly kind: ChangeKindName
   readonly changeHash: string
   readonly [member: string]: unknown
 }
@@ -100,16 +101,6 @@ function signedStepUp(privateKey: KeyObject, payload: Payload) {
   }
 }
 
-/** Where the changes of a kind are listed and resolved. */
-const CHANGES: Readonly<Record<Change['kind'], string>> = {
-  policy: '/policies/pending-changes',
-  approver: '/approvers/changes',
-  'external-connector': '/external-connectors/changes',
-  'webhook-rules': '/webhook-rules/changes',
-  'event-endpoint': '/event-endpoints/changes',
-  'caller-key': '/caller-keys/changes',
-}
-
 /**
  * @param path `/approvers/changes` or the like
  * @throws unless the answer is 201
@@ -137,7 +128,7 @@ export function resolved(
   more: object = {},
 ): Promise<Called> {
   const body = { stepUpAuthorization: aStepUp(checker, change, action), ...more }
-  return service.post(`${CHANGES[change.kind]}/${change.changeId}/${action}`, body, { key: checker.key })
+  return service.post(`${changePaths[change.kind]}/${change.changeId}/${action}`, body, { key: checker.key })
 }
 
 /**

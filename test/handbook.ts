@@ -28,13 +28,17 @@ function blocksOf(text: string, language: string): string[] {
 
 /** A script as it is shown, but against the service under test, with the commands and files of this checkout. */
 export function forHere(script: string, url: string): string {
-  return script
-    .replaceAll('http://127.0.0.1:3000', url)
-    .replaceAll(/bin\/countersign(?= )/g, `'${process.execPath}' '${join(ROOT, 'src', 'cli', 'index.ts')}'`)
-    .replaceAll(
-      'npx --no-install yaml',
-      `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`,
-    )
-    .replaceAll('npx node examples/', `'${process.execPath}' '${ROOT}'/examples/`)
-    .replaceAll(/ policies(?=[/ ])/g, ` '${join(ROOT, 'policies')}'`)
+  return (
+    script
+      // Nobody sits at the terminal of a test: what asks before it signs is answered.
+      .replaceAll(/bin\/countersign(?= changes (?:approve|reject) )/g, 'echo y | bin/countersign')
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll(/bin\/countersign(?= )/g, `'${process.execPath}' '${join(ROOT, 'src', 'cli', 'index.ts')}'`)
+      .replaceAll(
+        'npx --no-install yaml',
+        `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`,
+      )
+      .replaceAll('npx node examples/', `'${process.execPath}' '${ROOT}'/examples/`)
+      .replaceAll(/ policies(?=[/ ])/g, ` '${join(ROOT, 'policies')}'`)
+  )
 }

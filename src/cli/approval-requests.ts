@@ -2,7 +2,6 @@
 // Hash and code are computed here from what is shown: the service can show something else only where the human sees it.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { actionCode } from '../formats/approval-requests/action-code.ts'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
@@ -17,6 +16,7 @@ import { counted } from '../formats/text/text.ts'
 import { show, signedApproval } from './approver.ts'
 import type { Given } from './command.ts'
 import type { approver } from './commands.ts'
+import { isConfirmed } from './confirm.ts'
 import { serviceOf, signerOf } from './profile.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
@@ -142,17 +142,4 @@ function showRequest({ request, requestHash: hash, actionCode: code }: ApprovalR
   ${code}
 `)
   console.error(printable(`Compare the code with what ${request.requestedBy} shows, over another channel.`))
-}
-
-/** One line of standard input; no at its end. */
-async function isConfirmed(question: string): Promise<boolean> {
-  process.stderr.write(question)
-  const lines = createInterface({ input: process.stdin })
-  try {
-    for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line)
-    return false
-  } finally {
-    lines.close()
-    process.stdin.pause()
-  }
 }

@@ -7,10 +7,12 @@ import { isObject } from '../formats/json/fields.ts'
 import { printable } from '../formats/text/printable.ts'
 import { keyIdOf } from '../formats/people/caller.ts'
 import type { CallerKey } from '../formats/schemas/caller-key.ts'
+import { changePaths } from '../formats/change-paths.ts'
 import { sha256Hex } from '../store/sha256.ts'
 import type { Given } from './command.ts'
 import type { callers } from './commands.ts'
-import { get, jsonOf, post, type ServiceAt } from './service.ts'
+import { proposeChange } from './changes/propose.ts'
+import { jsonOf, pagesOf } from './service.ts'
 
 /** Which argument of `callers issue` a member of the entry comes from. */
 const ARGUMENT: Readonly<Record<string, string>> = {
@@ -72,8 +74,7 @@ function checkEntry(entry: string): void {
  * @throws Error with what the service answered
  */
 export async function listCallerKeys({ all, ...service }: Given<typeof callers.list>): Promise<void> {
-  for (let path: string | undefined = '/caller-keys'; path !== undefined;) {
-    const answer = await get(service, path)
+  for await (const answer of pagesOf(service, '/caller-keys')) {
     const { callerKeys } = jsonOf(answer) as { callerKeys: readonly CallerKey[] }
     for (const key of callerKeys) {
       if (!all && key.status !== 'IN_EFFECT' && key.status !== 'REFUSED') continue
@@ -94,7 +95,6 @@ export async function listCallerKeys({ all, ...service }: Given<typeof callers.l
       ]
       console.log(printable(parts.join('  ')))
     }
-    path = answer.next
   }
 }
 
@@ -119,7 +119,7 @@ export async function proposeCallerKey({
   }
   if (!isObject(members))
     throw new Error('The last line must be the entry that countersign callers issue prints.')
-  await propose(service, { action: 'issue', ...members, reason })
+  await proposeChange(service, changePaths['caller-key'], { action: 'issue', ...members, reason })
 }
 
 /** Proposes to revoke a key, and prints the change. */
@@ -129,23 +129,5 @@ export async function proposeRevocation({
   reason,
   ...service
 }: Given<typeof callers.revoke>): Promise<void> {
-  await propose(service, { action: 'revoke', callerId, keyId, reason })
-}
-
-async function propose(service: ServiceAt, body: object): Promise<void> {
-  const answer = jsonOf(await post(service, '/caller-keys/changes', { json: body, accept: [201] }))
-  console.log(JSON.stringify(answer))
-  const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
-  for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
-  const address = `${service.url.replace(/\/+$/, '')}/caller-keys/changes/${changeId}/approve`
-  console.error(
-    printable(
-      'Another human approves it, with their step-up key and their API key, and this change in change.json:',
-    ),
-  )
-  console.error(
-    printable(
-      `  countersign approver sign-step-up --key step-up.private.pem --change change.json --action approve | curl -sS --fail-with-body ${address} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d @-`,
-    ),
-  )
+  await proposeChange(service, changePaths['caller-key'], { action: 'revoke', callerId, keyId, reason })
 }

@@ -12,7 +12,7 @@ import {
   repeated,
   required,
 } from './command.ts'
-import { apiKey, limit, problemsAsJson, serviceUrl } from './options.ts'
+import { apiKey, asPerson, limit, problemsAsJson, serviceUrl, stepUpKeyId } from './options.ts'
 
 export const serve = command('serve', { about: 'start the service; its configuration is the environment' })
 
@@ -166,18 +166,9 @@ export const webhooks = {
 }
 
 const stepUpKey = required('<file>', 'your private step-up key, PEM')
-const stepUpKeyId = byDefault('step-up', optional('<id>', 'name of the key, for information only'))
 const act = <const T extends string>(choices: readonly T[]) =>
   mandatory<T>(oneOf(choices, '<action>', 'the act that you sign'))
 
-/** A profile can hold this address and these keys instead. */
-const asApprover = {
-  profile: optional('<file>', 'address and keys, such as mine/humans/dana.json'),
-  url: optional('<address>', 'base address of the service; http://127.0.0.1:3000 by default', (option) =>
-    option.env('COUNTERSIGN_URL'),
-  ),
-  apiKey: apiKey('your API key'),
-}
 const listedRequestId = 'its requestId, as listed'
 const privateKey = optional('<file>', 'private key, PEM')
 const approverId = optional('<id>', 'approverId of the enrolled key')
@@ -233,7 +224,7 @@ export const approver = {
     about:
       'print the approval requests that wait for you, the first to expire on top: expiry, id, action code, requester, action, target, approvals missing, note',
     options: {
-      ...asApprover,
+      ...asPerson,
       all: flag('all open requests, also those that you cannot sign or have signed'),
     },
   }),
@@ -245,12 +236,12 @@ export const approver = {
         `${listedRequestId} (default: the first to expire of the requests that wait for you; if none waits, the next to arrive)`,
       ),
     },
-    options: { ...asApprover, key: privateKey, approver: approverId, keyId: enrolledKeyId },
+    options: { ...asPerson, key: privateKey, approver: approverId, keyId: enrolledKeyId },
   }),
   declineRequest: command('decline-request', {
     about: 'decline an approval request for good; approvals already given for it no longer count',
     args: { id: argument('<id>', listedRequestId) },
-    options: { ...asApprover, reason: required('<text>', 'reason, shown to the requester') },
+    options: { ...asPerson, reason: required('<text>', 'reason, shown to the requester') },
   }),
 }
 

@@ -4,6 +4,7 @@
 import { Command } from 'commander'
 import { errorText } from '../formats/text/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
+import * as changes from './changes/commands.ts'
 import { define } from './command.ts'
 import * as commands from './commands.ts'
 import * as logs from './log/commands.ts'
@@ -107,11 +108,25 @@ define(log, logs.audit, async (given) => (await import('./log/audit.ts')).auditC
 define(log, logs.backfill, async () => (await import('./log/backfill.ts')).backfill(env))
 define(log, logs.reopen, async (given) => (await import('./log/reopen.ts')).reopen(env, given))
 
-const policy = program.command('policy').description('check, test and explain policies; no service is needed')
+const policy = program
+  .command('policy')
+  .description('check, test and explain policies, and propose them to a service')
 const policyFile = () => import('./policy.ts')
 define(policy, commands.policy.check, async ({ path }) => (await policyFile()).checkPolicies(path))
 define(policy, commands.policy.test, async ({ path }) => (await policyFile()).testPolicies(path))
 define(policy, commands.policy.explain, async (given) => (await policyFile()).explainPolicy(given))
+
+const proposing = () => import('./changes/propose.ts')
+define(policy, changes.proposePolicy, async (given) => (await proposing()).proposePolicy(given))
+define(policy, changes.retirePolicy, async (given) => (await proposing()).retirePolicy(given))
+
+const ofChanges = program.command('changes').description('changes that two humans make: propose and resolve')
+const resolving = () => import('./changes/resolve.ts')
+define(ofChanges, changes.list, async (given) => (await resolving()).listChanges(given))
+define(ofChanges, changes.show, async (given) => (await resolving()).showChange(given))
+define(ofChanges, changes.approve, async (given) => (await resolving()).approveChange(given))
+define(ofChanges, changes.reject, async (given) => (await resolving()).rejectChange(given))
+define(ofChanges, changes.propose, async (given) => (await proposing()).proposeFromFile(given))
 
 define(program, commands.simulate, async (given) => (await import('./simulate.ts')).simulateCommand(given))
 

@@ -11,6 +11,17 @@ export const serviceUrl = byDefault(
 export const apiKey = (about: string) =>
   optional('<key>', about, (option) => option.env('COUNTERSIGN_API_KEY'))
 
+/** A profile can hold this address and this key instead. */
+export const asPerson = {
+  profile: optional('<file>', 'address and keys, such as mine/humans/dana.json'),
+  url: optional('<address>', 'base address of the service; http://127.0.0.1:3000 by default', (option) =>
+    option.env('COUNTERSIGN_URL'),
+  ),
+  apiKey: apiKey('your API key'),
+}
+
+export const stepUpKeyId = byDefault('step-up', optional('<id>', 'name of the key, for information only'))
+
 export const problemsAsJson = flag('print each problem and the summary as a line of JSON')
 
 export const limit = byDefault(100, parsed(wholeNumber, '<count>', 'print at most this many'))

@@ -22,6 +22,7 @@ const Profile = closed({
       key: NonEmptyText,
     }),
   ),
+  /** A file, as `approver.key`. */
   stepUpKey: Type.Optional(NonEmptyText),
 })
 export type Profile = Type.Static<typeof Profile>
@@ -52,15 +53,28 @@ export function signerOf(given: Pick<Signing, 'profile' | 'key' | 'approver' | '
   keyId: string
 } {
   const { approver: from } = readProfile(given.profile) ?? {}
-  const inProfile =
-    from === undefined || given.profile === undefined ? undefined : resolve(dirname(given.profile), from.key)
-  const key = given.key ?? inProfile
+  const key = given.key ?? fileOf(given.profile, from?.key)
   const approver = given.approver ?? from?.approverId
   const keyId = given.keyId ?? from?.keyId
   if (key === undefined) throw missing('--key')
   if (approver === undefined) throw missing('--approver')
   if (keyId === undefined) throw missing('--key-id')
   return { key, approver, keyId }
+}
+
+/**
+ * The path of the private key by which a human signs for a change.
+ * @throws as `serviceOf`
+ */
+export function stepUpKeyOf(given: Pick<Signing, 'profile' | 'key'>): string {
+  const key = given.key ?? fileOf(given.profile, readProfile(given.profile)?.stepUpKey)
+  if (key === undefined) throw missing('--key')
+  return key
+}
+
+/** A file that a profile names, from where the profile is. */
+function fileOf(profileFile: string | undefined, named: string | undefined): string | undefined {
+  return profileFile === undefined || named === undefined ? undefined : resolve(dirname(profileFile), named)
 }
 
 function missing(option: string): Error {

@@ -42,6 +42,15 @@ export function get(service: ServiceAt, path: string, asked: Asked = {}): Promis
   return ask(service, path, asked, {})
 }
 
+/** Asks for a list, page after page. */
+export async function* pagesOf(service: ServiceAt, path: string): AsyncGenerator<Answered> {
+  for (let next: string | undefined = path; next !== undefined;) {
+    const answer = await get(service, next)
+    yield answer
+    next = answer.next
+  }
+}
+
 /** As `get`, and sends JSON. */
 export function post(
   service: ServiceAt,

@@ -15,12 +15,14 @@ import { canonicalize } from '../formats/json/canonical.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { compilePolicy } from '../core/policy/check.ts'
 import { printable } from '../formats/text/printable.ts'
+import type { ImpactReport } from '../formats/schemas/impact-report.ts'
+import type { PolicyDocument } from '../formats/schemas/policy.ts'
 import { PolicySimulation } from '../formats/schemas/sandbox.ts'
 import { sha256Hex } from '../store/sha256.ts'
 import { readChange, type ShownChange } from './approver.ts'
 import type { Given } from './command.ts'
 import type { simulate as spec } from './commands.ts'
-import { post, shapedAnswer } from './service.ts'
+import { post, shapedAnswer, type ServiceAt } from './service.ts'
 
 type SimulateRequest = Given<typeof spec>
 
@@ -34,38 +36,63 @@ export async function simulateCommand(request: SimulateRequest): Promise<void> {
   const { file, policy: policyId, retires, change: source, report } = request
   if (source === undefined) {
     if (report !== undefined) throw new Error('--report needs --change: a report is of a change.')
-    await simulate(request, { policy: policyOf(file), policyId, retires })
+    const policy = file === undefined ? undefined : policyIn(file)
+    await simulate(request, { policy, policyId, retires })
     return
   }
   if (file !== undefined) throw new Error('Give either a policy.yaml or --change.')
-  const change = readPolicyChange(source)
-  const found = await simulate(request, simulationOf(change.proposed))
+  const made = await impactOf(readPolicyChange(source), request)
   if (report === undefined) return
-  const made = impactReport(change, found, new Date().toISOString())
   const text = canonicalize(made)
   // Without a line end: then the hash of the file is the hash of the report.
   writeFileSync(report, text)
-  const { flips, retired } = made
+  const { flips, retired, approvedToRejected, rejectedToApproved, refusedAsRetired } = made
   const isWhole =
-    flips.length === found.approvedToRejected + found.rejectedToApproved &&
-    retired.length === found.refusedAsRetired
+    flips.length === approvedToRejected + rejectedToApproved && retired.length === refusedAsRetired
   const listed = isWhole ? '' : ` It lists the newest ${flips.length + retired.length} of them.`
   console.log(`The report is ${report}, its hash ${sha256Hex(text)}.${listed}`)
 }
 
+interface Simulating extends ServiceAt {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** Takes lines of text: each finding as it is found, and at the end what they are together. */
+interface Print {
+  readonly finding: (line: string) => void
+  readonly summary: (line: string) => void
+}
+
+/** A change of a policy, as somebody may sign for it. */
+export type PolicyChange = ShownChange & { readonly proposed: ProposedPolicy }
+
+/**
+ * Simulates a change of a policy.
+ * @param print left out: all goes to standard output
+ * @returns the report that a step-up can cover
+ */
+export async function impactOf(
+  change: PolicyChange,
+  simulating: Simulating,
+  print?: Print,
+): Promise<ImpactReport> {
+  const found = await simulate(simulating, simulationOf(change.proposed), print)
+  return impactReport(change, found, new Date().toISOString())
+}
+
 /** Checked here first, so that a mistake is reported with its file. */
-function policyOf(file: string | undefined) {
-  if (file === undefined) return undefined
+export function policyIn(file: string): PolicyDocument {
   const { value, positionOf } = readYaml(file)
   const { document, warnings } = compilePolicy(value, file, { positionOf })
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
   return document
 }
 
-function readPolicyChange(source: string): ShownChange & { readonly proposed: ProposedPolicy } {
+function readPolicyChange(source: string): PolicyChange {
   const change = readChange(source)
   if (change['kind'] !== 'policy') throw new Error('--change must be the change of a policy.')
-  return change as ShownChange & { readonly proposed: ProposedPolicy }
+  return change as PolicyChange
 }
 
 interface Simulated {
@@ -74,7 +101,11 @@ interface Simulated {
   readonly retires?: readonly string[] | undefined
 }
 
-async function simulate(request: SimulateRequest, simulated: Simulated): Promise<Found> {
+async function simulate(
+  request: Simulating,
+  simulated: Simulated,
+  { finding, summary }: Print = { finding: console.log, summary: console.log },
+): Promise<Found> {
   const progress = openProgress()
   const unverified = new Set<string>()
   const { since, until } = request
@@ -86,17 +117,17 @@ async function simulate(request: SimulateRequest, simulated: Simulated): Promise
     found = addChunk(found, chunk)
     progress.clear()
     for (const flip of chunk.flips) {
-      console.log(printable(flipLine(flip)))
+      finding(printable(flipLine(flip)))
       for (const signal of flip.wouldBe.unverified ?? []) unverified.add(signal)
     }
-    for (const one of chunk.retired ?? []) console.log(printable(retiredLine(one)))
+    for (const one of chunk.retired ?? []) finding(printable(retiredLine(one)))
     progress.show(found.share, found.examined)
     cursor = chunk.next
   } while (cursor !== undefined)
   progress.clear()
-  console.log(printable(summaryOf(found, simulated)))
+  summary(printable(summaryOf(found, simulated)))
   if (unverified.size > 0)
-    console.log(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`)
+    summary(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`)
   return found
 }
 

@@ -194,13 +194,13 @@ test('the commands issue a key by two humans, and list what each may', async () 
     expect.stringContaining('It reads what every caller has submitted'),
   ])
 
-  writeFileSync(join(folder, 'change.json'), change.stdout)
   writeFileSync(join(folder, 'step-up.private.pem'), bob.privateKeyPem)
-  const [approve = ''] = /^  countersign .*$/m.exec(change.stderr) ?? []
-  const asHere = approve.replace('countersign', `'${process.execPath}' '${CLI}'`)
-  const approved = spawnSync('bash', ['-c', asHere], {
+  const [, approve = ''] = / countersign (changes approve \S+)$/m.exec(change.stderr) ?? []
+  const key = ['--key', 'step-up.private.pem']
+  const approved = spawnSync(process.execPath, [CLI, ...approve.split(' '), ...key], {
     cwd: folder,
-    env: { ...bundledEnvironment, KEY: bob.key },
+    env: { ...bundledEnvironment, ...env, COUNTERSIGN_API_KEY: bob.key },
+    input: 'y\n',
     encoding: 'utf8',
   })
   expect(approved.stdout).toContain('"status":"APPROVED"')

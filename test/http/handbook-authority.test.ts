@@ -82,7 +82,8 @@ async function run(script: string, url = service.url): Promise<{ stdout: string;
   const here = forHere(script, url)
     .replaceAll(':8080', `:${connectorPort}`)
     .replaceAll(':8090', `:${eventsPort}`)
-  const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
+  // A later service has another port than the profiles say.
+  const whole = `[ ! -f terminal ] || . ./terminal\nexport COUNTERSIGN_URL='${url}'\nset -ae\n${here}\nexport -p > terminal`
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
     cwd: folder,
@@ -144,10 +145,12 @@ describe('Governing', () => {
     await run(next('governing.md'))
     expect(saved('change.json')).toMatchObject({ status: 'PENDING_APPROVAL', proposedBy: 'alice' })
     expect((await service.get('/keys/dana:laptop')).status).toBe(404)
+    expect((await run(next('governing.md'))).stdout).toMatch(
+      /  Add approver dana:laptop  alice  Dana approves/,
+    )
     const { stderr } = await run(next('governing.md'))
     expect(stderr).toContain('You approve, by this signature, this change:')
     expect(stderr).toContain('"approverId": "dana"')
-    await run(next('governing.md'))
     expect(saved('approved.json')).toMatchObject({ status: 'APPROVED', resolvedBy: 'bob' })
     expect((await service.get('/keys/dana:laptop')).body.pem).toBe(
       readFileSync(join(mine, 'dana', 'laptop.public.pem'), 'utf8'),
@@ -242,10 +245,9 @@ describe('Changing policies', () => {
       diff: { against: '1.0.0' },
     })
     const approving = await run(next('policies.md'))
-    expect(approving.stderr).toContain('The service warns:')
-    expect(approving.stderr).toContain('Differences from the document in effect:')
-    expect(approving.stderr).toContain('You sign, too, that you saw this report of its impact:')
-    expect(approving.stdout).toContain('1 of 1 past decisions under sandbox-echo would flip')
+    expect(approving.stderr).toMatch(/\nDifferences from 1\.0\.0\n[^]*\nWarnings of the service\n/)
+    expect(approving.stderr).toContain('1 of 1 past decisions under sandbox-echo would flip')
+    expect(approving.stderr).toContain('Your signature covers this report too.')
     expect(approving.stdout).toEqual(
       verified('change hash', 'change signature', 'resolution', 'impact report'),
     )

@@ -1,18 +1,12 @@
 // Changes that one human proposes and another resolves, of every kind.
 import type { ProposedPolicy } from '../../formats/impact-report.ts'
+import { changePaths as pathsByKind } from '../../formats/change-paths.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
 
-/** Where a change of each kind is read and resolved. */
-export const changePaths: Readonly<Record<string, string>> = {
-  policy: '/policies/pending-changes',
-  approver: '/approvers/changes',
-  'external-connector': '/external-connectors/changes',
-  'webhook-rules': '/webhook-rules/changes',
-  'event-endpoint': '/event-endpoints/changes',
-  'caller-key': '/caller-keys/changes',
-}
+/** By any text, as an address has it. */
+export const changePaths: Readonly<Record<string, string>> = pathsByKind
 
 /** Reads the policy that a change proposes. */
 export function policyIn({ proposed }: Change): ProposedPolicy {

@@ -176,7 +176,6 @@ function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
       </Panel>
     )
   const { stepUpPasskey } = me
-  const url = `${location.origin}${path}/${changeId}`
   if (stepUpPasskey !== null)
     return (
       <Panel title="Resolve">
@@ -191,28 +190,18 @@ function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
     )
   return (
     <Panel title="Resolve">
-      <p>Sign on your own machine. The command shows the change again before it signs:</p>
+      <p>
+        Sign on your own machine. The command shows the change again
+        {kind === 'policy' && ' and what it would have changed in the past'}, and asks before it signs:
+      </p>
       <Command
-        text={[
-          `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" ${url} > mine/change.json`,
-          `bin/countersign approver sign-step-up --action approve --key <your step-up key>.pem --change mine/change.json > mine/resolution.json`,
-          `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d @mine/resolution.json ${url}/approve`,
-        ].join('\n')}
+        text={`bin/countersign changes approve ${changeId} --url ${location.origin} --key <your step-up key>.pem`}
       />
       <p class="quiet">
-        To reject it, sign with <code>--action reject --reason '…'</code> and post to <code>…/reject</code>.
+        It reads your API key from <code>COUNTERSIGN_API_KEY</code>; a profile, given with{' '}
+        <code>--profile</code>, can hold address and keys. <code>changes reject {'<id>'} --reason '…'</code>{' '}
+        rejects the change.
       </p>
-      {kind === 'policy' && (
-        <>
-          <p>
-            To sign what the change would have changed too, make the report first, and add{' '}
-            <code>--impact mine/report.json</code> to the second command:
-          </p>
-          <Command
-            text={`bin/countersign simulate --change mine/change.json --url ${location.origin} --key "$KEY" --report mine/report.json`}
-          />
-        </>
-      )}
     </Panel>
   )
 }

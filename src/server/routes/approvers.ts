@@ -29,7 +29,6 @@ export const approvers = [
   }),
   ...changeRoutes({
     kind: 'approver',
-    path: '/approvers/changes',
     noun: 'an approver’s key',
     name: 'Approver',
     example: change,

@@ -42,7 +42,6 @@ export const callerKeys = [
   }),
   ...changeRoutes({
     kind: 'caller-key',
-    path: '/caller-keys/changes',
     noun: 'a caller’s key',
     name: 'CallerKey',
     example: change,

@@ -1,6 +1,7 @@
 // Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
 import { Type, type TSchema } from 'typebox'
 import { failures } from '../../core/errors/errors.ts'
+import { changePaths } from '../../formats/change-paths.ts'
 import {
   Change,
   ChangeApproval,
@@ -20,8 +21,6 @@ import { onThread } from './on-thread.ts'
 
 interface KindOfChange {
   readonly kind: ChangeKindName
-  /** Where changes are listed; each one is at `<path>/{id}`. */
-  readonly path: string
   /** Completes "a change of …". */
   readonly noun: string
   /** The operationIds are `list<name>Changes` and so on. */
@@ -46,12 +45,12 @@ interface KindOfChange {
 /** @returns the row that proposes a change, then those that list, show, approve and reject changes */
 export function changeRoutes({
   kind,
-  path,
   noun,
   name,
   example,
   proposal: { description, schema, example: body, ...proposal },
 }: KindOfChange) {
+  const path = changePaths[kind]
   const params = {
     id: { schema: Uuid, description: 'The changeId.', example: example.pending.changeId },
   } as const

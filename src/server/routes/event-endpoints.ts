@@ -56,7 +56,6 @@ export const eventEndpoints = [
   }),
   ...changeRoutes({
     kind: 'event-endpoint',
-    path: '/event-endpoints/changes',
     noun: 'an event endpoint',
     name: 'EventEndpoint',
     example: change,

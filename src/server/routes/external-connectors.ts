@@ -36,7 +36,6 @@ export const externalConnectors = [
   }),
   ...changeRoutes({
     kind: 'external-connector',
-    path: '/external-connectors/changes',
     noun: 'an external connector',
     name: 'ExternalConnector',
     example: change,

@@ -35,7 +35,6 @@ const versionParams = (example: string) => ({
 
 const [proposal, ...changes] = changeRoutes({
   kind: 'policy',
-  path: '/policies/pending-changes',
   noun: 'a policy',
   name: 'Policy',
   example: change,

@@ -47,7 +47,6 @@ export const webhookRules = [
   }),
   ...changeRoutes({
     kind: 'webhook-rules',
-    path: '/webhook-rules/changes',
     noun: 'the rules for a provider’s deliveries',
     name: 'WebhookRules',
     example: change,

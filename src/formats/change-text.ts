@@ -1,0 +1,100 @@
+// A change by two humans as a person reads it: its title with a verb, what follows from its approval, and its diff as lines. Browser-safe.
+import { canonicalize, type Json } from './json/canonical.ts'
+import { isMembers, type Members } from './json/members.ts'
+import type { Change } from './schemas/governance.ts'
+
+type Said = Pick<Change, 'kind' | 'target' | 'proposed'>
+
+/** One line that begins with a verb, such as `Revoke approver erin:laptop`. */
+export function changeTitle(change: Said): string {
+  const { kind, target } = change
+  const about = `${kind.replaceAll('-', ' ')} ${kind === 'policy' ? target.replace('/', ' ') : target}`
+  const action = textIn(change, 'action')
+  if (action !== '') return `${action.charAt(0).toUpperCase()}${action.slice(1)} ${about}`
+  const ending = endingVersions(change)
+  return `Put ${about} in effect${ending.length === 0 ? '' : ` and retire ${ending.join(', ')}`}`
+}
+
+/** The versions of a policy that a change ends; none for any other change. */
+export function endingVersions(change: Said): readonly string[] {
+  if (change.kind !== 'policy') return []
+  if (textIn(change, 'action') === 'retire') return [textIn(change, 'policyVersion')]
+  const { retires } = change.proposed
+  return Array.isArray(retires) ? retires.map(String) : []
+}
+
+/** Sentences about what an approval puts into effect; none for a change that this release does not know. */
+export function consequencesOf(change: Said): string[] {
+  const { kind, target } = change
+  const of = (name: string) => textIn(change, name)
+  const ending = endingVersions(change).map(
+    (version) => `Version ${version} rejects every execution. Requests for approval under it end.`,
+  )
+  switch (`${kind} ${of('action')}`.trim()) {
+    case 'policy':
+      return [`Callers may name version ${of('policyVersion')} of ${of('policyId')}.`, ...ending]
+    case 'policy retire':
+      return ending
+    case 'approver add':
+      return [`Signatures by the key ${of('keyId')} count as approvals of ${of('approverId')}.`]
+    case 'approver revoke':
+      return [`No execution counts an approval by the key ${target}, even one that was delivered before.`]
+    case 'external-connector register':
+      return [`Releases of ${target} are sent to ${of('endpointUrl')}.`]
+    case 'external-connector revoke':
+      return [`Releases of ${target} are no longer sent to this connector.`]
+    case 'webhook-rules':
+      return [`Deliveries of ${target} are processed by these rules.`]
+    case 'event-endpoint register':
+      return [`Events are sent to ${target}.`]
+    case 'event-endpoint revoke':
+      return [`No more events are sent to ${target}.`]
+    case 'caller-key issue':
+      return [`Requests with this key are those of the caller ${of('callerId')}.`]
+    case 'caller-key revoke':
+      return [`Requests with this key of ${of('callerId')} are answered 401.`]
+    default:
+      return []
+  }
+}
+
+function textIn({ proposed }: Said, name: string): string {
+  const { [name]: value } = proposed
+  return typeof value === 'string' ? value : ''
+}
+
+/**
+ * The diff of a change: the name of each place that differs, then `-` and `+` lines with its old and its new value.
+ * @param diff as the service answers it: by section what was added, removed and changed
+ */
+export function diffLines(diff: Readonly<Record<string, unknown>>): string[] {
+  const { against: _, rulesReordered, ...sections } = diff as Members
+  const lines = Object.entries(sections).flatMap(([section, parts]) => {
+    const { added, removed, changed } = isMembers(parts) ? parts : {}
+    return [
+      ...entriesOf(removed).flatMap(([name, was]) => differing(`${section}.${name}`, was, undefined)),
+      ...entriesOf(added).flatMap(([name, value]) => differing(`${section}.${name}`, undefined, value)),
+      ...entriesOf(changed).flatMap(([name, both]) =>
+        isMembers(both) ? differing(`${section}.${name}`, both['from'], both['to']) : [],
+      ),
+    ]
+  })
+  return rulesReordered === true ? [...lines, 'The order of the rules changes.'] : lines
+}
+
+const entriesOf = (value: Json | undefined) => Object.entries(isMembers(value) ? value : {})
+
+/** Objects are compared member by member. */
+function differing(path: string, from: Json | undefined, to: Json | undefined): string[] {
+  if (from !== undefined && to !== undefined && canonicalize(from) === canonicalize(to)) return []
+  const names = new Set([from, to].flatMap((value) => entriesOf(value).map(([name]) => name)))
+  const isOfObjects = [from, to].every((value) => value === undefined || isMembers(value))
+  if (!isOfObjects || names.size === 0) return [path, ...valueLines('-', from), ...valueLines('+', to)]
+  const [before, after] = [from, to].map((value) => Object.fromEntries(entriesOf(value)))
+  return [...names].flatMap((name) => differing(`${path}.${name}`, before?.[name], after?.[name]))
+}
+
+function valueLines(mark: string, value: Json | undefined): string[] {
+  if (value === undefined) return []
+  return [`  ${mark} ${typeof value === 'string' ? value : JSON.stringify(value)}`]
+}
