@@ -4,6 +4,33 @@ import { classify, isUnavailable } from '../src/store/postgres/sql-errors.ts'
 /** A node of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
 const ALONE_MS_MAX = 2_000
 
+interface Ways<Item, Result> {
+  readonly work: (items: readonly Item[]) => Promise<readonly Result[]>
+  readonly failed: (error: unknown) => Result
+  readonly failsAll?: (error: unknown) => boolean
+}
+
+/**
+ * Runs `togetherOrAlone` on items in the order of their ids: two transactions that write the same rows wait for each other, and never both ways.
+ *
+ * @returns the results, in the order of `items`
+ */
+export async function inIdOrder<Item, Result>(
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+  ways: Ways<Item, Result>,
+): Promise<Result[]> {
+  const sorted = items.map((item, place) => ({ id: idOf(item), item, place }))
+  sorted.sort((a, b) => (a.id < b.id ? -1 : 1))
+  const results = await togetherOrAlone(
+    sorted.map(({ item }) => item),
+    ways,
+  )
+  const inPlace: Result[] = []
+  for (const [i, { place }] of sorted.entries()) inPlace[place] = results[i] as Result
+  return inPlace
+}
+
 /**
  * @param work for all of the items or for one; returns a result of each, in their order
  * @param failed the result of an item whose work has failed
@@ -12,15 +39,7 @@ const ALONE_MS_MAX = 2_000
  */
 export async function togetherOrAlone<Item, Result>(
   items: readonly Item[],
-  {
-    work,
-    failed,
-    failsAll = isUnavailable,
-  }: {
-    work: (items: readonly Item[]) => Promise<readonly Result[]>
-    failed: (error: unknown) => Result
-    failsAll?: (error: unknown) => boolean
-  },
+  { work, failed, failsAll = isUnavailable }: Ways<Item, Result>,
 ): Promise<readonly Result[]> {
   if (items.length === 0) return []
   let cause: unknown

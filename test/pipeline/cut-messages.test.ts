@@ -8,8 +8,9 @@ import { aTransaction } from '../transactions.ts'
 import { cutMessages, type Cut, type CutMessages } from './cut-messages.ts'
 import { executeAll, openThread } from './thread.ts'
 
-/** The distance between two cuts, in bytes. */
-const STEPS = { message: 149, answer: 7 } as const
+/** The distance between two cuts, in bytes. `CUT_STEP=1 npx vitest run test/pipeline/cut-messages.test.ts --test-timeout 3600000` cuts at each. */
+const { CUT_STEP } = process.env
+const STEPS = { message: Number(CUT_STEP ?? 149), answer: Number(CUT_STEP ?? 7) }
 
 let database: TestDatabase
 let proxy: CutMessages

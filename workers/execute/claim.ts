@@ -20,8 +20,7 @@ import { takeLocks } from '../../src/store/postgres/sql.ts'
 import { inOneMessage, inTransaction, type Transaction } from '../../src/store/postgres/transaction.ts'
 import type { Authorized, Claimable } from './decide/authorize.ts'
 import type { ThreadContext } from '../context.ts'
-import { togetherOrAlone } from '../together-or-alone.ts'
-import { inIdOrder } from '../in-id-order.ts'
+import { inIdOrder } from '../together-or-alone.ts'
 import { Finished, stillGoing } from '../in-flight.ts'
 import { authorizationEntry, refusalEntry } from './log-entries.ts'
 
@@ -49,12 +48,10 @@ export async function claim(
   { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
 ): Promise<(Released | Finished)[]> {
   const { firsts, placeOf } = firstOfEachId(stillGoing(claimable))
-  const claimed = await inIdOrder(firsts, idOf, (sorted) =>
-    togetherOrAlone<Claimable, Claimed>(sorted, {
-      work: (some) => claimInOneMessage(some, { pool, ...tools }),
-      failed: failureOf,
-    }),
-  )
+  const claimed = await inIdOrder<Claimable, Claimed>(firsts, idOf, {
+    work: (some) => claimInOneMessage(some, { pool, ...tools }),
+    failed: failureOf,
+  })
   return claimable.map((item) => {
     if (item instanceof Finished) return item
     const place = placeOf.get(idOf(item))!

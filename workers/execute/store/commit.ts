@@ -16,8 +16,7 @@ import {
 } from '../../../src/store/tables/trust-records.ts'
 import type { ThreadContext } from '../../context.ts'
 import { auditAndLog, auditRow } from '../../evidence/recording.ts'
-import { inIdOrder } from '../../in-id-order.ts'
-import { togetherOrAlone } from '../../together-or-alone.ts'
+import { inIdOrder } from '../../together-or-alone.ts'
 import { receiptEntry, streamsOf } from '../log-entries.ts'
 import type { ReceiptedExecution } from '../receipt.ts'
 
@@ -91,13 +90,11 @@ export function commit(
   tools: CommitWith,
   again: Again = (work) => work(),
 ): Promise<(NotStored | undefined)[]> {
-  return inIdOrder(evidence, idOf, (sorted) =>
-    togetherOrAlone<Evidence, NotStored | undefined>(sorted, {
-      work: (items) => again(() => commitTogether(items, tools)),
-      failed: whyNotStored,
-      failsAll: (error) => whyNotStored(error).kind === 'unavailable',
-    }),
-  )
+  return inIdOrder<Evidence, NotStored | undefined>(evidence, idOf, {
+    work: (items) => again(() => commitTogether(items, tools)),
+    failed: whyNotStored,
+    failsAll: (error) => whyNotStored(error).kind === 'unavailable',
+  })
 }
 
 function whyNotStored(error: unknown): NotStored {
