@@ -75,6 +75,7 @@ CREATE TABLE approvals (
   CONSTRAINT approvals_nonce_key UNIQUE (nonce),
   CONSTRAINT approvals_pkey PRIMARY KEY (approval_id)
 );
+CREATE INDEX approvals_by_execution ON public.approvals USING btree (consumed_by) WHERE (consumed_by IS NOT NULL);
 CREATE INDEX approvals_by_key ON public.approvals USING btree (approver_id, key_id, issued_at);
 CREATE INDEX approvals_by_request ON public.approvals USING btree (request_hash) WHERE (request_hash IS NOT NULL);
 CREATE INDEX approvals_by_time ON public.approvals USING btree (delivered_at, approval_id);

@@ -9,6 +9,7 @@ import { refusalRecord } from '../src/formats/artifacts/refusal-record.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/config/witnesses.ts'
 import { answerEach, answerOwn } from './answer-each.ts'
 import { declineOrWithdraw } from './approval-requests/close.ts'
+import { judgeRequest } from './approval-requests/judgement.ts'
 import { openApprovalRequest } from './approval-requests/open.ts'
 import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
@@ -106,6 +107,7 @@ export function openHandlers({
         perHour: config.rateLimits.approvalRequestsPerHour,
       }),
     ),
+    'judge-approval-request': answerEach((request) => judgeRequest(request, thread)),
     'close-approval-request': answerEach((request) => declineOrWithdraw(request, thread)),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: (batch) => evaluateInSandbox(batch, thread),

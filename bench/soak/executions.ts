@@ -116,6 +116,11 @@ export const executionStories: readonly Story[] = [
     const { request, requestHash, params } = await ask(world, given)
     const again = { transaction: JSON.parse(aTransaction(given)) as object }
     await call('POST /approval-requests', { body: again, expect: 200 })
+    const judged = await call('GET /approval-requests/{id}/judgement', { params, ...human })
+    must(
+      (judged.json()['decision'] as { outcome: string }).outcome === 'APPROVED',
+      'a request is not judged as its approval would let it be',
+    )
     const waiting = call('GET /approval-requests/{id}', { params, headers: { Prefer: 'wait=5' } })
     const scope = { parametersHash: sha256Hex(canonicalize(request.parameters)) }
     const approval = aSignedApproval(approver, given.target, { version: 2, scope, requestHash })

@@ -108,6 +108,8 @@ class Authority(unittest.TestCase):
         self.assertEqual(record["businessTransactionId"], deterministic_id(whole["businessTransactionId"], "approved"))
         self.assertEqual(record["executions"][0]["decision"]["verifiedSignals"]["approved"]["request"], request)
         self.assertEqual(MACHINE.approval_request(request["requestId"])["status"], "USED")
+        judgement = MACHINE.approval_request_judgement(request["requestId"])
+        self.assertEqual((judgement["decision"] or {})["outcome"], "APPROVED")
 
     def test_an_approver_who_is_asked_declines(self) -> None:
         def decline(asked: Any) -> None:

@@ -216,6 +216,8 @@ describe('an execution that needs a human', () => {
     expect(record.businessTransactionId).toBe(deterministicId(asking.businessTransactionId, 'approved'))
     expect(record.executions[0]?.decision.verifiedSignals).toMatchObject({ approved: { request } })
     expect(await machine.approvalRequest(request.requestId)).toMatchObject({ status: 'USED' })
+    const { decision } = await machine.approvalRequestJudgement(request.requestId)
+    expect(decision).toMatchObject({ outcome: 'APPROVED' })
   })
 
   test('fails where the human declines, where nobody is asked, and is not waited for longer than said', async () => {

@@ -517,11 +517,28 @@ describe('GET /approval-requests/{id} 200', () => {
     await approve(bob, request)
     expect(await read(request)).toMatchObject({ status: 'APPROVED', missing: 0, eligible: [] })
     expect(await eventsOf('approval_request.approved', request)).toHaveLength(1)
-    const { status, body } = await service.post('/execute', byTwo())
+    const execution = byTwo()
+    const { status, body } = await service.post('/execute', execution)
     expect(status).toBe(200)
     expect(body.executions[0].decision.verifiedSignals.approved.request).toEqual(request.request)
     expect(body.verifications[0].status).toBe('VERIFIED')
     expect(await read(request)).toMatchObject({ status: 'USED', missing: 0, eligible: [] })
+    // The way back from an execution, also while it has no record.
+    const find = async (filter: string, id: string) => (await service.get(`/${filter}=${id}`, maker)).body
+    const { businessTransactionId: id } = execution
+    const { approvals } = await find('approvals?consumedBy', id)
+    expect(approvals.map((one: { consumedBy: string }) => one.consumedBy)).toEqual([id, id])
+    const { requests } = await find('approval-requests?usedBy', id)
+    expect(requests).toMatchObject([{ request: request.request }])
+    const { requestId } = request.request
+    expect(await find('approvals?consumedBy', requestId)).toEqual({ approvals: [] })
+    expect(await find('approval-requests?usedBy', requestId)).toEqual({ requests: [] })
+    expect(await find('approvals?consumedBy', 'it')).toMatchObject({
+      error: 'consumedBy must be a valid UUID.',
+    })
+    expect(await find('approval-requests?usedBy', 'it')).toMatchObject({
+      error: 'usedBy must be a valid UUID.',
+    })
   })
 
   test('waits for a change where it is asked to', async () => {
@@ -539,6 +556,65 @@ describe('GET /approval-requests/{id} 200', () => {
     const request = await asked()
     for (const who of [service, maker, guest, auditor])
       expect((await read(request, who)).status).toBe('PENDING')
+  })
+})
+
+const judged = async ({ url }: ApprovalRequest, who: { key: string } = maker) => {
+  const { status, text, body } = await service.get(`${url}/judgement`, who)
+  expect(status, text).toBe(200)
+  return body.decision
+}
+
+const spend = (amount: number, signals: object = {}) => under('seen-then-limited', signals, { amount })
+
+describe('GET /approval-requests/{id}/judgement 200', () => {
+  test('judges as the requester, whose limits nobody else has', async () => {
+    const askedByBot = async (transaction: object) => {
+      const { status, text, body } = await ask(transaction, {}, bot)
+      expect(status, text).toBe(201)
+      return body as ApprovalRequest
+    }
+    const first = await askedByBot(spend(60))
+    const approved = { outcome: 'APPROVED', matchedRuleId: 'seen', presentState: { spent: { value: 0 } } }
+    for (const who of [bot, maker, auditor]) expect(await judged(first, who)).toMatchObject(approved)
+    await approve(alice, first)
+    expect((await service.post('/execute', spend(60), bot)).status).toBe(200)
+
+    const spent = { spent: { value: 60, by: 'history' }, approved: { value: false, by: 'approval' } }
+    const second = await askedByBot(spend(60))
+    const rejected = { outcome: 'REJECTED', reason: 'Spent.', matchedRuleId: 'spent', presentState: spent }
+    expect(await judged(second)).toMatchObject(rejected)
+    expect(await judged(await askedByBot(spend(40)))).toMatchObject({ outcome: 'APPROVED' })
+    // The execution compares what is declared, also where the rules would approve it.
+    const declared = await askedByBot(spend(30, { approved: true, spent: 0 }))
+    expect(await judged(declared)).toMatchObject({
+      outcome: 'DENIED',
+      mismatches: [{ signal: 'spent', declared: 0, verified: 60, source: 'history' }],
+    })
+    const { body } = await service.post('/sandbox/evaluate', spend(60, { approved: true }), service)
+    expect(body.decision.presentState.spent.value).toBe(0)
+  })
+
+  test.each([
+    ['the cheapest approvals that the rules approve', 'one-or-two', 42, 'APPROVED', 'small'],
+    ['more of them where it takes more', 'one-or-two', 142, 'APPROVED', 'large'],
+    ['not more than it asks for', 'one-of-them', 42, 'APPROVED', 'one'],
+  ])('takes as given %s', async (_title, name, amount, outcome, matchedRuleId) => {
+    const request = await asked(under(name, {}, { amount }))
+    expect(await judged(request)).toMatchObject({ outcome, matchedRuleId })
+    // A judgement gives nothing.
+    expect((await service.post('/execute', under(name, {}, { amount }))).status).not.toBe(200)
+  })
+
+  test("404: another caller's, an unknown one and what is no id", async () => {
+    const { url } = await asked()
+    const unknown = '/approval-requests/4f7b3b36-67b0-4a7a-9d1f-2d0f5e1a8f3c'
+    for (const [path, who] of [
+      [url, bot],
+      [unknown, maker],
+      ['/approval-requests/none', maker],
+    ] as const)
+      expect(reply(await service.get(`${path}/judgement`, who))).toMatchObject({ status: 404 })
   })
 })
 

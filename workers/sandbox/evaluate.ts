@@ -93,7 +93,7 @@ function look(
   const loaded = name === undefined || version === undefined ? undefined : policies.find({ name, version })
   const subject = action === undefined ? undefined : subjectOf(rebuilt, action, caller)
   const connector = action === undefined ? undefined : connectors.find(action, name)
-  const decided = loaded && subject && decide(loaded, subject, { now, state })
+  const decided = loaded && subject && decideOn(loaded, subject, { now, state })
 
   function* problems(): Generator<Finding> {
     if (first !== undefined) yield first
@@ -148,17 +148,21 @@ function subjectOf(rebuilt: Fields, action: string, caller: ScopedCaller): Polic
   }
 }
 
-function decide(
+/** @param given.granted approvals that are taken as given, by signal; those that were left out take these values and not the present ones */
+export function decideOn(
   loaded: LoadedPolicy,
   subject: PolicySubject,
-  { now, state }: { now: Date; state: PresentState },
+  {
+    now,
+    state,
+    granted = {},
+  }: { now: Date; state: PresentState; granted?: Readonly<Record<string, boolean>> },
 ) {
   const { policy, contentHash, standing, successor } = loaded
-  const filled = Object.fromEntries(
-    Object.entries(state).flatMap(([signal, { value }]) =>
-      value !== null && isLeftOut(signal, policy, subject.signals) ? [[signal, value]] : [],
-    ),
+  const present = Object.entries(state).flatMap(([signal, { value }]) =>
+    value !== null && isLeftOut(signal, policy, subject.signals) ? [[signal, value] as const] : [],
   )
+  const filled: Readonly<Record<string, boolean | number>> = { ...Object.fromEntries(present), ...granted }
   const evaluation = evaluateVersion(loaded, subject, now, filled)
   const mismatches = readableMismatches(policy, subject)
   const notGoverned = capabilityProblem(policy, subject.intent.action)

@@ -670,6 +670,10 @@ class Client:
         """GET /approval-requests/{id}: as it stands now. APPROVED is advice: the execution checks the approvals again."""
         return self._read(f"/approval-requests/{_part(request_id)}").value()
 
+    def approval_request_judgement(self, request_id: str) -> shapes.ApprovalRequestJudgement:
+        """GET /approval-requests/{id}/judgement: the decision that the requester would get now, if the approvals were given."""
+        return self._read(f"/approval-requests/{_part(request_id)}/judgement").value()
+
     def wait_for_approval(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> shapes.ApprovalRequest:
         """Waits until a request is no longer PENDING, and answers it as it stands then; after ``timeout_seconds`` it may be PENDING.
 

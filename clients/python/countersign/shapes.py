@@ -490,6 +490,13 @@ class ApprovalRequest(_ApprovalRequest, total=False):
     closed: Dict[str, Any]
 
 
+class ApprovalRequestJudgement(TypedDict):
+    requestId: str
+    evaluatedAt: str
+    # None where the instance does not have the policy version.
+    decision: Optional[Dict[str, Any]]
+
+
 class _ExecutionIntent(TypedDict):
     businessTransactionId: str
     state: str

@@ -110,6 +110,9 @@ export function approvalMethods(
     /** GET /approval-requests/{id}: as it stands now. APPROVED is advice: the execution checks the approvals again. */
     approvalRequest,
     waitForApproval,
+    /** GET /approval-requests/{id}/judgement: the decision that the requester would get now, if the approvals were given. */
+    approvalRequestJudgement: (id: string) =>
+      read(() => http.GET('/approval-requests/{id}/judgement', of(id))),
     /** GET /approval-requests: a page, newest first; of a human `{ waitingFor: 'me' }`: what this human could sign. */
     approvalRequests: (query: Query = {}) =>
       wholePage(query, {

@@ -54,6 +54,7 @@ const ofClients = {
   'open-approval-request': { price: 'compute', lane: 'background', ...COMPUTED },
 
   'deliver-approval': { price: 'compute', lane: 'administration', ...COMPUTED },
+  'judge-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'close-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'propose-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },

@@ -61,6 +61,15 @@ const SandboxDecision = Type.Object({
   }),
 })
 
+export const ApprovalRequestJudgement = Type.Object({
+  requestId: Uuid,
+  evaluatedAt: Instant,
+  decision: Type.Union([SandboxDecision, Type.Null()], {
+    description:
+      'the decision that the requester would get now with the approvals that the request asks for; null where this instance does not have the policy version',
+  }),
+})
+
 export const SandboxEvaluation = Type.Object({
   valid: Type.Boolean({ description: 'no problems; the decision may still be a rejection' }),
   problems: Type.Array(Finding, { description: 'problems that prevent the execution' }),

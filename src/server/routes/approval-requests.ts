@@ -7,13 +7,15 @@ import { failures, type Failure } from '../../core/errors/errors.ts'
 import { ApprovalRequest, ApprovalRequestPage } from '../../formats/schemas/approval-request.ts'
 import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
 import { NoMembers } from '../../formats/schemas/execution-intent.ts'
-import { isUuid, NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { ApprovalRequestJudgement } from '../../formats/schemas/sandbox.ts'
+import { isUuid, NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
 import {
   listApprovalRequests,
   readApprovalRequest,
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
 import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
+import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import { list } from './list.ts'
 import { waitMsOf } from './preferences.ts'
@@ -96,6 +98,11 @@ export const approvalRequests = [
         description:
           'Only pending requests that the approver of this caller (its `approverId`) could sign and has not signed.',
       },
+      usedBy: {
+        schema: Uuid,
+        description: 'Only the request that the execution with this businessTransactionId used.',
+        mustBe: 'a valid UUID',
+      },
     },
     schema: ApprovalRequestPage,
     member: 'requests',
@@ -107,11 +114,12 @@ export const approvalRequests = [
         : failures.notAnEligibleApprover(
             'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
           ),
-    read: (range, { callerId: owner, status, waitingFor }, { pool, authority }, { caller }) =>
+    read: (range, { callerId: owner, status, waitingFor, usedBy }, { pool, authority }, { caller }) =>
       listApprovalRequests(pool, range, {
         owner,
         status,
         waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
+        usedBy,
         persons: authority.current().persons,
       }),
     textOf: approvalRequestText,
@@ -134,6 +142,30 @@ export const approvalRequests = [
     failures: ['approvalRequestNotFound', 'overloaded'],
     readsDatabase: true,
     handle: readOne,
+  },
+  {
+    ...governingGet,
+    path: '/approval-requests/{id}/judgement',
+    operationId: 'judgeApprovalRequest',
+    tag: 'Approvals',
+    summary: 'What would be decided once the approvals are given',
+    description:
+      'The decision that the requester would get now if the approvals that its request asks for were given: as `POST /sandbox/evaluate` answers the requester itself, `presentState` included. A limit’s value that the requester declared is compared with the present one. Nothing is stored, used up or called. The members that no request has (`metadata`, `authority` but for the principal) have values that say nothing. For the requester, humans and auditors.',
+    params: idOf(example.pending),
+    answers: {
+      200: {
+        description: 'The decision, its trace and the present values of the signals that the service knows.',
+        schema: ApprovalRequestJudgement,
+        example: {
+          requestId: example.pending.request.requestId,
+          evaluatedAt: example.pending.request.createdAt,
+          decision: evaluation.decision,
+        },
+      },
+    },
+    failures: ['approvalRequestNotFound', 'overloaded'],
+    readsDatabase: true,
+    handle: onThread('judge-approval-request'),
   },
   {
     ...humanPost,

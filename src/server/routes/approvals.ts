@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { failures, Failure } from '../../core/errors/errors.ts'
 import { Approval, ApprovalPage, approvalStatuses, SignedApproval } from '../../formats/schemas/approval.ts'
-import { NonEmptyText } from '../../formats/schemas/primitives.ts'
+import { isUuid, NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
 import { approvalText } from '../../store/tables/sealed.ts'
 import { listApprovals, readApproval } from '../../store/tables/approvals.ts'
 import example from '../openapi/examples/approval.json' with { type: 'json' }
@@ -45,6 +45,10 @@ export const approvals = [
         schema: Type.Enum([...approvalStatuses]),
         description: 'Only approvals with this status now.',
       },
+      consumedBy: {
+        schema: Uuid,
+        description: 'Only approvals that the execution with this businessTransactionId used up.',
+      },
     },
     answers: {
       200: {
@@ -60,7 +64,10 @@ export const approvals = [
       if (page instanceof Failure) return page
       const status = readChoice(query, 'status', approvalStatuses)
       if (status instanceof Failure) return status
-      const listed = await listApprovals(pool, { ...page, status })
+      const consumedBy = query.get('consumedBy')
+      if (consumedBy !== null && !isUuid(consumedBy))
+        return failures.invalidQuery('consumedBy must be a valid UUID.')
+      const listed = await listApprovals(pool, { ...page, status, consumedBy })
       return { status: 200, body: `{"approvals":[${listed.map(approvalText).join(',')}]}` }
     },
   },

@@ -256,6 +256,8 @@ interface ListedRequests {
   readonly status: ApprovalRequestStatus | null
   /** Only those that are pending and that this approver may sign and has not; null: all. */
   readonly waitingFor: string | null
+  /** Only those whose approvals this execution used up; null: all. */
+  readonly usedBy: string | null
   readonly persons: Persons
 }
 
@@ -263,7 +265,7 @@ interface ListedRequests {
 export function listApprovalRequests(
   sql: Sql,
   range: PageRange,
-  { owner, status, waitingFor, persons }: ListedRequests,
+  { owner, status, waitingFor, usedBy, persons }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
   return readPageOf(
     sql,
@@ -276,10 +278,11 @@ export function listApprovalRequests(
       where: `($5::text IS NULL OR item.requested_by = $5::text)
         AND ($6::text IS NULL OR ${statusIn('$8')} = $6::text)
         AND ($7::text IS NULL OR (${statusIn('$8')} = 'PENDING'
-          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))`,
+          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))
+        AND ($9::uuid IS NULL OR item.request_hash IN (SELECT a.request_hash FROM approvals AS a WHERE a.consumed_by = $9::uuid))`,
     },
     range,
-    { values: [owner, status, waitingFor, persons.ofNameJson] },
+    { values: [owner, status, waitingFor, persons.ofNameJson, usedBy] },
   )
 }
 

@@ -172,12 +172,12 @@ const LISTED = `
 /** A page, the newest delivery first. */
 export async function listApprovals(
   sql: Sql,
-  page: { status: ApprovalStatus | null; limit: number; offset: number },
+  page: { status: ApprovalStatus | null; consumedBy: string | null; limit: number; offset: number },
 ): Promise<ListedApproval[]> {
   const result = await sql.query<ListedApproval>({
-    text: `${LISTED} WHERE $3::text IS NULL OR status = $3::text
+    text: `${LISTED} WHERE ($3::text IS NULL OR status = $3::text) AND ($4::uuid IS NULL OR "consumedBy" = $4::uuid)
       ORDER BY delivered_at DESC, "approvalId" DESC LIMIT $1::integer OFFSET $2::integer`,
-    values: [page.limit, page.offset, page.status],
+    values: [page.limit, page.offset, page.status, page.consumedBy],
   })
   return result.rows
 }
