@@ -1,4 +1,5 @@
 // These move through the stages of an operation: requests in flight, and the answers of those that have ended.
+import { threadId } from 'node:worker_threads'
 import { answerOf, Failure, failures, type Audited, type PlainAnswer } from '../src/core/errors/errors.ts'
 import type { StepUpPasskey } from '../src/formats/people/caller.ts'
 import type { BatchReport, PathParams, ThreadReplies } from '../src/core/threads/thread-messages.ts'
@@ -66,7 +67,7 @@ export function packReplies(
   const replies = answered.map(({ request: { ticket, costMs }, answer }) => {
     return { ...answer, log: { ...answer.log, batch: batchSize }, ticket, costMs }
   })
-  return report === undefined ? { replies } : { replies, report }
+  return report === undefined ? { threadId, replies } : { threadId, replies, report }
 }
 
 /** Every item carries the request that it started as. */

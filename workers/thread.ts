@@ -1,7 +1,7 @@
 // The entry point of every worker thread, which Piscina loads: `boot` runs once, the function that it returns once for each batch.
 // Holds the private keys and its own database connections.
 import { setPriority } from 'node:os'
-import { MessageChannel, parentPort } from 'node:worker_threads'
+import { MessageChannel, parentPort, threadId } from 'node:worker_threads'
 import { workerData } from 'piscina'
 import { failures, type Failure } from '../src/core/errors/errors.ts'
 import { failureOf } from '../src/core/errors/failure-of.ts'
@@ -54,7 +54,7 @@ function boot(given: Boot) {
     else if (report !== undefined) ours.postMessage(report(message.asked))
   })
   ours.unref()
-  const ready: ThreadReady = { port, pendingEvidence: thread.pendingCount }
+  const ready: ThreadReady = { threadId, port, pendingEvidence: thread.pendingCount }
   parentPort?.postMessage(ready, [port])
   const deferred = openDeferred(
     (performed, stopwatch) => finish(performed, thread, stopwatch),
@@ -68,7 +68,7 @@ function boot(given: Boot) {
 
   return async function run(task: Task) {
     // openLane sends an empty batch to wait until the thread has booted.
-    if (task.requests.length === 0) return { replies: [] }
+    if (task.requests.length === 0) return { threadId, replies: [] }
     const takenMs = performance.now()
     await authority.untilInEffect(task.authorityEpoch)
     const stopwatch = openStopwatch()

@@ -44,16 +44,16 @@ test('a request is answered once, and a batch is forgotten with its last answer'
   expect(pending.find(0)).toBeUndefined()
 })
 
-test('what was sent too long ago is answered, and nothing that waited in a queue until a moment ago', () => {
+test('what was sent too long ago is answered, and nothing that was sent since', () => {
   const pending = openPending<string>()
   const early = sent(pending, 2, 1)
   pending.answer(early.batch, 0, 'in time')
   const late = sent(pending, 1, 3)
-  pending.expire(2, lost)
+  pending.giveUp(({ sentMs }) => sentMs <= 2, lost)
   expect(early.replies).toEqual(['in time', 'execute is lost'])
   expect(late.replies).toEqual([])
   expect([pending.find(0), pending.find(2)]).toEqual([undefined, late.batch])
-  pending.expire(3, lost)
+  pending.giveUp(({ sentMs }) => sentMs <= 3, lost)
   expect(late.replies).toEqual(['execute is lost'])
 })
 
@@ -73,10 +73,14 @@ test('a client is charged for what it gave up on: a request that had to wait too
     resolve: ({ status }: Answer) => void statuses.push(status),
   }))
   const batch = pending.note('verify-record', requests, 0)
-  pending.expire(0, () => ({ status: 503, headers: {}, body: '' }))
+  pending.giveUp(
+    () => true,
+    () => ({ status: 503, headers: {}, body: '' }),
+  )
   const replied = { status: 200, headers: {}, body: '', log: {} }
   replies.ofBatch(
     {
+      threadId: 1,
       replies: [
         { ...replied, ticket: 0, costMs: 61_000 },
         { ...replied, ticket: 1, costMs: 1 },

@@ -29,7 +29,7 @@ function opened(threads: readonly ((asked: number) => readonly ThreadReport[])[]
       else for (const report of answers(message.asked)) ours.postMessage(report)
     })
     const pendingEvidence = new Int32Array(new SharedArrayBuffer(4))
-    ports.add({ port, pendingEvidence })
+    ports.add({ threadId: 1, port, pendingEvidence })
     pending.push(pendingEvidence)
     return ours
   }

@@ -50,6 +50,8 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
 
 /** The message of a thread that has booted. */
 export interface ThreadReady {
+  /** Node's number of the thread, which its replies carry. */
+  readonly threadId: number
   /** It takes each `ToThread` there, and answers each question. */
   readonly port: MessagePort
   /** Its counter of executions whose evidence is not stored yet, shared with the main thread. */
@@ -103,6 +105,8 @@ export type PathParams = Readonly<Record<string, string>>
 
 /** Finished requests, in any order; those still waiting for their connector follow in a later one. */
 export interface ThreadReplies {
+  /** As in `ThreadReady`: what a batch has deferred is lost with its thread. */
+  readonly threadId: number
   readonly replies: ThreadReply[]
   /** Only executions have one. */
   readonly report?: BatchReport

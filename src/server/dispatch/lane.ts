@@ -21,6 +21,8 @@ import { openReplies, type Meter } from './replies.ts'
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
 
+const DIED = 'the thread died'
+
 /** V8's young generation of a thread, three times its semi-space. The objects of an execution outlive a smaller one. */
 const YOUNG_MB = { execution: 96, other: 24 }
 
@@ -72,17 +74,31 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   piscina.on('error', onError)
   // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
   piscina.on('message', (message: ThreadReady | ThreadReplies) => {
-    if ('port' in message) options.onReady(message)
+    if ('port' in message) start(message)
     else replies.ofDeferred(message)
   })
   const expiring = setInterval(() => {
     const nowMs = performance.now()
     for (const { resolve } of batches.expire(nowMs - QUEUED_MS_MAX))
       resolve(answerOf(failures.overloaded('queue')))
-    pending.expire(nowMs - ANSWER_MAX_MS, (operation) =>
-      lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
+    pending.giveUp(
+      // The time that it waited in a queue does not count.
+      ({ sentMs }) => sentMs <= nowMs - ANSWER_MAX_MS,
+      (operation) => lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
     )
   }, EXPIRE_EVERY_MS)
+
+  function start(thread: ThreadReady): void {
+    // Its end: Piscina says so only of the batches that the thread still had, and not of what they have deferred.
+    thread.port.on('close', () => {
+      if (closing) return
+      pending.giveUp(
+        ({ threadId }) => threadId === thread.threadId,
+        (operation) => lost(operation, DIED),
+      )
+    })
+    options.onReady(thread)
+  }
 
   /** Once per turn of the event loop: what arrived together shares a batch. */
   function flush(): void {
@@ -109,7 +125,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
       replies.ofBatch(answered, batch)
     } catch (error) {
       onError(error)
-      for (const at of requests.keys()) pending.answer(batch, at, lost(operation, 'the thread died'))
+      for (const at of requests.keys()) pending.answer(batch, at, lost(operation, DIED))
     }
     watch?.done(operation, performance.now() - sentMs)
     batches.done(operation)

@@ -27,8 +27,9 @@ export interface SentBatch<Reply> {
   readonly requests: readonly SentRequest<Reply>[]
   /** How many are not answered yet. */
   left: number
-  /** Set when the batch has come back; the remaining requests were deferred. */
+  /** Set when the batch has come back; the remaining requests were deferred, by that thread. */
   times: RequestTimes | undefined
+  threadId: number | undefined
 }
 
 export interface Pending<Reply> {
@@ -42,8 +43,11 @@ export interface Pending<Reply> {
   readonly find: (ticket: number) => SentBatch<Reply> | undefined
   /** A second answer to the same request does nothing. */
   readonly answer: (batch: SentBatch<Reply>, at: number, reply: Reply) => void
-  /** Answers what was sent at `sinceMs` or before. The time that it waited in a queue does not count. */
-  readonly expire: (sinceMs: number, reply: (operation: Operation) => Reply) => void
+  /** Answers what nobody will answer any more, of the batches that are said to be lost. */
+  readonly giveUp: (
+    isLost: (batch: SentBatch<Reply>) => boolean,
+    reply: (operation: Operation) => Reply,
+  ) => void
 }
 
 export function openPending<Reply>(): Pending<Reply> {
@@ -68,6 +72,7 @@ export function openPending<Reply>(): Pending<Reply> {
         requests: requests.map(({ client, bytes, resolve }) => ({ client, bytes, resolve })),
         left: requests.length,
         times: undefined,
+        threadId: undefined,
       }
       nextTicket += requests.length
       batches.push(batch)
@@ -78,8 +83,8 @@ export function openPending<Reply>(): Pending<Reply> {
         ({ firstTicket, requests }) => ticket >= firstTicket && ticket < firstTicket + requests.length,
       ),
     answer,
-    expire(sinceMs, reply) {
-      for (const batch of batches.filter(({ sentMs }) => sentMs <= sinceMs))
+    giveUp(isLost, reply) {
+      for (const batch of batches.filter(isLost))
         for (const at of batch.requests.keys()) answer(batch, at, reply(batch.operation))
     },
   }

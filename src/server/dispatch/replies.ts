@@ -35,10 +35,11 @@ export function openReplies({
   readonly watch: BatchWatch | undefined
 }): Replies {
   return {
-    ofBatch({ replies, report }, batch) {
+    ofBatch({ threadId, replies, report }, batch) {
       if (report !== undefined) watch?.reported(report)
       const times = { sentMs: batch.sentMs, reports: report === undefined ? [] : [report] }
       batch.times = times
+      batch.threadId = threadId
       // Piscina keeps the array of a finished task until V8's next full collection: without splice(0) all reply texts with it.
       for (const reply of replies.splice(0)) {
         const at = reply.ticket - batch.firstTicket
