@@ -1,5 +1,6 @@
-// A database with everything in it that a service ever stores, made over HTTP; and ways to look at it and to put it back.
+// A database with everything in it that a service ever stores, made over HTTP; and ways to look at it, damaged or not.
 import { rmSync } from 'node:fs'
+import type { Client } from 'pg'
 import { expect } from 'vitest'
 import { connect } from '../../src/cli/fsck/check-database.ts'
 import type { Finding } from '../../src/cli/fsck/check.ts'
@@ -332,9 +333,30 @@ export interface Checked {
   readonly summary: Summary
 }
 
-/** Runs fsck in this process, on a connection of its own. */
-export async function checked(database: TestDatabase, signingKeyDir: string): Promise<Checked> {
+type Damage = (sql: Client) => Promise<unknown>
+
+/**
+ * A connection as the commands that check a database have it.
+ * @param damage what is done on it first. It is undone with the snapshot in which the check reads: the check's BEGIN finds this
+ *   transaction, and its ROLLBACK ends it.
+ */
+export async function connectDamaged(database: TestDatabase, damage?: Damage): Promise<Client> {
   const client = await connect(database.url)
+  if (damage === undefined) return client
+  // No trigger fires: the tables of the release before do not follow what is damaged.
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL session_replication_role = replica')
+  await damage(client)
+  await client.query('SET LOCAL session_replication_role = origin')
+  return client
+}
+
+/** Runs fsck in this process, on a connection of its own. @param damage as of `connectDamaged` */
+export async function checked(
+  database: TestDatabase,
+  signingKeyDir: string,
+  damage?: Damage,
+): Promise<Checked> {
+  const client = await connectDamaged(database, damage)
   const findings: Finding[] = []
   try {
     const summary = await fsck({
@@ -348,25 +370,5 @@ export async function checked(database: TestDatabase, signingKeyDir: string): Pr
     }
   } finally {
     await client.end()
-  }
-}
-
-/** Copies of every table, to be put back after each damage. */
-export async function keepTables(database: TestDatabase): Promise<{ putBack: () => Promise<void> }> {
-  const { rows } = await database.pool.query<{ name: string }>(`
-    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'countersign_migrations'`)
-  const copies = rows.map(({ name }) => `CREATE TABLE kept.${name} AS TABLE public.${name};`)
-  await database.pool.query(`CREATE SCHEMA kept; ${copies.join(' ')}`)
-  // From now on the tables of the release before do not follow what is damaged, and nothing follows what is put back.
-  for (const name of ['authority', 'policy_versions', 'webhook_rules', 'pending_changes'])
-    await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
-  const back = rows.map(
-    ({ name }) =>
-      `TRUNCATE public.${name}; INSERT INTO public.${name} OVERRIDING SYSTEM VALUE TABLE kept.${name};`,
-  )
-  return {
-    async putBack() {
-      await database.pool.query(`BEGIN; ${back.join(' ')} COMMIT`)
-    },
   }
 }

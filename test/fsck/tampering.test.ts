@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { checked, keepTables, published, startMixed, type Mix } from './mix.ts'
+import { checked, published, startMixed, type Mix } from './mix.ts'
 import { makeKeys } from '../signing-keys.ts'
 
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
 let database: TestDatabase
 let mix: Mix
-let putBack: () => Promise<void>
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -24,7 +23,6 @@ beforeAll(async () => {
   await database.pool.query('DROP TRIGGER refuse_poison ON webhook_events')
   // Whether the sweep came before the human did is chance; nothing has to be there for these.
   await database.pool.query(`DELETE FROM audit_events WHERE type = 'intent.in_doubt'`)
-  ;({ putBack } = await keepTables(database))
 })
 
 afterAll(async () => {
@@ -39,7 +37,6 @@ interface Damage {
   readonly lines: Lines
   /** Statements that find keys, before the damage: `SELECT … AS key`. */
   readonly find?: Readonly<Record<string, string>>
-  readonly undo?: string
 }
 
 /** Which entry of which log it is stands in the line. */
@@ -912,7 +909,6 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a lost primary key': {
     sql: `ALTER TABLE appended_receipts DROP CONSTRAINT appended_receipts_pkey`,
-    undo: `ALTER TABLE appended_receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
     lines: () => ['schema appended_receipts_pkey: is missing or not valid'],
   },
   'a first receipt that stands in both tables': {
@@ -935,22 +931,16 @@ test('before any damage there is none', async () => {
 })
 
 test.each(Object.keys(DAMAGES))('finds %s, and nothing else', async (name) => {
-  const { sql, lines, find = {}, undo } = DAMAGES[name] as Damage
+  const { sql, lines, find = {} } = DAMAGES[name] as Damage
   const others: Record<string, string> = {}
   for (const [other, statement] of Object.entries(find)) {
     const { rows } = await database.pool.query<{ key: string }>(filled(statement))
     others[other] = rows[0]?.key ?? ''
   }
-  await database.pool.query(filled(sql))
-  try {
-    const found = await checked(database, signingKeyDir)
-    const named = found.lines.map((line) => line.replace(/entry \d+ of \S+\/log\/1/, 'its entry'))
-    expect(named.toSorted()).toEqual(lines(mix, others).toSorted())
-    expect(found.summary.problems).toBe(found.lines.length)
-  } finally {
-    if (undo !== undefined) await database.pool.query(undo)
-    await putBack()
-  }
+  const found = await checked(database, signingKeyDir, (damaged) => damaged.query(filled(sql)))
+  const named = found.lines.map((line) => line.replace(/entry \d+ of \S+\/log\/1/, 'its entry'))
+  expect(named.toSorted()).toEqual(lines(mix, others).toSorted())
+  expect(found.summary.problems).toBe(found.lines.length)
 })
 
 /** One row of each column that is signed, none of which stands beside another. */
@@ -1033,19 +1023,19 @@ test.each([0, 0.11, 0.23, 0.37, 0.5, 0.61, 0.74, 0.86, 0.999])(
   'one character at %d of any signed column is found, whatever it makes of the text',
   async (place) => {
     const expected: string[] = []
-    for (const { table, column, where, key = 'business_transaction_id' } of SIGNED) {
-      const row = `${table} WHERE ${filled(where)}`
-      const { rows } = await database.pool.query<{ key: string; text: string }>(
-        `SELECT ${key} AS key, ${column} AS text FROM ${row}`,
-      )
-      expect(rows).toHaveLength(1)
-      const [{ key: id, text } = { key: '', text: '' }] = rows
-      const changed = withOneChanged(text, place)
-      await database.pool.query(`UPDATE ${table} SET ${column} = $1 WHERE ${filled(where)}`, [changed])
-      expected.push(id)
-    }
-    const { lines } = await checked(database, signingKeyDir)
-    await putBack()
+    const { lines } = await checked(database, signingKeyDir, async (damaged) => {
+      for (const { table, column, where, key = 'business_transaction_id' } of SIGNED) {
+        const row = `${table} WHERE ${filled(where)}`
+        const { rows } = await damaged.query<{ key: string; text: string }>(
+          `SELECT ${key} AS key, ${column} AS text FROM ${row}`,
+        )
+        expect(rows).toHaveLength(1)
+        const [{ key: id, text } = { key: '', text: '' }] = rows
+        const changed = withOneChanged(text, place)
+        await damaged.query(`UPDATE ${table} SET ${column} = $1 WHERE ${filled(where)}`, [changed])
+        expected.push(id)
+      }
+    })
     expect(expected.filter((id) => !lines.some((line) => line.includes(` ${id}`)))).toEqual([])
   },
 )

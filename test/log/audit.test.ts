@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../src/cli/fsck/check-database.ts'
+import type { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '../../src/cli/log/audit.ts'
 import { Coverage } from '../../src/cli/log/coverage.ts'
 import { trusting } from '../../src/cli/log/trust.ts'
@@ -17,7 +17,7 @@ import { latestCheckpoint } from '../../src/store/tables/log-checkpoints.ts'
 import { readLogStatus } from '../../src/store/tables/log-state.ts'
 import { openLogWork } from '../../workers/log/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { keepTables, published, startMixed, type Mix } from '../fsck/mix.ts'
+import { connectDamaged, published, startMixed, type Mix } from '../fsck/mix.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { startService, until } from '../service.ts'
 import { anEntry, queue } from './log.ts'
@@ -30,7 +30,6 @@ const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
 let database: TestDatabase
 let mix: Mix
 let origin: string
-let putBack: () => Promise<void>
 
 /** Has the ids of all entries stated, as if they were an hour old. */
 async function stateIds(): Promise<void> {
@@ -58,9 +57,7 @@ beforeAll(async () => {
   remove()
   await stateIds()
   origin = (await readLogStatus(database.pool))!.origin
-  ;({ putBack } = await keepTables(database))
 })
-afterEach(() => putBack())
 afterAll(async () => {
   rmSync(signingKeyDir, { recursive: true })
   await database.drop()
@@ -74,9 +71,13 @@ const open = (origins: readonly string[]) =>
     })),
   })
 
-async function audited(opener = open, saved?: readonly SavedCheckpoint[]) {
+/** @param damage as of `connectDamaged` */
+async function audited(
+  opener = open,
+  { saved, damage }: { saved?: readonly SavedCheckpoint[]; damage?: (sql: Client) => Promise<void> } = {},
+) {
   const lines: string[] = []
-  const sql = await connect(database.url)
+  const sql = await connectDamaged(database, damage)
   const onFinding = ({ table, key, problem }: Record<'table' | 'key' | 'problem', string>) =>
     lines.push(`${table} ${key}: ${problem}`)
   try {
@@ -122,11 +123,10 @@ describe('one cause is named once', () => {
   })
 
   test('where an older checkpoint is not what was signed: it is named by its size', async () => {
-    await tamper([
+    const { lines } = await tampered([
       'SELECT min(size) AS size FROM log_checkpoints',
       `UPDATE log_checkpoints SET note = regexp_replace(note, '\\n[A-Za-z0-9+/]{43}=', E'\\n' || repeat('A', 43) || '=') WHERE size = :size`,
     ])
-    const { lines } = await audited()
     expect(lines).toEqual([
       expect.stringMatching(
         /^log \S+: checkpoint: that of \d+ entries: the signature of \S+ \(key id \S+\) does not hold$/,
@@ -135,17 +135,21 @@ describe('one cause is named once', () => {
   })
 })
 
-/** Changes what a statement names, of the mix and of what the statements before it returned: Citus takes none that joins other tables, or other executions. */
-async function tamper(statements: readonly string[]): Promise<void> {
-  const values: Record<string, unknown> = { ...mix }
-  for (const statement of statements) {
-    const text = statement.replaceAll(/:(\w+)/g, (whole, name: string) =>
-      name in values ? `'${String(values[name])}'` : whole,
-    )
-    const { rows, rowCount } = await database.pool.query<Record<string, unknown>>(text)
-    expect(rowCount).toBeGreaterThan(0)
-    Object.assign(values, rows[0])
-  }
+/** Audits after statements, which name values of the mix and of what the statements before them returned. */
+function tampered(statements: readonly string[]) {
+  return audited(open, {
+    async damage(sql) {
+      const values: Record<string, unknown> = { ...mix }
+      for (const statement of statements) {
+        const text = statement.replaceAll(/:(\w+)/g, (whole, name: string) =>
+          name in values ? `'${String(values[name])}'` : whole,
+        )
+        const { rows, rowCount } = await sql.query<Record<string, unknown>>(text)
+        expect(rowCount).toBeGreaterThan(0)
+        Object.assign(values, rows[0])
+      }
+    },
+  })
 }
 
 describe('what somebody changed is found', () => {
@@ -314,8 +318,7 @@ describe('what somebody changed is found', () => {
       ],
     ],
   ])('%s', async (_what, sql, expected) => {
-    await tamper([sql].flat())
-    const { lines, summary } = await audited()
+    const { lines, summary } = await tampered([sql].flat())
     for (const pattern of expected) expect(lines).toContainEqual(expect.stringMatching(pattern))
     expect(summary.problems).toBe(lines.length)
   })
@@ -351,7 +354,7 @@ describe('a checkpoint that was saved elsewhere', () => {
   async function auditedWith(note: string, as: Record<string, string> = env, files = [file]) {
     writeFileSync(file, note)
     const receipts = await audited()
-    const { lines } = await audited(open, readSaved(as, files))
+    const { lines } = await audited(open, { saved: readSaved(as, files) })
     return lines.filter((line) => !receipts.lines.includes(line))
   }
 
@@ -380,7 +383,7 @@ describe('a checkpoint that was saved elsewhere', () => {
     writeFileSync(file, await aCheckpoint(origin, 1))
     const vkeys = logVkeys('others/log/1', { publicKeys: publishedLogKeys(signingKeyDir)() })
     const others = trusting({ logs: [{ origin: 'others/log/1', vkeys }] })
-    const { lines, summary } = await audited(() => others, readSaved(env, [file]))
+    const { lines, summary } = await audited(() => others, { saved: readSaved(env, [file]) })
     expect(lines[0]).toBe(`log ${origin}: no key of the log "${origin}" that signed its checkpoint is given`)
     expect(summary.unreadable).toBe(2)
   })
