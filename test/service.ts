@@ -141,11 +141,17 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   running.add(child)
   child.once('exit', () => running.delete(child))
 
-  const lines = () =>
-    output
-      .split('\n')
-      .filter((line) => line.startsWith('{') && line.endsWith('}'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  // Each line is parsed once, though a test that waits for one asks every ten milliseconds.
+  const parsedLines: Record<string, unknown>[] = []
+  let parsedTo = 0
+  const lines = () => {
+    const whole = output.slice(parsedTo, output.lastIndexOf('\n') + 1)
+    parsedTo += whole.length
+    for (const line of whole.split('\n'))
+      if (line.startsWith('{') && line.endsWith('}'))
+        parsedLines.push(JSON.parse(line) as Record<string, unknown>)
+    return [...parsedLines]
+  }
   const listening = await Promise.race([
     until(() => lines().find((line) => line['msg'] === 'listening'), 'the service to listen', 180_000),
     exited.then(() => undefined),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { arePagesBuilt } from '../../src/server/pages/built.ts'
 import { writePages } from '../../tools/pages.ts'
 import { bundlePackages } from './packages.ts'
-import { bundlePrograms } from './programs.ts'
+import { bundleCommand, bundlePrograms } from './programs.ts'
 
 const MEMORY = '/dev/shm'
 /** A run has at most a quarter of it in its folder at any time. */
@@ -43,5 +43,5 @@ export default async function setup(): Promise<void> {
   })
   watchdog.unref()
   // A clone whose packages were copied has not run `prepare`.
-  await Promise.all([bundlePackages(), bundlePrograms(), arePagesBuilt() || writePages()])
+  await Promise.all([bundlePackages(), bundlePrograms(), bundleCommand(), arePagesBuilt() || writePages()])
 }

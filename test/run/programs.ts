@@ -1,5 +1,5 @@
-// The threads of a service run these few files: the service and its packages are 480 modules in the main thread and 300 in each
-// worker. What an operator starts loads them as they were installed; so do the tests of `npm start`, the image, the command and the demo.
+// The threads of a service run these few files, and so does the command: the service and its packages are 480 modules in the main thread and
+// 300 in each worker. What an operator starts loads them as they were installed; so do the tests of `npm start`, the image, `bin/` and the demo.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,6 +9,12 @@ import { bundle, CACHE, loadedBy, ROOT } from './bundle.ts'
 const MAIN = join(ROOT, 'src', 'server', 'main.ts')
 const THREAD = join(ROOT, 'workers', 'thread.ts')
 const OUTS = { main: MAIN, thread: THREAD }
+/** Bundled apart: each module that the command shared with a service would be one more file at every start of one. */
+const COMMAND_OUTS = {
+  command: join(ROOT, 'src', 'cli', 'index.ts'),
+  'verify-thread': join(ROOT, 'src', 'cli', 'verify', 'thread.ts'),
+}
+const COMMAND_FOLDER = join(CACHE, 'command')
 
 /** Modules of both kinds find these in their scope. */
 const BANNER = `
@@ -35,15 +41,19 @@ const sodium: Plugin = {
 /** Arguments of a Node that is to run them in place of the sources. */
 export const programsArguments = loadedBy('programs-loader.ts')
 
-/** Where a thread begins, by the URL of what it begins with otherwise. */
+/** Where a thread or a command begins, by the URL of what it begins with otherwise. @param folder has the service's */
 export function programsIn(folder = join(CACHE, 'programs')): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(OUTS).map(([out, file]) => [
-      pathToFileURL(file).href,
-      pathToFileURL(join(folder, `${out}.mjs`)).href,
-    ]),
-  )
+  return new Map([...bundledIn(folder, OUTS), ...bundledIn(COMMAND_FOLDER, COMMAND_OUTS)])
 }
+
+function bundledIn(folder: string, outs: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(outs).map(([out, file]) => [
+    pathToFileURL(file).href,
+    pathToFileURL(join(folder, `${out}.mjs`)).href,
+  ])
+}
+
+export const bundleCommand = () => bundlePrograms(COMMAND_FOLDER, undefined, COMMAND_OUTS)
 
 /**
  * @param change makes the source of a module what is to run, TypeScript or JavaScript; by its path from the checkout
@@ -74,7 +84,7 @@ export function bundlePrograms(
     // Packages with native parts, and those that look for files of their own.
     // Every thread reads and decodes all of it. The names stay, for stacks.
     minifyWhitespace: true,
-    external: ['uWebSockets.js', 'piscina', 'pino', '*.node'],
+    external: ['uWebSockets.js', 'piscina', 'pino', 'autocannon', '*.node'],
     banner: { js: BANNER },
     plugins: [plugin, sodium],
   })
