@@ -17,11 +17,11 @@ import {
 } from '../authority.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
-const PACKAGE = join(import.meta.dirname, '..', '..', 'clients', 'python')
-const README = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
+const README = readFileSync(join(PYTHON_CLIENT, 'README.md'), 'utf8')
 const OLDEST_MINOR = 9
 
 const version = /^Python 3\.(\d+)/.exec(
@@ -35,14 +35,12 @@ interface Ran {
   readonly stderr: string
 }
 
-/** Without bytecode: nothing of a run is left in the tree. */
 function python(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
   const options = {
-    cwd: PACKAGE,
+    cwd: PYTHON_CLIENT,
     env: {
       PATH: process.env['PATH'],
-      PYTHONDONTWRITEBYTECODE: '1',
-      PYTHONPATH: `${PACKAGE}:${join(PACKAGE, 'tests')}`,
+      ...pythonPath(PYTHON_CLIENT, join(PYTHON_CLIENT, 'tests')),
       ...env,
     },
   }

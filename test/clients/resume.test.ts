@@ -12,17 +12,17 @@ import {
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprovalOf, anApprover, enrolled } from '../authority.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 import type { TestService } from '../service.ts'
 import { arrive, openFlakyNetwork } from './flaky-network.ts'
 import { withDatabase } from '../with-service.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
 const agents = {
   TypeScript: { command: process.execPath, args: [join(import.meta.dirname, 'agent.ts')], env: {} },
   Python: {
     command: 'python3',
     args: [join(import.meta.dirname, 'agent.py')],
-    env: { PYTHONPATH: join(ROOT, 'clients', 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+    env: pythonPath(PYTHON_CLIENT),
   },
 }
 const maker = aHuman('maker')

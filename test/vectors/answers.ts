@@ -19,6 +19,7 @@ import { readKeySet, type KeySet } from '../../src/formats/verifier/keys.ts'
 import { readLogTrust } from '../../src/formats/verifier/log-trust.ts'
 import { noteCrypto } from '../../src/formats/verifier/note-crypto.ts'
 import { exitCodeOf, openSummary } from '../../src/formats/verifier/summary.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 
 /** Texts of key files, by which the texts after them are verified; or the text of a file, and that of a log description where there is one. */
 export type Asked =
@@ -40,8 +41,7 @@ export type Answer =
   | { readonly refused: true }
   | { readonly exitCode: 0 | 1 | 2; readonly reports: readonly Said[] }
 
-const PACKAGE = join(import.meta.dirname, '..', '..', 'clients', 'python')
-export const pythonEnv = { ...process.env, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' }
+export const pythonEnv = { ...process.env, ...pythonPath(PYTHON_CLIENT) }
 export const noPython =
   spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0
 

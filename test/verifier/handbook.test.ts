@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { pythonPath } from '../python.ts'
 import { pythonAnswers, type Answer } from '../vectors/answers.ts'
 import type { Case } from '../vectors/case.ts'
 import { folder } from '../vectors/published.ts'
@@ -15,7 +16,7 @@ const PYTHON = '/usr/bin/python3'
 const program = {
   python: PYTHON,
   script: join(import.meta.dirname, 'handbook_answers.py'),
-  env: { ...process.env, PYTHONPATH: EXAMPLE, PYTHONDONTWRITEBYTECODE: '1' },
+  env: { ...process.env, ...pythonPath(EXAMPLE) },
 }
 const hasCryptography = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0
 test.runIf(process.env['CI'] === 'true')('Python and its package cryptography are installed', () => {
