@@ -64,7 +64,7 @@ function hashOf(change: ChangeRow): string | undefined {
 export function Change({ params, me }: PageProps) {
   const { kind = '', id = '' } = params
   const path = changePaths[kind]
-  const { data, problem } = useLoaded<ChangeRow>(path && `${path}/${encodeURIComponent(id)}`, 5_000)
+  const { data, problem, reload } = useLoaded<ChangeRow>(path && `${path}/${encodeURIComponent(id)}`, 5_000)
   const [made, setReport] = useState<ImpactReport>()
   // Another change may have come in the place of the one that it is of.
   const report = made?.changeHash === data?.changeHash ? made : undefined
@@ -126,7 +126,7 @@ export function Change({ params, me }: PageProps) {
             <Impact key={id} change={data} onReport={setReport} />
           )}
           {data.status === 'PENDING_APPROVAL' && me.credentialHolderType === 'USER' && (
-            <Resolve change={data} me={me} report={report} />
+            <Resolve change={data} me={me} report={report} onResolved={reload} />
           )}
           <SeenImpact change={data} />
         </>
@@ -164,9 +164,10 @@ interface ToResolve {
   readonly change: ChangeRow
   /** The report of its impact, where the page has made one. */
   readonly report: ImpactReport | undefined
+  readonly onResolved: () => void
 }
 
-function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
+function Resolve({ change, me, report, onResolved }: ToResolve & { readonly me: Me }) {
   const { changeId, kind, proposedBy } = change
   const path = changePaths[kind] ?? ''
   if (proposedBy === me.callerId)
@@ -184,6 +185,7 @@ function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
           own={stepUpPasskey}
           change={change}
           report={report}
+          onResolved={onResolved}
           path={`${path}/${changeId}`}
         />
       </Panel>
@@ -211,6 +213,7 @@ function ResolveBy({
   own,
   change,
   report,
+  onResolved,
   path,
 }: ToResolve & {
   readonly own: NonNullable<Me['stepUpPasskey']>
@@ -225,6 +228,7 @@ function ResolveBy({
       const impactHash = impactReport === undefined ? undefined : impactHashOf(impactReport)
       const stepUpAuthorization = await stepUpBy(by, change, { action, impactHash })
       await post(`${path}/${action}`, { stepUpAuthorization, impactReport, ...reason })
+      onResolved()
     })
   const reject = (event: SubmitEvent) => {
     event.preventDefault()
