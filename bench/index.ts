@@ -4,6 +4,7 @@ import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
+import { catalogueProgram } from './catalogue.ts'
 import { exportProgram } from './export.ts'
 import { markdown, plottedMarkdown } from './markdown.ts'
 import { CHECKOUT, npmStartOf } from './npm-start.ts'
@@ -71,7 +72,7 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
   return exitCode
 }
 
-const programs: readonly Program<object>[] = [exportProgram, soakProgram, proofsProgram]
+const programs: readonly Program<object>[] = [exportProgram, catalogueProgram, soakProgram, proofsProgram]
 
 function suiteCommand(name: string): Command {
   const suite = new Command(name)

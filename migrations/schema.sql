@@ -178,6 +178,44 @@ CREATE TABLE caller_keys (
 );
 CREATE UNIQUE INDEX caller_keys_key_id ON public.caller_keys USING btree ("left"(key_hash, 16));
 
+CREATE TABLE catalogue_entries (
+  business_transaction_id uuid NOT NULL,
+  status text NOT NULL,
+  resolution text,
+  decided_at timestamp with time zone NOT NULL,
+  completed_at timestamp with time zone,
+  caller_id text NOT NULL,
+  principal_id text NOT NULL,
+  capability text NOT NULL,
+  target text NOT NULL,
+  policy_name text NOT NULL,
+  policy_version text NOT NULL,
+  rule text,
+  summary text,
+  amount numeric,
+  currency text,
+  request_id uuid,
+  search text NOT NULL,
+  CONSTRAINT catalogue_entries_pkey PRIMARY KEY (business_transaction_id),
+  CONSTRAINT catalogue_entries_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'refused'::text, 'in_doubt'::text])))
+);
+CREATE INDEX catalogue_entries_by_caller ON public.catalogue_entries USING btree (caller_id, decided_at, business_transaction_id);
+CREATE INDEX catalogue_entries_by_target ON public.catalogue_entries USING btree (lower(target), decided_at, business_transaction_id);
+CREATE INDEX catalogue_entries_by_text ON public.catalogue_entries USING gin (search gin_trgm_ops);
+CREATE INDEX catalogue_entries_by_time ON public.catalogue_entries USING btree (decided_at, business_transaction_id);
+CREATE INDEX catalogue_entries_in_doubt ON public.catalogue_entries USING btree (decided_at, business_transaction_id) WHERE (status = 'in_doubt'::text);
+
+CREATE TABLE catalogue_state (
+  only_row boolean NOT NULL DEFAULT true,
+  log integer NOT NULL,
+  index bigint NOT NULL,
+  complete_until timestamp with time zone NOT NULL,
+  complete_since timestamp with time zone NOT NULL,
+  building_below uuid,
+  CONSTRAINT catalogue_state_only_row_check CHECK (only_row),
+  CONSTRAINT catalogue_state_pkey PRIMARY KEY (only_row)
+);
+
 CREATE TABLE countersign_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,

@@ -45,6 +45,7 @@ test('without any variable the embedded service is configured with the defaults 
     batchSignatures: true,
     approverPasskeys: 'any',
     evidenceLog: { origin: undefined, access: 'readAll' },
+    catalogue: { days: 400 },
     policyDir: resolve('policies'),
     webhookDir: resolve('webhooks'),
     webhookDirGiven: false,
@@ -122,7 +123,7 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   LOG: {
     good: [
       ['on', { evidenceLog: { origin: undefined, access: 'readAll' } }],
-      ['off', { evidenceLog: undefined }],
+      ['off', { evidenceLog: undefined, catalogue: undefined }],
     ],
     bad: ['true', 'OFF', '0'],
     must: 'one of: on | off',
@@ -143,6 +144,22 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     ],
     bad: ['all', 'Open', 'true'],
     must: 'one of: readAll | open',
+  },
+  CATALOGUE: {
+    good: [
+      ['on', { catalogue: { days: 400 } }],
+      ['off', { catalogue: undefined }],
+    ],
+    bad: ['true', 'OFF', '0'],
+    must: 'one of: on | off',
+  },
+  CATALOGUE_DAYS: {
+    good: [
+      ['1', { catalogue: { days: 1 } }],
+      ['36500', { catalogue: { days: 36_500 } }],
+    ],
+    bad: ['0', '36501', '1.5', 'year'],
+    must: 'a whole number from 1 to 36500',
   },
   LOG_WITNESS_POLICY: {
     good: [
@@ -346,6 +363,7 @@ describe('together', () => {
   test.each([
     ['LOG_ORIGIN', 'countersign.example.com'],
     ['LOG_ACCESS', 'open'],
+    ['CATALOGUE_DAYS', '30'],
   ])('%s with LOG=off is a mistake, not ignored', (name, value) => {
     const unless = name === 'LOG_ORIGIN' ? ', unless WITNESS_LOGS is set' : ''
     expect(problems(() => readConfig({ LOG: 'off', [name]: value }))).toEqual([

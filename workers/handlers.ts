@@ -1,6 +1,8 @@
 // The handlers of a worker thread, one for each operation.
 import type { Pool } from 'pg'
 import { openJoinedQueue } from '../src/store/queues/job-queue.ts'
+import { fillCatalogue } from '../src/core/catalogue/follow.ts'
+import { openDocuments } from '../src/core/catalogue/row.ts'
 import { signSession } from '../src/core/callers/console-session.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
@@ -78,6 +80,7 @@ export function openHandlers({
     webhookJobs: openWebhookJobs(joinQueue),
     webhookProviders: config.webhookProviders,
   }
+  const catalogue = { pool: thread.pool, documents: openDocuments(), nowMs: Date.now }
   const logWork = logWorkOf(boot, thread.pool)
   const witness = witnessOf(boot, thread.pool)
   const completeness = {
@@ -125,6 +128,7 @@ export function openHandlers({
     'process-webhooks': answerOwn<'process-webhooks'>((given) => processWebhooks(given, webhooks)),
     'manage-event-endpoint': answerEach((request) => manageEndpoint(request, thread)),
     'sign-events': answerOwn<'sign-events'>((given) => signEvents(given, thread)),
+    'fill-catalogue': answerOwn<'fill-catalogue'>(({ days }) => fillCatalogue({ ...catalogue, days })),
     'sign-session': answerOwn<'sign-session'>((given) => ({ token: signSession(given, thread.key) })),
   }
 }

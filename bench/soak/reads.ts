@@ -42,6 +42,7 @@ export const readStories: readonly Story[] = [
     await call('GET /trust-records/{id}', again)
   }),
   one(1, 'GET /transactions', () => ({ query: '?pageSize=50' })),
+  one(1, 'GET /executions', ({ auditor: key }) => ({ key, query: '?status=completed&pageSize=50' })),
   one(1, 'GET /refusals', () => ({ query: '?pageSize=50' })),
   told('exports three pages', 0.3, async ({ call, auditor }) => {
     let query: string | undefined = '?pageSize=100'

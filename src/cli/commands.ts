@@ -245,6 +245,13 @@ export const approver = {
   }),
 }
 
+export const catalogue = {
+  rebuild: command('rebuild', {
+    about:
+      'make the catalogue again from what is stored, beside running services; CATALOGUE_DAYS says how far back',
+  }),
+}
+
 export const setup = {
   humans: command('humans', {
     about:

@@ -90,6 +90,9 @@ define(approver, commands.approver.declineRequest, async (given) =>
   (await requestsFile()).declineRequest(given),
 )
 
+const catalogue = program.command('catalogue').description('what executions are found by')
+define(catalogue, commands.catalogue.rebuild, async () => (await import('./catalogue.ts')).rebuild(env))
+
 const setup = program.command('setup').description('make what a trial needs')
 define(setup, commands.setup.humans, async (given) => (await import('./setup.ts')).setupHumans(env, given))
 

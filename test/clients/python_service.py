@@ -167,6 +167,19 @@ class Service(unittest.TestCase):
         self.assertEqual(failing(check_refusal_record(changed, self.keys)), ["refusal hash", "refusal signature"])
         self.assertFalse(CLIENT.verify_refusal(changed)["valid"])
 
+    def test_executions_are_found_by_what_they_did(self) -> None:
+        until = time.monotonic() + 60
+        found: Any = {"executions": []}
+        while not found["executions"] and time.monotonic() < until:
+            found = CLIENT.executions(status="refused", q=self.refused["businessTransactionId"])
+        refused = self.refused["businessTransactionId"]
+        self.assertEqual([entry["businessTransactionId"] for entry in found["executions"]], [refused])
+        self.assertIn(refused, [one["businessTransactionId"] for one in CLIENT.refusals(page_size=100)])
+        self.assertEqual(CLIENT.search(refused)["executions"][0]["status"], "refused")
+        self.assertEqual(CLIENT.statistics(by="status", status="refused")["buckets"][0]["groups"][0]["key"], "refused")
+        self.assertEqual(CLIENT.approval_statistics()["requests"]["opened"], 0)
+        self.assertEqual(CLIENT.approval_requests(q="nothing"), [])
+
     def test_every_signed_member_is_under_a_check(self) -> None:
         # Outside the signature: signedAt is informative, and a verification is the service's word (decisions §4).
         outside = ("signature.signedAt", "verifications.0.message", "verifications.0.verifiedAt")

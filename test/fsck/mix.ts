@@ -83,7 +83,13 @@ export async function startMixed(
     receiptAlgorithms = 'ed25519',
     signingKeyDir,
     log = 'on',
-  }: { receiptAlgorithms?: string; signingKeyDir: string; log?: 'on' | 'off' },
+    env: more = {},
+  }: {
+    receiptAlgorithms?: string
+    signingKeyDir: string
+    log?: 'on' | 'off'
+    env?: Readonly<Record<string, string>>
+  },
 ): Promise<MixedService> {
   const policyDir = aPolicyFolder()
   addPolicy(policyDir, {
@@ -107,7 +113,14 @@ export async function startMixed(
     databaseUrl: database.url,
     signingKeyDir,
     callers: [maker.entry, checker.entry],
-    env: { ...env, ...bankEnv, POLICY_DIR: policyDir, RECEIPT_ALGORITHMS: receiptAlgorithms, LOG: log },
+    env: {
+      ...env,
+      ...bankEnv,
+      POLICY_DIR: policyDir,
+      RECEIPT_ALGORITHMS: receiptAlgorithms,
+      LOG: log,
+      ...more,
+    },
   })
   const execute = async (transaction: ReturnType<typeof aTransaction>, status: number) => {
     const answer = await service.post('/execute', transaction)

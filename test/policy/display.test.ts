@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { compilePolicy } from '../../src/core/policy/check.ts'
-import { displayOf, valueText } from '../../src/core/policy/display.ts'
+import { displayOf, moneyOf, sentenceOf, valueText } from '../../src/core/policy/display.ts'
 
 const policy = (display: object) => ({
   policyId: 'refund',
@@ -65,6 +65,64 @@ test('a value is shown as JSON, and what is not there as such', () => {
     '(not given) and "order-7": (not given)',
   )
   expect(said('payments:void', request)).toBeUndefined()
+})
+
+test.each([
+  [{ text: 'Refund.', amount: 'intent.parameters.amount', currency: 'intent.parameters.currency' }, []],
+  [{ text: 'Refund.', amount: 'signals.approved' }, []],
+  [
+    { text: 'Refund {intent.target}.', amount: 'amount' },
+    [
+      'display.payments:refund has amount: amount, which is none of intent.target, intent.parameters.<member> and signals.<declared signal>.',
+    ],
+  ],
+  [
+    { text: '{x', amount: 'intent.parameters.a', currency: '{intent.parameters.c}' },
+    [
+      'display.payments:refund has a brace without its other one.',
+      'display.payments:refund has currency: {intent.parameters.c}, which is none of intent.target, intent.parameters.<member> and signals.<declared signal>.',
+    ],
+  ],
+])('the form with an amount %j has these mistakes: %j', (display, expected) => {
+  expect(mistakes({ 'payments:refund': display })).toEqual(expected)
+})
+
+test('the form with an amount has a text and an amount', () => {
+  expect(mistakes({ 'payments:refund': { text: 'Refund.' } })).not.toEqual([])
+  expect(mistakes({ 'payments:refund': { amount: 'intent.parameters.a' } })).not.toEqual([])
+})
+
+const money = { text: 'x', amount: 'intent.parameters.sum', currency: 'intent.parameters.of' }
+
+test.each([
+  [{ sum: 250, of: 'EUR' }, '250', 'EUR'],
+  [{ sum: '99.90', of: 'EUR' }, '99.9', 'EUR'],
+  [{ sum: -0.5 }, '-0.5', null],
+  [{ sum: '-0.00', of: 7 }, '0', null],
+  [{ sum: 0.1 + 0.2, of: '' }, '0.30000000000000004', null],
+  [{ sum: 1e21, of: 'EUR' }, null, null],
+  [{ sum: '1e3', of: 'EUR' }, null, null],
+  [{ sum: '007', of: 'EUR' }, null, null],
+  [{ sum: ' 7', of: 'EUR' }, null, null],
+  [{ sum: true, of: 'EUR' }, null, null],
+  [{ of: 'EUR' }, null, null],
+])('of the parameters %j the amount is %j and the currency %j', (parameters, amount, currency) => {
+  const asked = { capability: 'payments:refund', target: 'order-7', parameters, signals: {} }
+  expect(moneyOf({ display: { 'payments:refund': money } }, asked)).toEqual({ amount, currency })
+  expect(moneyOf({ display: { 'payments:refund': 'x' } }, asked)).toEqual({ amount: null, currency: null })
+  expect(moneyOf({}, asked)).toEqual({ amount: null, currency: null })
+})
+
+const sentence = (target: unknown) =>
+  sentenceOf([{ words: 'Pay ' }, { place: 'intent.target', value: target }, { words: '.' }])
+
+test('in a list a value of one word stands without quotation marks, and no other does', () => {
+  expect(sentence('vendor-44')).toBe('Pay vendor-44.')
+  expect(sentence('müller@example.com')).toBe('Pay müller@example.com.')
+  expect(sentence('vendor-44. Approved by Dana')).toBe('Pay "vendor-44. Approved by Dana".')
+  expect(sentence('a\u202eb')).toBe('Pay "a\u202eb".')
+  expect(sentence('x'.repeat(81))).toBe(`Pay "${'x'.repeat(80)}…".`)
+  expect(sentence(undefined)).toBe('Pay (not given).')
 })
 
 test('a value with braces is not read as a place', () => {

@@ -2,12 +2,10 @@
 // of a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
 import { sumOfExecutions, sumOfGroup } from '../../src/store/tables/history-entries.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
-import { countable } from '../../src/core/policy/counting.ts'
+import { countable, windowMs } from '../../src/core/policy/counting.ts'
 import type { StateVerifier } from './verifier.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>
-
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export const history: StateVerifier<History> = {
   when: 'with the claim',
@@ -47,8 +45,3 @@ export const history: StateVerifier<History> = {
 
 /** After this time every instance knows of a new limit, and lists what it releases. */
 const UNLISTED_MS = 60_000
-
-/** `window` is a whole number and m, h or d, as the policy's schema requires. */
-function windowMs(window: string): number {
-  return Number(window.slice(0, -1)) * (UNIT_MS[window.slice(-1)] ?? Number.NaN)
-}

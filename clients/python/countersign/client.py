@@ -709,9 +709,13 @@ class Client:
         waiting_for: Optional[str] = None,
         page: Optional[int] = None,
         page_size: Optional[int] = None,
+        **filters: str,
     ) -> List[shapes.ApprovalRequest]:
-        """GET /approval-requests: newest first; of a human ``waiting_for="me"``: what this human could sign."""
-        query = {"status": status, "waitingFor": waiting_for, "page": page, "pageSize": page_size}
+        """GET /approval-requests: newest first; of a human ``waiting_for="me"``: what this human could sign.
+
+        ``filters`` are further parameters of the route, such as ``target`` and ``q``.
+        """
+        query = {"status": status, "waitingFor": waiting_for, "page": page, "pageSize": page_size, **filters}
         return self._page("/approval-requests", query, "requests")
 
     def decline_approval_request(self, request_id: str, reason: str) -> shapes.ApprovalRequest:
@@ -861,6 +865,35 @@ class Client:
         body = _given({**asked, "since": since, "until": until, "cursor": cursor})
         return self._ask("/sandbox/policies/simulate", body).value()
 
+    # Executions as people look for them
+
+    def executions(
+        self,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        cursor: Optional[str] = None,
+        **filters: str,
+    ) -> Mapping[str, Any]:
+        """GET /executions: one page of the catalogue, newest first, and how far it reaches.
+
+        ``filters`` are parameters of the route: ``status``, ``capability``, ``target``, ``policy``, ``minAmount``, ``q`` and so on.
+        """
+        query = {"page": page, "pageSize": page_size, "cursor": cursor, **filters}
+        return self._read("/executions", query).value()
+
+    def statistics(self, **query: str) -> Mapping[str, Any]:
+        """GET /statistics: executions counted, and their amounts summed, by ``bucket`` and ``by``, between ``since`` and ``until``."""
+        return self._read("/statistics", query).value()
+
+    def approval_statistics(self, **query: str) -> Mapping[str, Any]:
+        """GET /statistics/approvals: how requests ended, and how long decisions took, between ``since`` and ``until``."""
+        return self._read("/statistics/approvals", query).value()
+
+    def search(self, q: str) -> Mapping[str, Any]:
+        """GET /search: at most five hits of each kind for a part of a word, or the beginning of an id."""
+        return self._read("/search", {"q": q}).value()
+
     # Refusals and audit, decisions §9
 
     def refusal(self, business_transaction_id: str) -> shapes.RefusalRecord:
@@ -875,10 +908,11 @@ class Client:
         since: Optional[str] = None,
         until: Optional[str] = None,
         cursor: Optional[str] = None,
-    ) -> Mapping[str, Any]:
-        """GET /refusals: one page, newest first."""
-        query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor}
-        return self._page("/refusals", query)
+        **filters: str,
+    ) -> List[shapes.RefusalRecord]:
+        """GET /refusals: one page, newest first; ``filters`` are further parameters of the route, such as ``target``."""
+        query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor, **filters}
+        return self._page("/refusals", query, "refusals")
 
     def verify_refusal(self, refusal: shapes.RefusalRecord) -> Mapping[str, Any]:
         """POST /refusal/verify"""

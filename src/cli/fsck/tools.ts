@@ -1,4 +1,5 @@
 // The checks of fsck stand on the published keys from their folder, and on the approvers' keys and the policies of the snapshot.
+import { openDocuments, type Documents } from '../../core/catalogue/row.ts'
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { Grouping } from '../../core/policy/counting.ts'
 import { compileStored } from '../../core/policy/versions.ts'
@@ -23,6 +24,8 @@ export interface Tools {
   /** By their numbers. */
   readonly logs: ReadonlyMap<number, OpenedLog>
   readonly readEntry: ReadEntry
+  /** For the catalogue. */
+  readonly documents: Documents
 }
 
 interface KnownPolicy {
@@ -55,6 +58,7 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
     sql,
     logs: new Map((await readLogs(sql)).map((log) => [log.log, log])),
     readEntry: entryReader(sql),
+    documents: openDocuments(),
     policies: new Map(policies),
     genesisAt: versions.map(({ loadedAt }) => loadedAt).toSorted((a, b) => (a < b ? -1 : 1))[0],
     crypto: {

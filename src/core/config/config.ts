@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { Client } from 'pg'
 import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Check } from 'typebox/value'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { parseCallers } from '../callers/callers.ts'
 import type { Caller } from '../../formats/people/caller.ts'
@@ -50,6 +51,8 @@ export interface Config {
           | undefined
       }
     | undefined
+  /** Undefined with CATALOGUE=off, and with LOG=off, whose entries it follows: executions cannot be looked for. */
+  readonly catalogue: { /** How long an entry is kept. */ readonly days: number } | undefined
   /** Undefined: this service is no witness of other logs. */
   readonly witness:
     | {
@@ -118,6 +121,8 @@ export const Environment = Type.Partial(
       'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
     ),
     LOG_ACCESS: oneOf('readAll', 'open'),
+    CATALOGUE: oneOf('on', 'off'),
+    CATALOGUE_DAYS: wholeNumber(1, 36_500),
     LOG_WITNESS_POLICY: Type.String(),
     LOG_WITNESS_MODE: oneOf('added', 'required'),
     WITNESS_LOGS: Type.String(),
@@ -208,6 +213,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
                     required: values.LOG_WITNESS_MODE === 'required',
                   },
           },
+    catalogue:
+      values.LOG === 'off' || values.CATALOGUE === 'off' ? undefined : { days: catalogueDays(given) },
     witness:
       values.WITNESS_LOGS === undefined
         ? undefined
@@ -249,6 +256,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     consoleOrigin: values.CONSOLE_ORIGIN,
     notificationsFile: values.NOTIFICATIONS === undefined ? undefined : resolve(values.NOTIFICATIONS),
   })
+}
+
+const CATALOGUE_DAYS = 'CATALOGUE_DAYS'
+
+/**
+ * How long an entry of the catalogue is kept, also for commands that work beside services.
+ * @throws ConfigError where CATALOGUE_DAYS is no such number
+ */
+export function catalogueDays(env: Readonly<Record<string, string | undefined>>): number {
+  const days = typed(CATALOGUE_DAYS, env[CATALOGUE_DAYS] || '400')
+  if (Check(Environment.properties[CATALOGUE_DAYS], days)) return days
+  throw new ConfigError([`${CATALOGUE_DAYS} must be ${describe(Environment, CATALOGUE_DAYS)}.`])
 }
 
 /** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. Any other text stays text and fails the schema. */
@@ -327,8 +346,10 @@ function logContradictions(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = []
   if (is('LOG_ORIGIN') && !log && !witness)
     problems.push('LOG_ORIGIN must not be set with LOG=off, unless WITNESS_LOGS is set.')
-  for (const name of ['LOG_ACCESS', 'LOG_WITNESS_POLICY'] as const)
+  for (const name of ['LOG_ACCESS', 'LOG_WITNESS_POLICY', 'CATALOGUE_DAYS'] as const)
     if (is(name) && !log) problems.push(`${name} must not be set with LOG=off.`)
+  if (given['CATALOGUE'] === 'on' && !log)
+    problems.push('CATALOGUE must not be on with LOG=off: it follows the evidence log.')
   if (is('LOG_WITNESS_MODE') && !is('LOG_WITNESS_POLICY'))
     problems.push('LOG_WITNESS_MODE needs LOG_WITNESS_POLICY.')
   if (witness && !is('LOG_ORIGIN'))

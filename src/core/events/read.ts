@@ -42,7 +42,7 @@ export const FROM_NOW = 'now'
 const READS_MAX = 20
 
 /** A logged event can be read, but on a node of Citus that ended in the moment of its commit. After this time it is damaged. */
-const VISIBLE_MS_MAX = 60_000
+export const VISIBLE_MS_MAX = 60_000
 
 /**
  * A page of the feed.
@@ -89,7 +89,7 @@ const GONE_BACK =
   'after is a place that the log has not reached: the database is not the one that gave it, or has gone back.'
 
 /** Behind all that was read. */
-function endOf({ log, index, size, nextLog, more, lastIndex }: FeedRows): FeedPlace {
+export function endOf({ log, index, size, nextLog, more, lastIndex }: FeedRows): FeedPlace {
   if (more) return { log, index: lastIndex + 1 }
   return nextLog === undefined ? { log, index: Math.max(index, size) } : { log: nextLog, index: 0 }
 }
@@ -108,9 +108,10 @@ export async function newestCursor(sql: Sql): Promise<string | null> {
   return page instanceof Failure ? null : page.next
 }
 
-type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Date }
+export type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Date }
 
-function wantedOf(
+/** The events of a page of rows that somebody wants. */
+export function wantedOf(
   { index: from, rows }: FeedRows,
   { owner, codes }: { readonly owner: string | undefined; readonly codes: number },
 ): Wanted[] {

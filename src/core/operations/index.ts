@@ -10,6 +10,7 @@ import {
   type OperationRow,
   type OwnWorkRow,
 } from './operation.ts'
+import { fillCatalogue } from './fill-catalogue.ts'
 import { processWebhooks } from './process-webhooks.ts'
 import { askConnector, concludeReadBack } from './read-back.ts'
 import { recordAuditEvent } from './record-audit-event.ts'
@@ -33,6 +34,7 @@ const own = {
   'process-webhooks': processWebhooks,
   'sign-events': signEvents,
   'sign-session': signSession,
+  'fill-catalogue': fillCatalogue,
 }
 
 /** Requests of clients: the body is theirs, and the reply goes to them. */

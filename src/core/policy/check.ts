@@ -15,7 +15,7 @@ import { didYouMean } from '../../formats/text/nearest.ts'
 import { reachOf } from '../cel/reach.ts'
 import { PARAMETER_PATH, PolicyDocument, type SignalVerifier } from '../../formats/schemas/policy.ts'
 import { compileGrouping, type Grouping } from './counting.ts'
-import { PLACE } from './display.ts'
+import { PLACE, shownOf } from './display.ts'
 import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
 
 const policyDocument = documentOf(PolicyDocument)
@@ -161,18 +161,24 @@ function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
 /** A capability that the policy does not govern, a place that no request has, a brace without its other one. */
 function displayMistakes({ display = {}, capabilities, signals }: PolicyDocument): Found[] {
   const mistakes: Found[] = []
-  for (const [capability, sentence] of Object.entries(display)) {
+  for (const [capability, shown] of Object.entries(display)) {
+    const { text, ...places } = shownOf(shown)
     const path = ['display', capability]
     const add = (what: string) => mistakes.push({ path, message: `display.${capability} ${what}.` })
     if (!capabilities.includes(capability))
       add(`names no capability of the policy${didYouMean(capability, capabilities)}`)
-    for (const [i, part] of sentence.split(PLACE).entries()) {
+    for (const [i, part] of text.split(PLACE).entries()) {
       if (i % 2 === 1 && !isPlace(part, signals))
         add(
           `has {${part}}, which is none of {intent.target}, {intent.parameters.<member>} and {signals.<declared signal>}`,
         )
       if (i % 2 === 0 && /[{}]/.test(part)) add('has a brace without its other one')
     }
+    for (const [member, place] of Object.entries(places))
+      if (place !== undefined && !isPlace(place, signals))
+        add(
+          `has ${member}: ${place}, which is none of intent.target, intent.parameters.<member> and signals.<declared signal>`,
+        )
   }
   return mistakes
 }

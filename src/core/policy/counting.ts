@@ -10,6 +10,13 @@ import { factsOf, whereEnvironment, whereVocabulary, type Source } from './facts
 
 type History = Extract<SignalVerifier, { by: 'history' }>
 
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** @param window a whole number and m, h or d, as the policy's schema requires */
+export function windowMs(window: string): number {
+  return Number(window.slice(0, -1)) * (UNIT_MS[window.slice(-1)] ?? Number.NaN)
+}
+
 /** An execution, as limits group it. */
 export interface Countable {
   readonly callerId: string

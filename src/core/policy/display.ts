@@ -36,12 +36,71 @@ export function valueText(value: unknown): string {
 
 /** @returns the sentence for a request, piece by piece; undefined where the policy has none for its capability */
 export function displayOf(
-  { display = {} }: Pick<PolicyDocument, 'display'>,
-  { capability, target, parameters, signals }: Displayed,
+  policy: Pick<PolicyDocument, 'display'>,
+  displayed: Displayed,
 ): DisplayPiece[] | undefined {
-  if (!Object.hasOwn(display, capability)) return undefined
-  const facts = { intent: { target, parameters }, signals }
-  return display[capability]!.split(PLACE).map((part, i) =>
-    i % 2 === 0 ? { words: part } : { place: part, value: memberAt(facts, part.split('.')) },
-  )
+  const shown = shownFor(policy, displayed)
+  return shown?.text
+    .split(PLACE)
+    .map((part, i) => (i % 2 === 0 ? { words: part } : { place: part, value: valueAt(part, displayed) }))
+}
+
+/** @returns the sentence as one text, for lists; a value of several words stands in quotation marks and so cannot go on in the policy's words */
+export function sentenceOf(pieces: readonly DisplayPiece[]): string {
+  return pieces
+    .map((piece) => {
+      if ('words' in piece) return piece.words
+      return typeof piece.value === 'string' && ONE_WORD.test(piece.value)
+        ? piece.value
+        : valueText(piece.value)
+    })
+    .join('')
+}
+
+const ONE_WORD = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N}._:@/#+-]{0,${VALUE_MAX - 1}}$`, 'u')
+
+/** Larger ones are nobody's money, and sums of them would be no numbers that JSON has. */
+const AMOUNT = /^-?(0|[1-9]\d{0,14})(\.\d{1,20})?$/
+
+/** @returns the amount as a decimal number, and its currency; null where the policy names none for its capability, or the request has none there */
+export function moneyOf(
+  policy: Pick<PolicyDocument, 'display'>,
+  displayed: Displayed,
+): { readonly amount: string | null; readonly currency: string | null } {
+  const { amount, currency } = shownFor(policy, displayed) ?? {}
+  const sum = amount === undefined ? undefined : valueAt(amount, displayed)
+  if (!(typeof sum === 'number' || typeof sum === 'string') || !AMOUNT.test(String(sum)))
+    return { amount: null, currency: null }
+  const unit = currency === undefined ? undefined : valueAt(currency, displayed)
+  // As PostgreSQL writes it.
+  const decimal = String(sum)
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '')
+  return {
+    amount: decimal === '-0' ? '0' : decimal,
+    currency: typeof unit === 'string' && unit !== '' ? unit : null,
+  }
+}
+
+/** The forms of `display` as one. */
+interface Shown {
+  readonly text: string
+  /** Places, as `currency` is. */
+  readonly amount?: string | undefined
+  readonly currency?: string | undefined
+}
+
+function shownFor(
+  { display = {} }: Pick<PolicyDocument, 'display'>,
+  { capability }: Displayed,
+): Shown | undefined {
+  return Object.hasOwn(display, capability) ? shownOf(display[capability]!) : undefined
+}
+
+export function shownOf(display: NonNullable<PolicyDocument['display']>[string]): Shown {
+  return typeof display === 'string' ? { text: display } : display
+}
+
+function valueAt(place: string, { target, parameters, signals }: Displayed): unknown {
+  return memberAt({ intent: { target, parameters }, signals }, place.split('.'))
 }

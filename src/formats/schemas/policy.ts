@@ -57,6 +57,13 @@ const history = closed({
 export const SignalVerifier = Type.Union([approval, crmDeal, history])
 export type SignalVerifier = Type.Static<typeof SignalVerifier>
 
+/** `amount` and `currency` are places, as in the braces of `text`. */
+const displayWithAmount = closed({
+  text: words(300),
+  amount: words(600),
+  currency: Type.Optional(words(600)),
+})
+
 const Rule = closed({
   id: Type.String({
     pattern: '^[a-z][a-z0-9-]{0,63}$',
@@ -88,10 +95,10 @@ export const PolicyDocument = closed({
   ),
   /**
    * Capability → what it does, in words, for the humans who are asked to approve it. `{intent.target}`, `{intent.parameters.<member>}` and
-   * `{signals.<name>}` stand for what the request has there.
+   * `{signals.<name>}` stand for what the request has there. Where the action moves money, also where its amount and its currency stand.
    */
   display: Type.Optional(
-    Type.Record(Type.String({ pattern: CAPABILITY }), words(300), {
+    Type.Record(Type.String({ pattern: CAPABILITY }), Type.Union([words(300), displayWithAmount]), {
       additionalProperties: false,
       maxProperties: 32,
     }),

@@ -10,7 +10,7 @@ export interface OpenApiOperation {
   /** Path parameters. `example` names something that exists once the request examples were posted. */
   readonly params?: Readonly<Record<string, Parameter & { readonly example: string }>>
   readonly query?: Readonly<
-    Record<string, Parameter & { readonly required?: true; readonly example?: number }>
+    Record<string, Parameter & { readonly required?: true; readonly example?: number | string }>
   >
   readonly body?: {
     readonly schema: TSchema
@@ -61,6 +61,8 @@ export interface AnswerShape {
 export const tags = {
   System: 'The service itself: its state, its keys, its documents.',
   Execution: 'Submit business transactions and read them back.',
+  Catalogue:
+    'What people find executions by: lists, sums and a search. Copies of what the evidence says, and no evidence.',
   Evidence: 'Execution Trust Records with their verifications, receipts and replays.',
   Policies: 'The named, versioned policies that decide about executions.',
   Governance:

@@ -29,6 +29,19 @@ export const timeRange = {
   until: { schema: Timestamp, description: 'Only entries before this time.' },
 }
 
+/** A filter by a name. @param what completes "Only …" */
+export const equalText = (what: string) => ({
+  schema: NonEmptyText,
+  description: `Only ${what}; letter case is ignored.`,
+})
+
+export const partOfWord = {
+  schema: Type.String({ minLength: 3, maxLength: 100 }),
+  description:
+    'A part of a word of the action, the target or a parameter, or the beginning of an id; letter case is ignored.',
+  mustBe: '3 to 100 characters',
+}
+
 /** For those who read everybody's; a caller of its own alone gets its own, or an empty page. */
 export const ofCaller = {
   callerId: { schema: NonEmptyText, description: 'Only entries of this caller.' },

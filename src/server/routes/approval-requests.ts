@@ -17,6 +17,7 @@ import {
 import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
 import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
+import { equalText, partOfWord, timeRange } from '../openapi/parameters.ts'
 import { list } from './list.ts'
 import { waitMsOf } from './preferences.ts'
 import { post, governingGet, humanPost, type Route, type RouteRequest } from '../route.ts'
@@ -103,6 +104,13 @@ export const approvalRequests = [
         description: 'Only the request that the execution with this businessTransactionId used.',
         mustBe: 'a valid UUID',
       },
+      capability: equalText('this action'),
+      target: equalText('this target'),
+      policy: equalText('this policy'),
+      policyVersion: { schema: NonEmptyText, description: 'Only this version.' },
+      callerId: equalText('requests of this caller'),
+      ...timeRange,
+      q: partOfWord,
     },
     schema: ApprovalRequestPage,
     member: 'requests',
@@ -114,12 +122,11 @@ export const approvalRequests = [
         : failures.notAnEligibleApprover(
             'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
           ),
-    read: (range, { callerId: owner, status, waitingFor, usedBy }, { pool, authority }, { caller }) =>
+    read: (range, { waitingFor, ...asked }, { pool, authority }, { caller }) =>
       listApprovalRequests(pool, range, {
-        owner,
-        status,
+        ...asked,
+        owner: readableOwner(caller),
         waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
-        usedBy,
         persons: authority.current().persons,
       }),
     textOf: approvalRequestText,

@@ -14,6 +14,7 @@ import {
 import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
 import { changeText } from '../../store/tables/sealed.ts'
 import { listChanges, readChange } from '../../store/tables/pending-changes.ts'
+import { equalText, partOfWord, timeRange } from '../openapi/parameters.ts'
 import { approverChange } from '../openapi/examples/changes.ts'
 import { list } from './list.ts'
 import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
@@ -81,7 +82,7 @@ export function changeRoutes({
       operationId: `list${name}Changes`,
       summary: `Changes of ${noun}`,
       description: 'For humans and auditors.',
-      filters: { status },
+      filters: changeFilters,
       read: (range, asked, { pool }) => listChanges(pool, range, { ...asked, kind }),
     }),
     {
@@ -144,6 +145,18 @@ const status = {
   description: 'Only changes with this status.',
 } as const
 
+const changeFilters = {
+  status,
+  target: equalText('changes of this target'),
+  callerId: equalText('changes that this caller proposed'),
+  ...timeRange,
+  q: {
+    ...partOfWord,
+    description:
+      'A part of a word of the kind, the target, the reason or the name of who proposed it, or the beginning of an id; letter case is ignored.',
+  },
+} as const
+
 /** Makes the parts that the lists have in common. */
 const listOf = (pending: object) =>
   ({
@@ -165,7 +178,7 @@ export const changes = [
     summary: 'Changes of every kind',
     description: 'For humans and auditors. Use the routes of its kind to read, approve or reject a change.',
     filters: {
-      status,
+      ...changeFilters,
       kind: { schema: Type.Enum([...changeKinds]), description: 'Only changes of this kind.' },
     },
     read: (range, asked, { pool }) => listChanges(pool, range, asked),

@@ -22,6 +22,7 @@ const chapterNames = [
   'governing',
   'approving',
   'console',
+  'finding',
   'policy-language',
   'policies',
   'payment-providers',

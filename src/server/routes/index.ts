@@ -1,5 +1,6 @@
 // The route table: every path and method of the service, in the order of interface §4. The first row that fits a request is its route.
 import { approvalRequests } from './approval-requests.ts'
+import { approvalStatistics } from './approval-statistics.ts'
 import { approvals } from './approvals.ts'
 import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
@@ -13,6 +14,7 @@ import { events } from './events.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { evidence } from './evidence.ts'
 import { executionIntents } from './execution-intents.ts'
+import { executions } from './executions.ts'
 import { externalConnectors } from './external-connectors.ts'
 import { handbook } from './handbook.ts'
 import { keys } from './keys.ts'
@@ -25,6 +27,8 @@ import { refusals } from './refusals.ts'
 import type { Route } from '../route.ts'
 import { savedPages } from './saved-pages.ts'
 import { sandbox } from './sandbox.ts'
+import { search } from './search.ts'
+import { statistics } from './statistics.ts'
 import { system } from './system.ts'
 import { transactions } from './transactions.ts'
 import { trustRecords } from './trust-records.ts'
@@ -55,6 +59,10 @@ export const routes: readonly Route[] = [
   ...changes,
   ...approvals,
   ...approvalRequests,
+  ...executions,
+  ...statistics,
+  ...approvalStatistics,
+  ...search,
   ...executionIntents,
   ...events,
   ...sandbox,

@@ -1,4 +1,4 @@
-// Exports as lines of JSON: `Accept: application/x-ndjson` on a list of records or refusals answers the whole range in one reply, which
+// Exports as lines of JSON or as CSV: `Accept: application/x-ndjson` or `text/csv` on a list answers the whole range in one reply, which
 // streams. The pages of the list stand underneath: as much is in memory as one of them.
 import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors/errors.ts'
@@ -17,7 +17,7 @@ export function wantsLines(request: RouteRequest): boolean {
   return acceptsType(request, NDJSON)
 }
 
-export type Exported = 'trust-record' | 'refusal-record'
+export type Exported = 'trust-record' | 'refusal-record' | 'execution'
 
 /** The OpenAPI document describes an export as lines so. */
 export const linesShape = (kind: Exported) => ({
@@ -42,36 +42,59 @@ function endLine({ kind, callerId, count, since, until }: End): string {
   return `${JSON.stringify({ exportEnd: { kind, callerId, count, since, until } })}\n`
 }
 
-interface ExportedList<Row> {
-  readonly end: Omit<End, 'count'>
-  readonly readPage: (range: PageRange) => Promise<Page<Row>>
+/** How the rows of an export are written. */
+export interface Format<Row> {
+  readonly contentType: string
+  /** Before the first row. */
+  readonly head: string
+  /** With its line break. */
   readonly textOf: (row: Row) => string
+  /** Behind the last row. */
+  readonly foot: (count: number) => string
+}
+
+/** @param textOf JSON */
+export function linesFormat<Row>(textOf: (row: Row) => string, end: Omit<End, 'count'>): Format<Row> {
+  return {
+    contentType: NDJSON_UTF8,
+    head: '',
+    // JCS writes no line break.
+    textOf: (row) => `${textOf(row)}\n`,
+    foot: (count) => endLine({ ...end, count }),
+  }
 }
 
 /** @returns the first page of an export, or the 400 of a query that asks for a page of its own */
-export function readLinesRange(query: URLSearchParams): PageRange | Failure {
+export function readExportRange(query: URLSearchParams, contentType: string): PageRange | Failure {
   const given = ['page', 'pageSize', 'cursor'].find((name) => query.has(name))
   return given === undefined
     ? { limit: PAGE_ROWS, offset: 0, after: null }
-    : failures.invalidQuery(`${given} is not for ${NDJSON}, which answers the whole range.`)
+    : failures.invalidQuery(`${given} is not for ${contentType}, which answers the whole range.`)
 }
 
 /** @returns what streams, newest first, from the first page on */
-export function answerLines<Row>(first: Page<Row>, exported: ExportedList<Row>): Answer {
-  return { status: 200, headers: { 'Content-Type': NDJSON_UTF8 }, body: '', texts: linesOf(first, exported) }
+export function answerExport<Row>(
+  first: Page<Row>,
+  readPage: (range: PageRange) => Promise<Page<Row>>,
+  format: Format<Row>,
+): Answer {
+  const headers = { 'Content-Type': format.contentType }
+  return { status: 200, headers, body: '', texts: textsOf(first, readPage, format) }
 }
 
-async function* linesOf<Row>(
+async function* textsOf<Row>(
   first: Page<Row>,
-  { end, readPage, textOf }: ExportedList<Row>,
+  readPage: (range: PageRange) => Promise<Page<Row>>,
+  { head, textOf, foot }: Format<Row>,
 ): AsyncGenerator<string, void> {
   let count = 0
+  if (head !== '') yield head
   for (let page = first; ;) {
     count += page.rows.length
-    // JCS writes no line break.
-    if (page.rows.length > 0) yield page.rows.map((row) => `${textOf(row)}\n`).join('')
+    if (page.rows.length > 0) yield page.rows.map(textOf).join('')
     if (page.next === null) break
     page = await readPage({ limit: PAGE_ROWS, offset: 0, after: page.next })
   }
-  yield endLine({ ...end, count })
+  const last = foot(count)
+  if (last !== '') yield last
 }

@@ -8,7 +8,16 @@ import { PAGE_BYTES_MAX, type Page, type PageRange } from '../../store/tables/pa
 import { cursor, linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { textWithoutNulls, type Route, type RouteRequest } from '../route.ts'
 import type { Service } from '../service.ts'
-import { answerLines, linesShape, readLinesRange, wantsLines, type Exported } from './lines.ts'
+import { CSV, csvFormat, csvShape, wantsCsv, type Csv } from './csv.ts'
+import {
+  answerExport,
+  linesFormat,
+  linesShape,
+  readExportRange,
+  NDJSON,
+  wantsLines,
+  type Exported,
+} from './lines.ts'
 import {
   invalidCursor,
   nextLink,
@@ -19,7 +28,10 @@ import {
   readTimes,
 } from './paging.ts'
 
-interface Listed extends Pick<Route, 'path' | 'operationId' | 'tag' | 'summary' | 'params' | 'readers'> {
+interface Listed extends Pick<
+  Route,
+  'path' | 'operationId' | 'tag' | 'summary' | 'params' | 'readers' | 'mounted'
+> {
   readonly method: 'GET'
   readonly cost: NonNullable<Route['cost']>
   readonly description: string
@@ -49,14 +61,21 @@ type Asked<Taken> = {
 /** The owner of the listed entries; null: all callers. */
 type Owned = { readonly callerId: string | null }
 
+type Beside = Readonly<Record<string, unknown>>
+
 interface PagedList<Taken, Row> extends Listed {
   readonly example: readonly object[]
   /** Beside those of the paging; in this order they are read, the times first. */
   readonly filters?: Taken
   /** Only for those who read everybody's. Not by `readers`, which refuses everybody where authentication is disabled. */
   readonly everybodys?: true
+  /** Members of the reply that come before the list, read before it; with what they are in the example. */
+  readonly beside?: (service: Service) => Promise<Beside>
+  readonly exampleBeside?: Beside
   /** The list is exported as lines too. */
   readonly lines?: Exported
+  /** As comma-separated values too. */
+  readonly csv?: Csv<Row>
   /** The path of further pages, where it is not the route's. */
   readonly pagePath?: (params: RouteRequest['params']) => string
   readonly failures?: Route['failures']
@@ -85,7 +104,10 @@ export function list<const Taken extends Filters, Row>({
   example,
   filters,
   everybodys,
+  beside,
+  exampleBeside = {},
   lines,
+  csv,
   pagePath,
   failures: further = [],
   refuse,
@@ -100,8 +122,10 @@ export function list<const Taken extends Filters, Row>({
       200: {
         description: 'One page, newest first.',
         schema,
-        example: member === undefined ? example : { [member]: example },
-        ...(lines === undefined ? {} : { alternatives: linesShape(lines) }),
+        example: member === undefined ? example : { ...exampleBeside, [member]: example },
+        ...(lines === undefined
+          ? {}
+          : { alternatives: { ...linesShape(lines), ...(csv === undefined ? {} : csvShape(csv)) } }),
         optionalHeaders: ['Link'],
       },
     },
@@ -110,10 +134,11 @@ export function list<const Taken extends Filters, Row>({
     async handle(request, service) {
       const { query, caller, params } = request
       if (everybodys && readableOwner(caller) !== null) return failures.nonHumanCaller()
-      const isExport = lines !== undefined && wantsLines(request)
-      const range = isExport ? readLinesRange(query) : readRange(query)
+      const isCsv = csv !== undefined && wantsCsv(request)
+      const isExport = isCsv || (lines !== undefined && wantsLines(request))
+      const range = isExport ? readExportRange(query, isCsv ? CSV : NDJSON) : readRange(query)
       if (range instanceof Failure) return range
-      const given = readFilters(query, filters ?? {})
+      const given = readFilters<Filters>(query, filters ?? {})
       if (given instanceof Failure) return given
       const asked = given as Asked<Taken>
       const refused = await refuse?.(asked, request, service)
@@ -121,23 +146,28 @@ export function list<const Taken extends Filters, Row>({
       const owner = filters?.['callerId'] === undefined ? readableOwner(caller) : readOwner(query, caller)
       const readPage = async (of: PageRange) =>
         owner === undefined ? NOTHING : read(of, { ...asked, callerId: owner }, service, request)
+      const before = (await beside?.(service)) ?? {}
       const page = await readPage(range)
+      if (isCsv) return answerExport(page, readPage, csvFormat(csv))
       if (isExport) {
-        const { since = null, until = null } = given
+        const { since = null, until = null } = asked as Partial<Record<'since' | 'until', string | null>>
         const callerId = owner === undefined ? query.get('callerId') : owner
-        return answerLines(page, { readPage, textOf, end: { kind: lines, callerId, since, until } })
+        return answerExport(page, readPage, linesFormat(textOf, { kind: lines!, callerId, since, until }))
       }
       return {
         status: 200,
         ...pageHeaders(pagePath?.(params) ?? row.path, query, page.next),
-        body: bodyOf(page.rows.map(textOf), member),
+        body: bodyOf(page.rows.map(textOf), member, before),
       }
     },
   }
 }
 
 /** @returns the filters of the query but `callerId`, or the 400 of the first that is wrong */
-function readFilters(query: URLSearchParams, filters: Filters) {
+export function readFilters<const Taken extends Filters>(
+  query: URLSearchParams,
+  filters: Taken,
+): Omit<Asked<Taken>, 'callerId'> | Failure {
   const given: Record<string, string | null> = {}
   if ('since' in filters) {
     const times = readTimes(query)
@@ -152,12 +182,13 @@ function readFilters(query: URLSearchParams, filters: Filters) {
       return failures.invalidQuery(`${name} must be ${mustBe}.`)
     given[name] = value
   }
-  return given
+  return given as Asked<Taken>
 }
 
-function bodyOf(texts: readonly string[], member: string | undefined, beside = ''): string {
+function bodyOf(texts: readonly string[], member: string | undefined, beside: Beside): string {
   const items = `[${texts.join(',')}]`
-  return member === undefined ? items : `{${beside}"${member}":${items}}`
+  const before = Object.entries(beside).map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
+  return member === undefined ? items : `{${before.join('')}"${member}":${items}}`
 }
 
 interface WholeList<Row extends object> extends Listed {
@@ -205,7 +236,6 @@ export function wholeList<Row extends object>({
       )
       const shown = end === -1 ? rest : rest.slice(0, end)
       const last = shown.at(-1)
-      const before = Object.entries(beside?.(service) ?? {})
       return {
         status: 200,
         ...(last === undefined || shown.length === rest.length
@@ -214,7 +244,7 @@ export function wholeList<Row extends object>({
         body: bodyOf(
           shown.map(({ text }) => text),
           member,
-          before.map(([name, value]) => `"${name}":${JSON.stringify(value)},`).join(''),
+          beside?.(service) ?? {},
         ),
       }
     },

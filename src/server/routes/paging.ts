@@ -86,6 +86,20 @@ export function readTimes(
   return { since, until }
 }
 
+/** As `readTimes`, of a range that has two ends: until now, from `defaultMs` before its end, where the query does not say. */
+export function readPeriod(
+  query: URLSearchParams,
+  defaultMs: number,
+): { readonly sinceMs: number; readonly untilMs: number } | Failure {
+  const times = readTimes(query)
+  if (times instanceof Failure) return times
+  const untilMs = times.until === null ? Date.now() : Date.parse(times.until)
+  const sinceMs = times.since === null ? untilMs - defaultMs : Date.parse(times.since)
+  return sinceMs > untilMs
+    ? failures.invalidQuery('since must not be after until, which is now by default.')
+    : { sinceMs, untilMs }
+}
+
 /** @returns ISO 8601 in UTC with milliseconds, as records have it; null where it is not given */
 function readTime(query: URLSearchParams, name: 'since' | 'until'): string | null | Failure {
   const text = query.get(name)

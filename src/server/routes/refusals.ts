@@ -4,13 +4,31 @@ import { APPROVAL_REQUEST_LINK, failures } from '../../core/errors/errors.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { RefusalPage, RefusalRecord, RefusalVerification } from '../../formats/schemas/refusal-record.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
-import { listRefusals, readRefusal } from '../../store/tables/refusal-records.ts'
+import { listEntries } from '../../store/tables/catalogue-read.ts'
+import { listRefusals, readRefusal, readRefusalsOf } from '../../store/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
-import { timeRange, transactionId } from '../openapi/parameters.ts'
+import { catalogueFilters } from './executions.ts'
+import { ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
 import { wantsLines } from './lines.ts'
 import { list } from './list.ts'
 import { get, post, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
+
+const { capability, target, policy, policyVersion, rule, currency, minAmount, maxAmount, q } =
+  catalogueFilters
+/** Filters that the refusals themselves have no index for. */
+const byCatalogue = {
+  capability,
+  target,
+  policy,
+  policyVersion,
+  rule,
+  currency,
+  minAmount,
+  maxAmount,
+  q,
+} as const
+const namesInCatalogue = Object.keys(byCatalogue) as (keyof typeof byCatalogue)[]
 
 export const refusals = [
   list({
@@ -21,13 +39,22 @@ export const refusals = [
     summary: 'Refused transactions',
     description:
       "A caller's own; everybody's for humans and auditors. With `Accept: application/x-ndjson` the whole range in one reply that streams, one refusal a line; without its last line, `exportEnd`, it is cut short.",
-    filters: timeRange,
+    filters: { ...byCatalogue, ...timeRange, ...ofCaller },
     schema: RefusalPage,
     member: 'refusals',
     example: [example],
     lines: 'refusal-record',
-    read: (range, asked, { pool, exportPool }, request) =>
-      listRefusals(wantsLines(request) ? exportPool : pool, range, asked),
+    refuse(asked, _request, { config }) {
+      const name = namesInCatalogue.find((one) => asked[one] !== null)
+      if (config.catalogue !== undefined || name === undefined) return undefined
+      return failures.invalidQuery(`${name} needs the catalogue, which this service does not have.`)
+    },
+    async read(range, asked, { pool, exportPool }, request) {
+      const sql = wantsLines(request) ? exportPool : pool
+      if (namesInCatalogue.every((name) => asked[name] === null)) return listRefusals(sql, range, asked)
+      const owner = readableOwner(request.caller)
+      return readRefusalsOf(sql, await listEntries(sql, range, { ...asked, owner, status: 'refused' }))
+    },
     textOf: sealedText,
   }),
   {

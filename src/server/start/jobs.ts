@@ -1,6 +1,7 @@
 // The third step of the start: the jobs that this instance runs without a request.
 import { notificationQueue } from '../../store/queues/notification-queue.ts'
 import { webhookQueues } from '../../store/queues/webhook-queue.ts'
+import { startFillingCatalogue } from '../jobs/catalogue.ts'
 import { startDelivering } from '../jobs/events.ts'
 import { startJobQueue } from '../jobs/job-queue.ts'
 import { startSequencing } from '../jobs/sequence-log.ts'
@@ -24,7 +25,7 @@ export async function startJobs(
   threads: StartedThreads,
   consoleOrigin: () => string | undefined,
 ) {
-  const { logger: log } = starting
+  const { logger: log, config } = starting
   const { evidenceLog, pools, witnesses } = data
   const { dispatcher, authority, metrics } = threads
   const { submit } = dispatcher
@@ -36,6 +37,8 @@ export async function startJobs(
   const delivering =
     evidenceLog &&
     closedAtStop(starting, startDelivering({ sql: pools.read, submit, onAttempt: metrics?.onDelivery, log }))
+  if (config.catalogue !== undefined)
+    closedAtStop(starting, startFillingCatalogue({ ...config.catalogue, submit, log }))
   const { jobPool, notifying } = await startQueuedJobs(starting, data, threads, consoleOrigin)
   return {
     witnessAges: witnessing?.ages ?? (() => []),

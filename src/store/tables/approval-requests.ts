@@ -7,6 +7,7 @@ import { artifactColumns, type Sealed } from './sealed.ts'
 import { approvalLock } from './approvals.ts'
 import { APPROVERS, IS_KEY_OF_APPROVAL } from './approvers.ts'
 import { isPolicyRetired, policyRetiredBy } from './policy-versions.ts'
+import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
 import { rowsInto, type RowOf } from '../postgres/rows.ts'
@@ -157,7 +158,7 @@ const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
 /** No approval helps any more. */
 const OVER = `(item.expires_at <= now() OR ${ENDED})`
 
-function statusIn(persons: PersonsParameter): string {
+export function statusIn(persons: PersonsParameter): string {
   return `
   CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
     WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
@@ -250,14 +251,53 @@ export async function lockApprovalRequest(sql: Sql, requestHash: string): Promis
   return rowCount === 1
 }
 
-interface ListedRequests {
-  /** Null: everybody's. */
-  readonly owner: string | null
+/** SQL of a member of the request `item`. */
+const member = (name: string) => `(item.body::json ->> '${name}')`
+
+/** How the filters of requests are met. None has an index: there are some for each human who decides them, not some for each execution. */
+const conditions = {
+  callerId: 'lower(item.requested_by) = lower($::text)',
+  capability: `lower(${member('capability')}) = lower($::text)`,
+  target: `lower(${member('target')}) = lower($::text)`,
+  policy: 'lower(item.policy_name) = lower($::text)',
+  policyVersion: 'item.policy_version = $::text',
+  /** The execution that used up its approvals. */
+  usedBy: 'item.request_hash IN (SELECT a.request_hash FROM approvals AS a WHERE a.consumed_by = $::uuid)',
+  since: 'item.created_at >= $::timestamptz',
+  until: 'item.created_at < $::timestamptz',
+  q: textOrId({
+    text: `lower(concat_ws(E'\\n', ${member('capability')}, ${member('target')}, ${member('parameters')}))`,
+    id: 'item.request_id',
+  }),
+  /** The caller that may see its own alone: exactly this one. */
+  owner: 'item.requested_by = $::text',
+} as const satisfies Conditions
+
+export type RequestFilters = FiltersOf<typeof conditions>
+
+/** A search looks at so many of the newest requests. */
+const SEARCHED_MAX = 2_000
+
+/** The contents of the newest requests that fit, canonical. */
+export async function findApprovalRequests(
+  sql: Sql,
+  filters: RequestFilters,
+  limit: number,
+): Promise<{ readonly body: string }[]> {
+  const { where, values } = whereOf(conditions, filters, 3)
+  const { rows } = await sql.query<{ body: string }>(
+    `SELECT item.body FROM (
+       SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT $2::integer
+     ) AS item WHERE ${where} ORDER BY item.created_at DESC, item.request_id DESC LIMIT $1::integer`,
+    [limit, SEARCHED_MAX, ...values],
+  )
+  return rows
+}
+
+interface ListedRequests extends RequestFilters {
   readonly status: ApprovalRequestStatus | null
   /** Only those that are pending and that this approver may sign and has not; null: all. */
   readonly waitingFor: string | null
-  /** Only those whose approvals this execution used up; null: all. */
-  readonly usedBy: string | null
   readonly persons: Persons
 }
 
@@ -265,8 +305,9 @@ interface ListedRequests {
 export function listApprovalRequests(
   sql: Sql,
   range: PageRange,
-  { owner, status, waitingFor, usedBy, persons }: ListedRequests,
+  { status, waitingFor, persons, until = null, ...filters }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
+  const { where, values } = whereOf(conditions, filters, 8)
   return readPageOf(
     sql,
     {
@@ -274,15 +315,14 @@ export function listApprovalRequests(
       time: 'created_at',
       id: 'request_id',
       bytes: 'octet_length(item.body) + octet_length(item.seal)',
-      columns: columnsIn('$8'),
-      where: `($5::text IS NULL OR item.requested_by = $5::text)
-        AND ($6::text IS NULL OR ${statusIn('$8')} = $6::text)
-        AND ($7::text IS NULL OR (${statusIn('$8')} = 'PENDING'
-          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $7::text AND ${maySignIn('$8')})))
-        AND ($9::uuid IS NULL OR item.request_hash IN (SELECT a.request_hash FROM approvals AS a WHERE a.consumed_by = $9::uuid))`,
+      columns: columnsIn('$7'),
+      where: `($5::text IS NULL OR ${statusIn('$7')} = $5::text)
+        AND ($6::text IS NULL OR (${statusIn('$7')} = 'PENDING'
+          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $6::text AND ${maySignIn('$7')})))
+        AND ${where}`,
     },
     range,
-    { values: [owner, status, waitingFor, persons.ofNameJson, usedBy] },
+    { until, values: [status, waitingFor, persons.ofNameJson, ...values] },
   )
 }
 

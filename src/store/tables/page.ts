@@ -65,7 +65,7 @@ export async function readPageOf<Row extends QueryResultRow>(
   const last = shown.at(-1)
   const isLast = last === undefined || last.pageFound === shown.length
   return {
-    rows: shown,
+    rows: shown.map(({ pageTime: _time, pageId: _id, pageFound: _found, ...row }) => row as unknown as Row),
     next: isLast ? null : { createdAt: last.pageTime.replace(/000Z$/, 'Z'), id: last.pageId },
   }
 }

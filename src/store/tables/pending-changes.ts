@@ -2,6 +2,7 @@
 import type { ChangeStatus } from '../../formats/schemas/governance.ts'
 import type { Sealed } from './sealed.ts'
 import type { LogPosition } from './log-queue.ts'
+import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import type { Sql } from '../postgres/sql.ts'
 
@@ -66,12 +67,30 @@ export async function readChanges(sql: Sql, changeIds: readonly string[]): Promi
   return result.rows
 }
 
-/** Reads a page of changes, newest first. `kind` null reads every kind, `status` null every status. */
+/** How the filters of changes are met. */
+const conditions = {
+  kind: 'item.kind = $::text',
+  status: 'item.status = $::text',
+  target: 'lower(item.target) = lower($::text)',
+  callerId: `lower(item.body::json ->> 'proposedBy') = lower($::text)`,
+  since: 'item.proposed_at >= $::timestamptz',
+  until: 'item.proposed_at < $::timestamptz',
+  // What it proposes may be a whole policy.
+  q: textOrId({
+    text: `lower(concat_ws(E'\\n', item.kind, item.target, item.body::json ->> 'proposedBy', item.body::json ->> 'reason'))`,
+    id: 'item.change_id',
+  }),
+} as const satisfies Conditions
+
+export type ChangeFilters = FiltersOf<typeof conditions>
+
+/** Reads a page of changes, newest first. */
 export async function listChanges(
   sql: Sql,
   range: PageRange,
-  { kind, status }: { readonly kind: string | null; readonly status: ChangeStatus | null },
+  { until = null, ...filters }: ChangeFilters,
 ): Promise<Page<StoredChange>> {
+  const { where, values } = whereOf(conditions, filters, 5)
   const [body, seal] = ['coalesce(item.resolved_body, item.body)', 'coalesce(item.resolved_seal, item.seal)']
   return readPageOf(
     sql,
@@ -81,10 +100,10 @@ export async function listChanges(
       id: 'change_id',
       bytes: `octet_length(${body}) + octet_length(${seal}) + octet_length(item.advice)`,
       columns: `${body} AS body, ${seal} AS seal, item.advice`,
-      where: `${kind === null ? '$5::text IS NULL' : 'item.kind = $5::text'} AND item.status = coalesce($6::text, item.status)`,
+      where,
     },
     range,
-    { values: [kind, status] },
+    { until, values },
   )
 }
 

@@ -1,0 +1,56 @@
+// Rows of a list as comma-separated values (RFC 4180), for spreadsheets.
+import { Type } from 'typebox'
+import { acceptsType } from './preferences.ts'
+import type { Format } from './lines.ts'
+import type { RouteRequest } from '../route.ts'
+
+export const CSV = 'text/csv'
+
+export type Cells = Readonly<Record<string, string | number | null>>
+
+/** The columns of a list, in order. */
+export interface Csv<Row> {
+  readonly columns: readonly string[]
+  readonly cellsOf: (row: Row) => Cells
+}
+
+export function wantsCsv(request: RouteRequest): boolean {
+  return acceptsType(request, CSV)
+}
+
+/** The OpenAPI document describes such an export so. */
+export const csvShape = ({ columns }: Pick<Csv<never>, 'columns'>) => ({
+  [CSV]: {
+    schema: Type.String({
+      description:
+        'A line for each, below the names of the columns. No line says that it is whole: use NDJSON for that.',
+    }),
+    example: `${columns.join(',')}\r\n`,
+  },
+})
+
+export function csvFormat<Row>({ columns, cellsOf }: Csv<Row>): Format<Row> {
+  return {
+    contentType: `${CSV}; charset=utf-8; header=present`,
+    head: lineOf(columns),
+    textOf(row) {
+      const cells = cellsOf(row)
+      return lineOf(columns.map((column) => cells[column] ?? null))
+    },
+    foot: () => '',
+  }
+}
+
+function lineOf(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`
+}
+
+/** A spreadsheet computes a text that begins so, and callers choose texts. */
+const FORMULA = /^[=+\-@\t\r]/
+
+export function cellText(cell: string | number | null): string {
+  if (cell === null) return ''
+  if (typeof cell === 'number') return String(cell)
+  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,140 @@
+// Finds what a text names, in groups: executions and their targets in the catalogue, requests, and names that the service works by
+// (docs/handbook/finding.md).
+import { Type } from 'typebox'
+import { Failure, failures } from '../../core/errors/errors.ts'
+import { actionCode } from '../../formats/approval-requests/action-code.ts'
+import { readableOwner } from '../../formats/people/caller.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
+import { CatalogueEntry, completeness } from '../../formats/schemas/catalogue.ts'
+import { NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
+import { sha256Hex } from '../../store/sha256.ts'
+import { findApprovalRequests } from '../../store/tables/approval-requests.ts'
+import type { Sql } from '../../store/postgres/sql.ts'
+import { findEntries } from '../../store/tables/catalogue-read.ts'
+import { partOfWord } from '../openapi/parameters.ts'
+import { completenessOf, entryText, executionExample, inCatalogue } from './executions.ts'
+import { readFilters } from './list.ts'
+import { get, type Route, type RouteRequest } from '../route.ts'
+import type { Answer } from '../answer.ts'
+import type { People, Reading } from '../service.ts'
+
+/** Hits of a group. */
+const HITS_MAX = 5
+/** Targets are those of so many of the newest executions that fit. */
+const LOOKED_AT = 200
+
+/** Computing a code takes some microseconds of the main thread. */
+const CODES_MAX = 500
+const ACTION_CODE = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
+
+const RequestHit = Type.Object({
+  requestId: Uuid,
+  actionCode: NonEmptyText,
+  requestedBy: NonEmptyText,
+  capability: NonEmptyText,
+  target: NonEmptyText,
+})
+
+type RequestHit = Type.Static<typeof RequestHit>
+
+const names = (what: string) => Type.Array(NonEmptyText, { description: what })
+
+const Found = Type.Object({
+  executions: Type.Array(CatalogueEntry, { description: 'the newest' }),
+  requests: Type.Array(RequestHit, { description: 'approval requests, the newest' }),
+  targets: names('targets of the newest executions that fit'),
+  callers: names('callerIds whose keys are in effect'),
+  policies: names('policyIds'),
+  approvers: names('approverIds'),
+  ...completeness,
+})
+
+const query = { q: { ...partOfWord, required: true } } as const
+
+export const search = [
+  {
+    ...get,
+    ...inCatalogue,
+    path: '/search',
+    operationId: 'search',
+    tag: 'Catalogue',
+    summary: 'Find what a text names',
+    description: `At most ${HITS_MAX} hits of each kind. A caller finds its own executions and requests, and itself; humans and auditors find everybody's.`,
+    query: { q: { ...query.q, example: 'vendor' } },
+    answers: {
+      200: {
+        description: 'The hits of each kind.',
+        schema: Found,
+        example: {
+          executions: [executionExample],
+          requests: [],
+          targets: ['vendor-17'],
+          callers: [],
+          policies: ['vendor-payment'],
+          approvers: [],
+          completeUntil: '2026-11-21T14:28:03.120Z',
+          completeSince: null,
+        },
+      },
+    },
+    failures: ['overloaded'],
+    readsDatabase: true,
+    handle: find,
+  },
+] as const satisfies readonly Route[]
+
+async function find(
+  { query: given, caller }: RouteRequest,
+  { pool, callers, authority }: Reading & People,
+): Promise<Answer | Failure> {
+  const asked = readFilters(given, query)
+  if (asked instanceof Failure) return asked
+  const { q } = asked
+  if (q === null) return failures.invalidQuery(`q must be ${partOfWord.mustBe}.`)
+  const owner = readableOwner(caller)
+  const reach = await completenessOf(pool)
+  const entries = await findEntries(pool, { q, owner }, LOOKED_AT)
+  const requests = await requestsOf(q, { pool, owner })
+  const part = q.toLowerCase()
+  const matching = (all: Iterable<string>) =>
+    [...new Set(all)].filter((name) => name.toLowerCase().includes(part)).toSorted()
+  const hits = (all: Iterable<string>) => matching(all).slice(0, HITS_MAX)
+  const { policies, approvers } = authority.current()
+  const found = {
+    requests,
+    targets: [...new Set(entries.map(({ target }) => target))]
+      .filter((target) => target.toLowerCase().includes(part))
+      .slice(0, HITS_MAX),
+    callers: hits(owner === null ? callers.inEffect().map(({ caller: { callerId } }) => callerId) : [owner]),
+    policies: hits(policies.map(({ name }) => name)),
+    approvers: owner === null ? hits(approvers.map(({ approverId }) => approverId)) : [],
+    ...reach,
+  }
+  const executions = entries.slice(0, HITS_MAX).map(entryText).join(',')
+  return { status: 200, body: `{"executions":[${executions}],${JSON.stringify(found).slice(1)}` }
+}
+
+/** An action code is in no column: it is computed from the newest requests, and compared. */
+async function requestsOf(
+  q: string,
+  { pool, owner }: { readonly pool: Sql; readonly owner: string | null },
+): Promise<RequestHit[]> {
+  const code = codeIn(q)
+  if (code === undefined) return (await findApprovalRequests(pool, { q, owner }, HITS_MAX)).map(requestHit)
+  const newest = await findApprovalRequests(pool, { owner }, CODES_MAX)
+  return newest
+    .map(requestHit)
+    .filter(({ actionCode: one }) => one === code)
+    .slice(0, HITS_MAX)
+}
+
+function codeIn(q: string): string | undefined {
+  const [, ...groups] = ACTION_CODE.exec(q.trim()) ?? []
+  return groups.length === 0 ? undefined : groups.join('-').toUpperCase()
+}
+
+function requestHit({ body }: { readonly body: string }): RequestHit {
+  const content = JSON.parse(body) as ApprovalRequestContent
+  const { requestId, requestedBy, capability, target } = content
+  return { requestId, actionCode: actionCode(content, sha256Hex), requestedBy, capability, target }
+}

@@ -1,0 +1,154 @@
+// Reads the catalogue by what people look for.
+import { catalogueStatuses } from '../../formats/schemas/catalogue.ts'
+import { ENTRY, type CatalogueEntry } from './catalogue-entries.ts'
+import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { isoTime, type Sql } from '../postgres/sql.ts'
+
+/** Every list and every sum takes these. */
+const conditions = {
+  // A constant, by which the partial index of a status can be chosen.
+  status: (status) => `item.status = '${catalogueStatuses.find((known) => known === status) ?? ''}'`,
+  capability: 'lower(item.capability) = lower($::text)',
+  target: 'lower(item.target) = lower($::text)',
+  policy: 'lower(item.policy_name) = lower($::text)',
+  policyVersion: 'item.policy_version = $::text',
+  rule: 'lower(item.rule) = lower($::text)',
+  callerId: 'lower(item.caller_id) = lower($::text)',
+  currency: 'lower(item.currency) = lower($::text)',
+  minAmount: 'item.amount >= $::numeric',
+  maxAmount: 'item.amount <= $::numeric',
+  since: 'item.decided_at >= $::timestamptz',
+  until: 'item.decided_at < $::timestamptz',
+  q: textOrId({ text: 'item.search', id: 'item.business_transaction_id' }),
+  /** The caller that may see its own alone: exactly this one. */
+  owner: 'item.caller_id = $::text',
+} as const satisfies Conditions
+
+export type CatalogueFilters = FiltersOf<typeof conditions>
+
+/** A page of entries, newest first. It is planned with its values: no single plan is good for every filter. */
+export function listEntries(
+  sql: Sql,
+  range: PageRange,
+  { until = null, ...filters }: CatalogueFilters,
+): Promise<Page<CatalogueEntry>> {
+  const { where, values } = whereOf(conditions, filters, 5)
+  return readPageOf(
+    sql,
+    {
+      table: 'catalogue_entries',
+      time: 'decided_at',
+      id: 'business_transaction_id',
+      // Rows are cut when they are made, so that a hundred of them never fill a page.
+      bytes: '0',
+      columns: ENTRY,
+      where,
+    },
+    range,
+    { until, values },
+  )
+}
+
+/** The newest entries that fit, without a page's further statements. */
+export async function findEntries(
+  sql: Sql,
+  filters: CatalogueFilters,
+  limit: number,
+): Promise<CatalogueEntry[]> {
+  const { where, values } = whereOf(conditions, filters, 2)
+  const { rows } = await sql.query<CatalogueEntry>(
+    `SELECT ${ENTRY} FROM catalogue_entries AS item WHERE ${where}
+     ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT $1::integer`,
+    [limit, ...values],
+  )
+  return rows
+}
+
+/** What sums can be grouped by: SQL over an entry `item`. */
+const groupings = {
+  status: 'item.status',
+  capability: 'item.capability',
+  policy: 'item.policy_name',
+  rule: 'item.rule',
+  callerId: 'item.caller_id',
+} as const
+export type Grouping = keyof typeof groupings
+export const groupingNames = Object.keys(groupings) as Grouping[]
+
+export const buckets = ['minute', 'hour', 'day'] as const
+export type Bucket = (typeof buckets)[number]
+
+export interface CountedGroup {
+  /** ISO 8601: when its bucket begins, in UTC; null: there is one for the whole range. */
+  readonly start: string | null
+  /** Null: without one, or all others. */
+  readonly key: string | null
+  readonly others: boolean
+  readonly currency: string | null
+  readonly count: number
+  /** A decimal number; null where none of them has an amount. */
+  readonly amount: string | null
+}
+
+/** Groups that are shown; the rest is one group of all others. */
+const GROUPS_MAX = 10
+
+/**
+ * Counts entries, and sums their amounts by currency, for each bucket and group.
+ * @param how.bucket null: the whole range is one
+ * @param how.by null: all are one group
+ */
+export async function countGroups(
+  sql: Sql,
+  filters: CatalogueFilters,
+  { bucket, by }: { readonly bucket: Bucket | null; readonly by: Grouping | null },
+): Promise<CountedGroup[]> {
+  const { where, values } = whereOf(conditions, filters, 1)
+  const start = bucket === null ? 'NULL::timestamptz' : `date_trunc('${bucket}', item.decided_at, 'UTC')`
+  const key = by === null ? 'NULL::text' : groupings[by]
+  const { rows } = await sql.query<CountedGroup>(
+    `
+    WITH counted AS MATERIALIZED (
+      SELECT ${start} AS start, ${key} AS key, item.currency, count(*) AS count, sum(item.amount) AS amount
+      FROM catalogue_entries AS item WHERE ${where} GROUP BY 1, 2, 3
+    ), shown AS MATERIALIZED (
+      SELECT key FROM counted GROUP BY key ORDER BY sum(count) DESC, key LIMIT ${GROUPS_MAX}
+    ), named AS (
+      SELECT c.*, NOT EXISTS (SELECT FROM shown WHERE shown.key IS NOT DISTINCT FROM c.key) AS others FROM counted AS c
+    )
+    SELECT ${isoTime('start')} AS start, CASE WHEN NOT others THEN key END AS key, others, currency,
+      sum(count)::float8 AS count, trim_scale(sum(amount))::text AS amount
+    FROM named GROUP BY start, CASE WHEN NOT others THEN key END, others, currency
+    ORDER BY named.start, others, key, currency`,
+    values,
+  )
+  return rows
+}
+
+/** What a limit can count by: SQL over an entry `item`. */
+const usedPlaces = { callerId: 'item.caller_id', target: 'item.target', currency: 'item.currency' } as const
+export type UsedPlace = keyof typeof usedPlaces
+
+type Used = { readonly [Place in UsedPlace]?: string } & { readonly count: number; readonly amount: number }
+
+/** Groups of a limit that are shown. */
+const USED_MAX = 10
+
+/** Sums the amounts of executions that happened or may have, for each value of some places; the greatest sums first. */
+export async function sumUsed(
+  sql: Sql,
+  filters: CatalogueFilters,
+  per: readonly UsedPlace[],
+): Promise<Used[]> {
+  const { where, values } = whereOf(conditions, filters, 1)
+  const { rows } = await sql.query<Used>(
+    `
+    SELECT ${per.map((place) => `${usedPlaces[place]} AS "${place}", `).join('')}
+      count(*)::float8 AS count, coalesce(sum(item.amount), 0)::float8 AS amount
+    FROM catalogue_entries AS item WHERE ${where} AND item.status IN ('completed', 'in_doubt')
+    GROUP BY ${[...per.map((place) => usedPlaces[place]), '()'].join(', ')} ORDER BY amount DESC LIMIT ${USED_MAX}`,
+    values,
+  )
+  return rows
+}

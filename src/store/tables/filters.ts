@@ -1,0 +1,62 @@
+// Filters of lists as SQL. A list has one table of conditions, which says how each of its filters is met.
+
+type Parameter = (value: string) => string
+
+/** SQL over a row `item` in which `$` stands for the value; or a function that makes it. */
+export type Conditions = Readonly<Record<string, string | ((value: string, parameter: Parameter) => string)>>
+
+/** Left out and null: not asked for. */
+export type FiltersOf<Of extends Conditions> = { readonly [Name in keyof Of]?: string | null }
+
+/**
+ * @param first the number of the first parameter
+ * @returns the condition of all filters together, and its parameters in order
+ */
+export function whereOf<Of extends Conditions>(
+  conditions: Of,
+  filters: FiltersOf<Of>,
+  first: number,
+): { readonly where: string; readonly values: string[] } {
+  const values: string[] = []
+  const parameter: Parameter = (value) => `$${first + values.push(value) - 1}`
+  const parts = Object.entries(conditions).flatMap(([name, condition]) => {
+    const value = filters[name] ?? null
+    if (value === null) return []
+    return [
+      typeof condition === 'string'
+        ? condition.replace('$', () => parameter(value))
+        : condition(value, parameter),
+    ]
+  })
+  return { where: parts.length === 0 ? 'true' : parts.join(' AND '), values }
+}
+
+/** A pattern of LIKE for texts in lower case that have this part. */
+export function patternOf(part: string): string {
+  return `%${part.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+}
+
+const ID_DIGITS = 32
+const ID_DIGITS_MIN = 4
+
+/** @returns the range of the UUIDs that begin so; undefined where none does */
+export function idsFrom(prefix: string): { readonly first: string; readonly last: string } | undefined {
+  if (!/^[0-9a-f-]+$/i.test(prefix)) return undefined
+  const digits = prefix.replaceAll('-', '').toLowerCase()
+  if (digits.length < ID_DIGITS_MIN || digits.length > ID_DIGITS) return undefined
+  return { first: digits.padEnd(ID_DIGITS, '0'), last: digits.padEnd(ID_DIGITS, 'f') }
+}
+
+/**
+ * A condition for `q`: a part of a text, or the beginning of an id.
+ * @param of.text SQL of a text in lower case
+ * @param of.id a column of type uuid
+ */
+export const textOrId =
+  ({ text, id }: { readonly text: string; readonly id: string }) =>
+  (q: string, parameter: Parameter): string => {
+    const found = `${text} LIKE ${parameter(patternOf(q))}::text`
+    const ids = idsFrom(q)
+    if (ids === undefined) return found
+    return `(${found} OR ${id} BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid)`
+  }
