@@ -330,12 +330,15 @@ describe('requests and sign-request', () => {
       approver: { approverId: 'dana', keyId: 'k1', key: basename(key()) },
     }
     writeFileSync(profile, JSON.stringify(saved))
-    const signing = approver(['sign-request', '--profile', profile], 'y\n')
+    const signing = approver(['sign-request', '--profile', profile], 'y\n Due today. \n')
     expect([signing.status, signing.stderr]).toEqual([
       0,
       expect.stringMatching(/^1 more waiting after this one\.\n/),
     ])
-    expect(JSON.parse(signing.stdout)).toMatchObject({ payload: { requestHash: soonest.requestHash } })
+    expect(JSON.parse(signing.stdout)).toMatchObject({
+      payload: { version: 3, requestHash: soonest.requestHash, reason: 'Due today.' },
+    })
+    expect(signing.stderr).toContain('Why, for later readers? (Enter: no reason) ')
     const declining = [
       'decline-request',
       later.requestId,

@@ -168,7 +168,7 @@ def request(e, keys):
 
     def members():
         def given(v):
-            names = {'approvalId', 'approverId', 'keyId', 'approvedAt'}
+            names = {'approvalId', 'approverId', 'keyId', 'approvedAt', 'reason'}
             return isinstance(v, dict) and set(v) <= names and all(map(text, v.values())) and ('approvedAt' not in v or is_time(v['approvedAt']))
 
         def ended_by(v): return isinstance(v, dict) and set(v) == {'changeId'} and text(v['changeId'])

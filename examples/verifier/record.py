@@ -62,7 +62,7 @@ def approvals_hold(r, keys):
             for approval in given:
                 yield from approval_counts(approval['payload'], transaction, decision, behind)
                 yield from by_approver(approval, keys, decision)
-            requested = [approval['payload'] for approval in given if approval['payload']['version'] == 2.0]
+            requested = [approval['payload'] for approval in given if approval['payload']['version'] in (2.0, 3.0)]
             yield ('request' in verified) == (requested != [])
             if requested:
                 yield all(payload['requestHash'] == digest(verified['request']) for payload in requested)
@@ -74,7 +74,8 @@ def approvals_hold(r, keys):
 
 def approval_counts(payload, transaction, decision, behind):
     intent = transaction['intent']
-    yield payload['version'] in (1.0, 2.0) and same(payload['capability'], intent['action']) and same(payload['target'], intent['target'])
+    yield payload['version'] in (1.0, 2.0, 3.0) and same(payload['capability'], intent['action']) and same(payload['target'], intent['target'])
+    yield 'reason' not in payload or payload['version'] == 3.0 and text(payload['reason']) and 1 <= len(payload['reason']) <= 500
     yield covers(payload['scope'], intent['parameters'])
     yield time(payload['issuedAt']) <= time(decision['evaluatedAt']) < time(payload['expiresAt'])
     yield text(payload['nonce'])

@@ -16,7 +16,7 @@ import { counted } from '../formats/text/text.ts'
 import { show, signedApproval } from './approver.ts'
 import type { Given } from './command.ts'
 import type { approver } from './commands.ts'
-import { isConfirmed } from './confirm.ts'
+import { asking, isYes } from './confirm.ts'
 import { serviceOf, signerOf } from './profile.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
@@ -100,13 +100,14 @@ export async function signRequest({
   const asked = readOpen(shapedAnswer(approvalRequest, answer), id)
   const { request } = asked
   showRequest(asked)
-  if (!(await isConfirmed('Sign it? [y/N] '))) {
+  const reason = await askToSign(options.reason)
+  if (reason === undefined) {
     console.error(
       'Nothing was signed. The request stays open; `countersign approver decline-request` declines it.',
     )
     return 1
   }
-  const by = { approverId, keyId, approvalId: randomUUID(), now: new Date() }
+  const by = { approverId, keyId, approvalId: randomUUID(), now: new Date(), reason }
   const payload = approvalPayload(request, { ...by, nonce: randomBytes(16).toString('hex') }, sha256Hex)
   const approval = signedApproval(payload, key)
   await post(service, '/approvals', { json: approval, accept: [201] })
@@ -142,4 +143,16 @@ function showRequest({ request, requestHash: hash, actionCode: code }: ApprovalR
   ${code}
 `)
   console.error(printable(`Compare the code with what ${request.requestedBy} shows, over another channel.`))
+}
+
+/**
+ * Asks whether to sign and, where none was given, for the reason.
+ * @param given the reason of the command line
+ * @returns the reason, '' for none; undefined: not to sign
+ */
+function askToSign(given: string | undefined): Promise<string | undefined> {
+  return asking(async (ask) => {
+    if (!isYes(await ask('Sign it? [y/N] '))) return undefined
+    return given ?? ask('Why, for later readers? (Enter: no reason) ')
+  })
 }

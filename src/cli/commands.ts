@@ -236,7 +236,13 @@ export const approver = {
         `${listedRequestId} (default: the first to expire of the requests that wait for you; if none waits, the next to arrive)`,
       ),
     },
-    options: { ...asPerson, key: privateKey, approver: approverId, keyId: enrolledKeyId },
+    options: {
+      ...asPerson,
+      key: privateKey,
+      approver: approverId,
+      keyId: enrolledKeyId,
+      reason: optional('<text>', 'why you approve, signed for later readers (default: it asks)'),
+    },
   }),
   declineRequest: command('decline-request', {
     about: 'decline an approval request for good; approvals already given for it no longer count',

@@ -41,17 +41,19 @@ export function algorithmOfPem(publicKeyPem: string): PasskeyAlgorithm {
 const ED25519_SPKI_BYTES = 44
 
 /**
- * Signs the approval of a request (decisions §7, version 2).
+ * Signs the approval of a request (decisions §7).
  * @param asked as the page shows it, its hash compared
+ * @param reason '' for none
  * @returns what POST /approvals takes
  * @throws what `problemOfPasskey` has a sentence for
  */
 export async function approvalBy(
   passkey: OwnPasskey & { readonly approverId: string; readonly keyId: string },
   { request }: ApprovalRequest,
+  reason: string,
 ): Promise<object> {
   const { approverId, keyId } = passkey
-  const by = { approverId, keyId, approvalId: crypto.randomUUID(), nonce: aNonce(), now: new Date() }
+  const by = { approverId, keyId, approvalId: crypto.randomUUID(), nonce: aNonce(), now: new Date(), reason }
   const payload = approvalPayload(request, by, sha256Hex)
   return { payload, ...(await sign('approval', payload, passkey)) }
 }

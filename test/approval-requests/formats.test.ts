@@ -104,7 +104,7 @@ describe('an execution is compared with the request', () => {
   })
 })
 
-describe('an approval of version 2', () => {
+describe('an approval of version 2 or 3', () => {
   const shape = shapeOf(SignedApproval)
   const payload = {
     version: 2,
@@ -125,7 +125,7 @@ describe('an approval of version 2', () => {
     signature: '',
   })
   const problem =
-    'payload must be of version 1 without requestHash, or of version 2 with requestHash and scope.parametersHash.'
+    'payload must be of version 1 without requestHash and reason, of version 2 with requestHash and scope.parametersHash and without reason, or of version 3, which may have a reason too.'
 
   test('names its request and the parameters', () => {
     expect(shape(approval({}))).toHaveProperty('value')
@@ -133,8 +133,22 @@ describe('an approval of version 2', () => {
     expect(shape(approval({ scope: { limits: [{ path: 'amount', max: 500 }] } }))).toEqual({ problem })
   })
 
+  // proves abuse: Hostile text in the reason of an approval
+  test('of version 3 says why, in 1 to 500 characters that PostgreSQL reads', () => {
+    const reasoned = (reason: unknown) => shape(approval({ version: 3, reason }))
+    for (const reason of [undefined, 'Right.', '\n\u202eRight.\u0007', '😀'.repeat(500)])
+      expect(reasoned(reason)).toHaveProperty('value')
+    for (const reason of ['', ' \n ', 'a'.repeat(501), `${'a\u0301'.repeat(250)}a`, 'a\0', 7, null])
+      expect(reasoned(reason)).toEqual({
+        problem: 'payload.reason must be a text of 1 to 500 characters, without U+0000.',
+      })
+    expect(shape(approval({ reason: 'Right.' }))).toEqual({ problem })
+    expect(shape(approval({ version: 1, requestHash: undefined, reason: 'Right.' }))).toEqual({ problem })
+    expect(shape(approval({ version: 3, requestHash: undefined }))).toEqual({ problem })
+  })
+
   test('is the only one that names a request', () => {
     expect(shape(approval({ version: 1 }))).toEqual({ problem })
-    expect(shape(approval({ version: 3 }))).toEqual({ problem: 'payload.version must be 1 or 2.' })
+    expect(shape(approval({ version: 4 }))).toEqual({ problem: 'payload.version must be 1, 2 or 3.' })
   })
 })

@@ -180,6 +180,7 @@ describeInBrowser('the console', () => {
     }
     await signer.getByLabel('Your approverId').fill('dana')
     await signer.getByLabel('The keyId').fill(keyId)
+    await signer.getByLabel('Why you approve').fill('Matches \u202einvoice 7.')
     await give(publicKeyPem)
     await signer.getByText('This is the public half').waitFor()
     await give(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
@@ -195,8 +196,9 @@ describeInBrowser('the console', () => {
     await page.getByRole('status').getByText('You have signed.').waitFor()
     expect(await page.locator('main').textContent()).not.toContain('sign-request')
     expect((await world.service.get(url, world.dana)).body.approvals).toMatchObject([
-      { approverId: 'dana', keyId },
+      { approverId: 'dana', keyId, reason: 'Matches \u202einvoice 7.' },
     ])
+    await page.getByText('because: Matches \ufffdinvoice 7.').waitFor()
   })
 
   // proves abuse: A service, or somebody between, that shows an approver

@@ -154,6 +154,7 @@ describeInBrowser('passkeys in the console', () => {
     expect(resolved.body).toMatchObject({ status: 'APPROVED', resolvedBy: 'dana' })
 
     const { transaction, asked } = await aRequest()
+    await page.getByLabel('Why you approve').fill('Matches the invoice.')
     await sign().click()
     await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
     const executed = await service.post('/execute', transaction, agent)
@@ -168,7 +169,9 @@ describeInBrowser('passkeys in the console', () => {
     expect(report.verdict, JSON.stringify(report.checks)).toBe('valid')
     expect(report.keys.map(({ keyId }) => keyId)).toContain('dana:phone')
     await page.locator('h1 + .badge', { hasText: 'used' }).waitFor()
-    expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'phone' }])
+    expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([
+      { keyId: 'phone', reason: 'Matches the invoice.' },
+    ])
     // Chromium would like RSA to be asked for too, which signs nothing here.
     expect(watched.problems.filter((problem) => !problem.includes('pubKeyCredParams'))).toEqual([])
   })

@@ -855,6 +855,28 @@ describe('an approval of a request', () => {
     expect((await service.post('/execute', byTwo())).status).toBe(403)
   })
 
+  // proves abuse: Hostile text in the reason of an approval
+  test('may say why: whoever reads the request or the record sees it, as it was signed', async () => {
+    const request = await asked(byTwo())
+    const reason = '</bdi><script>alert(1)</script>\u202e\u0007\n{"approverId":"bob"}'
+    const by = (members: object) => anApprovalOf(alice, request, { version: 3, ...members })
+    const unreadable = await service.post('/approvals', by({ reason: 'a\0' }))
+    expect([unreadable.status, unreadable.body.error]).toEqual([
+      400,
+      'payload.reason must be a text of 1 to 500 characters, without U+0000.',
+    ])
+    expect((await service.post('/approvals', by({ reason }))).status).toBe(201)
+    await approve(bob, request)
+    expect((await read(request)).approvals).toMatchObject([
+      { approverId: 'alice', reason },
+      { approverId: 'bob' },
+    ])
+    expect((await read(request)).approvals[1]).not.toHaveProperty('reason')
+    const executed = await service.post('/execute', byTwo())
+    expect(executed.status, executed.text).toBe(200)
+    expect(executed.text).toContain(JSON.stringify(reason).slice(1, -1))
+  })
+
   // proves abuse: Two approvers at once
   test('two that come at once: the request lets one execution through', async () => {
     const request = await asked()

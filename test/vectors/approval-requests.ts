@@ -83,6 +83,8 @@ export function approvalRequestCases(): Case[] {
   const whole = answered(asked)
   all.addNoted('valid-pending', 'Nobody has signed yet.', whole, [NOTE])
   const approval = { approvalId: 'a', approverId: 'dana', keyId: 'laptop', approvedAt: time(-30_000) }
+  const approvals = [{ ...approval, reason: 'Matches the invoice.' }]
+  all.add('valid-reason', 'The approver says why.', answered(asked, { more: { approvals, missing: 0 } }))
   for (const status of ['APPROVED', 'USED'])
     all.add(
       `valid-${status.toLowerCase()}`,
@@ -117,6 +119,9 @@ export function approvalRequestCases(): Case[] {
   unsigned('eligible', 'Who could sign is no list.', 'eligible', { approvedBy: 'zoe' })
   unsigned('eligible-entry', 'Who could sign is an object.', 'eligible', [{ approvedBy: 'zoe' }])
   unsigned('approvals', 'Its approvals are an object.', 'approvals', { approvedBy: 'zoe' })
+  unsigned('approval-reason', 'The reason of an approval is an object.', 'approvals', [
+    { ...approval, reason: { approvedBy: 'zoe' } },
+  ])
   unsigned('approval', 'An approval beside it has another member.', 'approvals', [{ ...approval, note: 'x' }])
   unsigned('approval-text', 'An approval beside it is a text.', 'approvals', ['zoe'])
   unsigned('ended-by', 'The change that ended it is a text.', 'endedBy', 'zoe')

@@ -2,7 +2,7 @@
 // connection and stores nothing; the private key is forgotten with the signature that it makes.
 import { render, type ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { Covered, Wanted } from '../../src/console/components/asked.tsx'
+import { Covered, ReasonField, Wanted } from '../../src/console/components/asked.tsx'
 import { Copy, Countdown, Panel, Problem, Said } from '../../src/console/components/basic.tsx'
 import { Qr } from '../../src/console/components/qr.tsx'
 import { fieldOf } from '../../src/console/forms.ts'
@@ -130,6 +130,7 @@ function Sign({ asked, onSigned }: { readonly asked: Asked; readonly onSigned: (
           approverId: fieldOf(form, 'approver'),
           keyId: fieldOf(form, 'keyId'),
           secretKey,
+          reason: fieldOf(form, 'reason'),
         }),
       )
       secretKey.fill(0)
@@ -149,6 +150,7 @@ function Sign({ asked, onSigned }: { readonly asked: Asked; readonly onSigned: (
           The keyId that it is enrolled under
           <input name="keyId" required autocomplete="off" spellcheck={false} />
         </label>
+        <ReasonField />
         <button type="submit" class="primary">
           Sign this request
         </button>

@@ -101,15 +101,17 @@ export interface Signer {
   readonly approverId: string
   readonly keyId: string
   readonly secretKey: Uint8Array
+  /** Why they approve; '' for none. */
+  readonly reason: string
 }
 
 /** @returns the text of the SignedApproval that POST /approvals takes */
 export function signRequest(
   { request }: Asked,
-  { approverId, keyId, secretKey }: Signer,
+  { approverId, keyId, secretKey, reason }: Signer,
   now: Date = new Date(),
 ): string {
-  const by = { approverId, keyId, approvalId: randomUuid(), nonce: bytesToHex(randomBytes(16)), now }
+  const by = { approverId, keyId, approvalId: randomUuid(), nonce: bytesToHex(randomBytes(16)), now, reason }
   const payload = approvalPayload(request, by, sha256Hex)
   const signed = preAuthEncoding('approval', canonicalize(payload))
   return JSON.stringify({

@@ -24,6 +24,9 @@ from .approval_request import is_asked_for, request_hash
 from .instant import instant
 from .scope import scope_covers
 
+#: The characters of a reason.
+_REASON_MAX = 500
+
 
 def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
     """The check of a record: every verified signal of every decision in it."""
@@ -119,7 +122,8 @@ def _require_approvals(
         key = given.keys.get(key_id)
         revoked_at = None if key is None else key.revoked_at
         for problem, holds in (
-            ("is of an unknown version", _is_version(payload, 1) or _is_version(payload, 2)),
+            ("is of an unknown version", _is_version(payload, 1) or _is_for_request(payload)),
+            ("has a reason that an approval of its version cannot have", "reason" not in payload or _is_reasoned(payload)),
             ("is for another request", _is_version(payload, 1) or payload.get("requestHash") == hash_of_request is not None),
             ("is for another capability", string_of(payload, "capability") == string_of(intent, "action")),
             ("is for another target", string_of(payload, "target") == string_of(intent, "target")),
@@ -143,14 +147,24 @@ def _is_version(payload: Mapping[str, Any], version: int) -> bool:
     return payload.get("version") == version and payload.get("version") is not True
 
 
+def _is_for_request(payload: Mapping[str, Any]) -> bool:
+    """Whether an approval is for the execution that one request asked for, and for no other one."""
+    return _is_version(payload, 2) or _is_version(payload, 3)
+
+
+def _is_reasoned(payload: Mapping[str, Any]) -> bool:
+    reason = payload.get("reason")
+    return _is_version(payload, 3) and isinstance(reason, str) and 1 <= len(reason) <= _REASON_MAX
+
+
 def _require_request(
     request: Mapping[str, Any],
     approvals: List[Dict[str, Any]],
     transaction: Mapping[str, Any],
     decision: Mapping[str, Any],
 ) -> None:
-    """Approvals of version 2 are for the execution that this request asked for, and for no other one."""
-    if not any(_is_version(object_of(approval, "payload"), 2) for approval in approvals):
+    """Approvals of version 2 and 3 are for the execution that this request asked for, and for no other one."""
+    if not any(_is_for_request(object_of(approval, "payload")) for approval in approvals):
         raise Unreadable("there is a request that no approval is for")
     if not is_asked_for(request, transaction, decision):
         raise Unreadable("the approvals are for a request of another execution")

@@ -130,7 +130,7 @@ _REQUEST = _Object(
         "url": _text,
         "eligible": _texts,
         "endedBy": _one(_Object({"changeId": _text})),
-        "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId"), "approvedAt": _time})),
+        "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId reason"), "approvedAt": _time})),
         "closed": _CLOSE,
         "signature": _SIGNATURE,
     }

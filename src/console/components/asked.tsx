@@ -1,4 +1,5 @@
 // An approval request as its signer must see it, in the console as in the offline signer.
+import { REASON_MAX } from '../../formats/approval-requests/approval-payload.ts'
 import { printableJson } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { Hash, Members, Said } from './basic.tsx'
@@ -19,6 +20,26 @@ export function Wanted({ by: request }: { readonly by: ApprovalRequestContent })
         .
       </p>
       <Members of={request.parameters} />
+    </>
+  )
+}
+
+/** Why the human signs: what they type is signed with the rest. */
+export function ReasonField() {
+  return (
+    <label>
+      Why you approve, for later readers (optional)
+      <textarea name="reason" maxLength={REASON_MAX} rows={2} autocomplete="off" />
+    </label>
+  )
+}
+
+/** What an approver signed as their reason; nothing where they gave none. */
+export function Because({ reason }: { readonly reason: string | undefined }) {
+  return reason === undefined ? null : (
+    <>
+      {' '}
+      because: <Said text={reason} />
     </>
   )
 }

@@ -4,6 +4,7 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import { ApiProblem, post, problemText, type Me } from '../api.ts'
 import { fieldOf } from '../forms.ts'
+import { ReasonField } from './asked.tsx'
 import { useLoaded } from '../hooks.ts'
 import { algorithmOfPem, approvalBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
@@ -127,17 +128,22 @@ function SignWith({ own, asked }: { readonly own: Approver; readonly asked: Appr
   if (passkey === undefined) return null
   const { rpId, credentialId } = passkey
   const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
-  const submit = () => run(async () => post('/approvals', await approvalBy(by, asked)))
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const reason = fieldOf(event.currentTarget, 'reason')
+    void run(async () => post('/approvals', await approvalBy(by, asked, reason)))
+  }
   return (
-    <>
+    <form onSubmit={submit}>
+      <ReasonField />
       <div class="actions">
-        <button type="button" class="primary" disabled={waits} onClick={() => void submit()}>
+        <button type="submit" class="primary" disabled={waits}>
           Sign with passkey {keyId}…
         </button>
       </div>
       <Problem text={problem} />
       {done && <p role="status">Signed. The request changes in a moment.</p>}
-    </>
+    </form>
   )
 }
 

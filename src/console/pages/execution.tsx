@@ -4,6 +4,7 @@ import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
+import { Because } from '../components/asked.tsx'
 import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { PolicyLink } from '../components/policy.tsx'
@@ -140,6 +141,7 @@ function Course({
             {approvals.map(({ payload }) => (
               <Step key={`${payload.approverId}:${payload.keyId}`} name="Approved" at={payload.issuedAt}>
                 by <Said text={payload.approverId} /> with key <Said text={payload.keyId} />
+                <Because reason={payload.reason} />
               </Step>
             ))}
             <Step name="Authorized" at={record.authorization.payload.authorizedAt}>

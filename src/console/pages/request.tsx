@@ -5,7 +5,7 @@ import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { counted } from '../../formats/text/text.ts'
 import { get, type Me } from '../api.ts'
-import { Covered, Wanted } from '../components/asked.tsx'
+import { Because, Covered, Wanted } from '../components/asked.tsx'
 import {
   Copy,
   Countdown,
@@ -159,9 +159,10 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
       </p>
       {approvals.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
       <ul class="plain">
-        {approvals.map(({ approvalId, approverId, keyId, approvedAt }) => (
+        {approvals.map(({ approvalId, approverId, keyId, approvedAt, reason }) => (
           <li key={approvalId}>
             <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />
+            <Because reason={reason} />
             {misfits.some((misfit) => misfit.approvalId === approvalId) && <CounterMisfit />}
           </li>
         ))}

@@ -1,9 +1,9 @@
-// The hash that an approver of version 2 signs besides the action: who asked, for whom, under which policy, with which signals.
+// The hash that an approver of version 2 or 3 signs besides the action: who asked, for whom, under which policy, with which signals.
 // Browser-safe: hashing is an argument.
 import { canonicalize, type Json } from '../json/canonical.ts'
 
 /**
- * The hash that a SignedApproval of version 2 names as its `requestHash`: SHA-256 of the canonical text of the request's content.
+ * The hash that a SignedApproval of version 2 or 3 names as its `requestHash`: SHA-256 of the canonical text of the request's content.
  * @param content exactly the members of `ApprovalRequestContent`, parsed
  * @param sha256Hex of the UTF-8 bytes of a text
  * @returns 64 lowercase hex characters

@@ -208,7 +208,7 @@ export const approvalRequest = {
       endedBy: shape.objectOf(shape.closed({ changeId: shape.text })),
       approvals: shape.listOf(
         shape.closed({
-          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId']),
+          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'reason']),
           approvedAt: shape.time,
         }),
       ),

@@ -24,7 +24,7 @@ export const approval = {
       target: 'text',
       /** Null: its scope is limits. */
       parametersHash: 'text?',
-      /** An approval of version 2 has the hash of the approval request that it is for. */
+      /** An approval of version 2 or 3 has the hash of the approval request that it is for. */
       requestHash: 'text?',
       issuedAt: 'timestamptz',
       expiresAt: 'timestamptz',

@@ -13,6 +13,7 @@ import {
 } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { requestHash } from '../approval-requests/request-hash.ts'
+import { REASON_MAX } from '../approval-requests/approval-payload.ts'
 import { requestProblem } from './request-problem.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
@@ -30,7 +31,7 @@ interface ApprovedAction {
   readonly requestedBy: string
   /** approverIds of the persons behind these two; none in evidence of before decisions listed them. */
   readonly notCounted: readonly string[]
-  /** The hash of the request that the decision carries, which approvals of version 2 must name; undefined: it carries none. */
+  /** The hash of the request that the decision carries, which approvals of version 2 and 3 must name; undefined: it carries none. */
   readonly requestHash: string | undefined
 }
 
@@ -41,8 +42,10 @@ function approvalProblem(
   sha256Hex: (text: string) => string,
 ): string | undefined {
   const { version, approverId, issuedAt, expiresAt, scope } = payload
-  if (version !== 1 && version !== 2) return 'is of an unknown version'
-  if (version === 2 && (action.requestHash === undefined || payload['requestHash'] !== action.requestHash))
+  if (version !== 1 && !isForRequest(payload)) return 'is of an unknown version'
+  if ('reason' in payload && !(version === 3 && isReason(payload['reason'])))
+    return 'has a reason that an approval of its version cannot have'
+  if (version !== 1 && (action.requestHash === undefined || payload['requestHash'] !== action.requestHash))
     return 'is for another request'
   if (payload['capability'] !== action.capability) return 'is for another capability'
   if (payload['target'] !== action.target) return 'is for another target'
@@ -56,6 +59,15 @@ function approvalProblem(
   )
     return 'is by who asked for it'
   return undefined
+}
+
+/** Whether an approval is for the execution that one request asked for, and for no other one. */
+function isForRequest({ version }: Members): boolean {
+  return version === 2 || version === 3
+}
+
+function isReason(reason: Json | undefined): boolean {
+  return typeof reason === 'string' && reason !== '' && Array.from(reason).length <= REASON_MAX
 }
 
 /** The check of a record: every verified signal of every decision in it. */
@@ -172,14 +184,14 @@ function requireApprovals(
   if (request !== undefined) requireRequest(members(request), approvals, named, { decision, approved })
 }
 
-/** Approvals of version 2 are for the execution that this request asked for, and for no other one. */
+/** Approvals of version 2 and 3 are for the execution that this request asked for, and for no other one. */
 function requireRequest(
   request: Members,
   approvals: readonly Members[],
   named: string,
   { decision, approved }: { decision: Members; approved: ApprovedAction },
 ): void {
-  if (!approvals.some(({ payload }) => members(payload)['version'] === 2))
+  if (!approvals.some(({ payload }) => isForRequest(members(payload))))
     throw new Error(`${named} has a request that no approval is for`)
   const { name, version } = members(decision['policy'])
   const verifiedSignals = members(decision['verifiedSignals'])

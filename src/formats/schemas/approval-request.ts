@@ -64,6 +64,7 @@ export const ApprovalRequest = Type.Object({
       approverId: NonEmptyText,
       keyId: NonEmptyText,
       approvedAt: Instant,
+      reason: Type.Optional(Type.String({ description: 'why, where the approver says so' })),
     }),
   ),
   endedBy: Type.Optional(

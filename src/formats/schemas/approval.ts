@@ -1,7 +1,8 @@
 // SignedApproval (decisions §7): a human's signature under one action, within a scope, for a time. Version 2 is for the execution that
-// one approval request asked for, and for no other one.
+// one approval request asked for, and for no other one; version 3 is the same, and says why.
 import { Type } from 'typebox'
 import { isObject } from '../json/fields.ts'
+import { REASON_MAX } from '../approval-requests/approval-payload.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
@@ -46,6 +47,12 @@ const Limit = closed({
   max: Type.Number({ description: 'a number' }),
 })
 
+/** By characters, as verifiers count them; PostgreSQL reads no JSON that has U+0000 as text. */
+const ApprovalReason = Type.String({
+  pattern: `^(?=[^]*\\S)[^\\u0000]{1,${REASON_MAX}}$`,
+  description: `a text of 1 to ${REASON_MAX} characters, without U+0000`,
+})
+
 const Scope = Type.Union(
   [
     closed({ parametersHash: Sha256 }),
@@ -55,7 +62,7 @@ const Scope = Type.Union(
 )
 
 const Payload = closed({
-  version: Type.Union([Type.Literal(1), Type.Literal(2)], { description: '1 or 2' }),
+  version: Type.Union([Type.Literal(1), Type.Literal(2), Type.Literal(3)], { description: '1, 2 or 3' }),
   approvalId: Line(128),
   approverId: ApproverName,
   keyId: ApproverName,
@@ -64,6 +71,8 @@ const Payload = closed({
   target: Line(512),
   scope: Scope,
   requestHash: Type.Optional(Sha256),
+  /** Why the human approves, for later readers. */
+  reason: Type.Optional(ApprovalReason),
   issuedAt: Timestamp,
   expiresAt: Timestamp,
   nonce: Nonce,
@@ -74,7 +83,7 @@ export const SignedApproval = closed({
     Type.Object(Payload.properties, {
       additionalProperties: false,
       description:
-        'of version 1 without requestHash, or of version 2 with requestHash and scope.parametersHash',
+        'of version 1 without requestHash and reason, of version 2 with requestHash and scope.parametersHash and without reason, or of version 3, which may have a reason too',
     }),
     isOfItsVersion,
   ),
@@ -84,10 +93,9 @@ export const SignedApproval = closed({
 /** True for a value with another mistake: that mistake is named. */
 function isOfItsVersion(payload: unknown): boolean {
   if (!isObject(payload) || !isObject(payload['scope'])) return true
-  const { version, requestHash, scope } = payload
-  return version === 2
-    ? requestHash !== undefined && 'parametersHash' in scope
-    : version !== 1 || requestHash === undefined
+  const { version, requestHash, scope, reason } = payload
+  if (version !== 3 && reason !== undefined) return false
+  return version === 1 ? requestHash === undefined : requestHash !== undefined && 'parametersHash' in scope
 }
 
 export type SignedApproval = Type.Static<typeof SignedApproval>

@@ -18,7 +18,7 @@ const VerifiedSignal = Type.Object({
   ),
   request: Type.Optional(
     Type.Object(ApprovalRequestContent.properties, {
-      description: 'by approval: the approval request that approvals of version 2 are for',
+      description: 'by approval: the approval request that approvals of version 2 and 3 are for',
     }),
   ),
   authorization: Type.Optional(

@@ -115,6 +115,7 @@ export interface StandingRequest extends Sealed {
     readonly keyId: string
     /** ISO 8601. */
     readonly approvedAt: string
+    readonly reason?: string
   }[]
   /** approverIds of the persons who could sign it and have not; none once it is not open. */
   readonly eligible: readonly string[]
@@ -181,10 +182,10 @@ function columnsIn(persons: PersonsParameter): string {
   return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
   item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${statusIn(persons)} AS status,
-  (SELECT coalesce(json_agg(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
-    'approvedAt', ${isoTime('one.issued_at')})
+  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
+    'approvedAt', ${isoTime('one.issued_at')}, 'reason', one.body::json #>> '{payload,reason}'))
     ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
-      SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at FROM ${approvalsIn(persons)}
+      SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at, a.body FROM ${approvalsIn(persons)}
       ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
   (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
     WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,

@@ -81,6 +81,8 @@ export function requestedApprovals(all: Cases): void {
     under({ ...asked, signals: { amount: 42 } }),
   )
 
+  reasoned(all)
+
   const others: [id: string, what: string, change: Members][] = [
     ['caller', 'Another caller asked for it.', { requestedBy: 'agent-8' }],
     ['principal', 'It was asked for in the name of another principal.', { principalId: 'sales' }],
@@ -112,6 +114,41 @@ export function requestedApprovals(all: Cases): void {
   for (const member of Object.keys(asked).filter((name) => name !== 'requestId' && name !== 'note'))
     fails(`without-${member}`, `The request has no ${member}.`, under(drop(asked, member)))
   foreign(fails)
+}
+
+/** Approvals of version 3, which say why. */
+function reasoned(all: Cases): void {
+  const by = (change: Members) => carrying(asked, [of(asked, humans.dana, { version: 3, ...change })])
+  const valid: [id: string, what: string, change: Members][] = [
+    ['reason', 'It says why.', { reason: 'Matches the invoice.' }],
+    ['reason-none', 'It is of version 3 and does not say why.', {}],
+    ['reason-longest', 'Its reason has 500 characters of two code units each.', { reason: '😀'.repeat(500) }],
+    ['reason-hostile', 'Its reason has control characters.', { reason: 'Right\u202e\u0007\n\u001b[2J' }],
+  ]
+  for (const [id, what, change] of valid) all.add(`requested-valid-${id}`, what, by(change))
+  const broken: [id: string, what: string, change: Members][] = [
+    ['version-4', 'It is of a version after those that are known.', { version: 4 }],
+    ['reason-version-2', 'It is of version 2 and has a reason.', { version: 2, reason: 'Right.' }],
+    ['reason-empty', 'Its reason is empty.', { reason: '' }],
+    ['reason-long', 'Its reason has 501 characters.', { reason: 'a'.repeat(501) }],
+    ['reason-null', 'Its reason is null.', { reason: null }],
+    ['reason-object', 'Its reason is an object.', { reason: { text: 'Right.' } }],
+    ['reason-no-request', 'It names no request.', { reason: 'Right.', requestHash: null }],
+  ]
+  for (const [id, what, change] of broken) all.add(`requested-${id}`, what, by(change), FAILING)
+  const said = of(asked, humans.dana, { version: 3, reason: 'Right.' })
+  const changed: [id: string, what: string, approval: Members][] = [
+    ['reason-changed', 'Its reason was changed after it was signed.', put(said, 'payload.reason', 'Wrong.')],
+    ['reason-removed', 'Its reason was removed.', drop(said, 'payload.reason')],
+    [
+      'reason-added',
+      'A reason was added.',
+      put(of(asked, humans.dana, { version: 3 }), 'payload.reason', 'x'),
+    ],
+  ]
+  for (const [id, what, approval] of changed)
+    all.add(`requested-${id}`, what, carrying(asked, [approval]), FAILING)
+  all.add('requested-reason-alone', 'The record carries no request.', approvedBy([said]), FAILING)
 }
 
 function policyOf(change: Members): Members {
