@@ -131,6 +131,8 @@ test('everything that a service stored without a log is logged as late, while a 
   expect(entries.filter(({ kind }) => kind.startsWith('late-')).length).toBeGreaterThan(lateHashes.size)
   await expectInOrder(database.pool, began)
   expect((await checked(database, signingKeyDir)).lines).toEqual([])
+  const audited = await runCommand(['log', 'audit'], { ...env, SIGNING_KEY_DIR: signingKeyDir })
+  expect(audited).toMatchObject({ status: 0, stdout: expect.stringContaining('\nNo problems') })
   expect(await runCommand(['log', 'backfill'], env)).toEqual({
     status: 0,
     stdout: 'Everything is logged.\n',
