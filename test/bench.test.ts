@@ -92,7 +92,7 @@ describe('every scenario of the table, in one run', () => {
 test('--beside: both services are driven alike before they are measured in turn, and every round has its ratios', async () => {
   const here = join(import.meta.dirname, '..')
   const sides = ['--service', here, '--beside', here, '--warm-up', '200']
-  const { history, measurements } = await reported('execute', ...short, '--seconds', '0.5', ...sides)
+  const { history, measurements } = await reported('execute', ...short, '--seconds', '0.2', ...sides)
   const many = expect.toSatisfy((answered: number) => answered >= 200)
   expect(history).toEqual({ answered: { this: many, other: many }, isCold: true })
   // Each of the two is first in one round.
@@ -147,7 +147,7 @@ test('export: with few records it measures the pages that there are', async () =
 })
 
 test('proofs: proofs and bundles are measured with and without executions beside, and what the log costs', async () => {
-  const rates = ['--seconds', '0.5', '--rounds', '2', '--fill', '20', '--rate', '10', '--load', '10']
+  const rates = ['--seconds', '0.2', '--rounds', '2', '--fill', '20', '--rate', '10', '--load', '10']
   const { measurements, further = {}, checked } = await reported('proofs', ...rates)
   expect(checked.verifiedOffline).toBe(20)
   const beside = ['alone', 'beside 10 executions/s']

@@ -117,7 +117,7 @@ export function slopeOf(series: readonly Sample[]): { perHour: number; plusMinus
 
 const mean = (values: readonly number[]) => sum(values) / values.length
 
-/** Open at rest, before the load and after it; undefined where the system has no /proc. */
+/** Open at rest, before the load and after it; undefined after a short run, and where the system has no /proc. */
 type Descriptors = Readonly<Record<'before' | 'after', number | undefined>>
 
 /** @returns the scenario of the report, but for the service */
