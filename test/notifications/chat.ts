@@ -1,6 +1,6 @@
 // An HTTP server in the place of a chat's incoming webhook.
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface Posted {
@@ -15,7 +15,7 @@ type Answer = number | 'hang' | { readonly status: number; readonly retryAfter: 
 export interface Chat {
   readonly url: string
   readonly posted: readonly Posted[]
-  /** Answers further requests to a path so; 200 by default. */
+  /** Answers further requests to a path so; 200 by default. Ends the connections of those that hang there. */
   readonly answer: (path: string, answer: Answer) => void
   readonly close: () => Promise<void>
 }
@@ -23,6 +23,7 @@ export interface Chat {
 export async function openChat(): Promise<Chat> {
   const posted: Posted[] = []
   const answers = new Map<string, Answer>()
+  const hanging = new Map<ServerResponse, string>()
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -30,7 +31,7 @@ export async function openChat(): Promise<Chat> {
       const { url: path = '', headers } = request
       posted.push({ path, headers, body: Buffer.concat(chunks).toString() })
       const answer = answers.get(path) ?? 200
-      if (answer === 'hang') return
+      if (answer === 'hang') return void hanging.set(response, path)
       const [status, more] =
         typeof answer === 'number' ? [answer, {}] : [answer.status, { 'retry-after': answer.retryAfter }]
       response.writeHead(status, more).end()
@@ -41,7 +42,10 @@ export async function openChat(): Promise<Chat> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     posted,
-    answer: (path, answer) => void answers.set(path, answer),
+    answer(path, answer) {
+      answers.set(path, answer)
+      for (const [response, at] of hanging) if (at === path) response.destroy()
+    },
     close: async () => {
       server.closeAllConnections()
       server.close()
