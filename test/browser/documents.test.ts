@@ -145,8 +145,10 @@ describeInBrowser('in a browser', () => {
         backgrounds.add(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor))
       }
       expect(backgrounds.size).toBe(2)
-      // Contrast is "serious" at most, and takes most of the time on a page of a hundred operations.
+      // Contrast is "serious" at most, and takes most of the time on a page of a hundred operations. A closed one looks like the next: two of each
+      // section stand for them.
       const { violations } = await new AxeBuilder({ page })
+        .exclude('.operation-tag-content > span:nth-child(n + 3) > .opblock:not(.is-open)')
         .options({ resultTypes: ['violations'] })
         .disableRules(['color-contrast'])
         .analyze()
