@@ -31,7 +31,10 @@ export async function openChat(): Promise<Chat> {
       const { url: path = '', headers } = request
       posted.push({ path, headers, body: Buffer.concat(chunks).toString() })
       const answer = answers.get(path) ?? 200
-      if (answer === 'hang') return void hanging.set(response, path)
+      if (answer === 'hang') {
+        hanging.set(response, path)
+        return
+      }
       const [status, more] =
         typeof answer === 'number' ? [answer, {}] : [answer.status, { 'retry-after': answer.retryAfter }]
       response.writeHead(status, more).end()
