@@ -23,7 +23,12 @@ import { notedInDoubt } from './intents.ts'
 import { aRequest, openThread } from './pipeline/thread.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
-const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test(name))
+const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test('each migration has the number behind the one before, so that all databases apply them in one order', () => {
+  const numbers = shipped.toSorted().map((name) => Number(name.slice(0, 4)))
+  expect(numbers).toEqual(shipped.map((_, i) => i + 1))
+})
+
+test(name))
 
 let database: TestDatabase
 let dir: string
