@@ -23,12 +23,7 @@ import { notedInDoubt } from './intents.ts'
 import { aRequest, openThread } from './pipeline/thread.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
-const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test('each migration has the number behind the one before, so that all databases apply them in one order', () => {
-  const numbers = shipped.toSorted().map((name) => Number(name.slice(0, 4)))
-  expect(numbers).toEqual(shipped.map((_, i) => i + 1))
-})
-
-test(name))
+const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test(name))
 
 let database: TestDatabase
 let dir: string
@@ -48,6 +43,11 @@ const appliedNames = async () => {
   )
   return rows.map(({ name }) => name)
 }
+
+test('each migration has the number behind the one before, so that all databases apply them in one order', () => {
+  const numbers = shipped.map((name) => Number(name.slice(0, 4)))
+  expect(numbers.toSorted((a, b) => a - b)).toEqual(shipped.map((_, i) => i + 1))
+})
 
 describe('migrate', () => {
   // proves fault: Several instances start at the same
