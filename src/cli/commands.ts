@@ -330,6 +330,21 @@ export const simulate = command('simulate', {
   },
 })
 
+export const auditPack = command('audit-pack', {
+  about:
+    'save the evidence of a period with its keys, compare it with the evidence log hash by hash, verify it and write a report for people; exits 0 all there and valid, 1 something is missing or invalid, 2 could not check',
+  options: {
+    ...asPerson,
+    since: optional('<time>', 'RFC 3339; start of the period (default: the oldest evidence)'),
+    until: optional('<time>', 'RFC 3339; end of the period, excluded (default: now)'),
+    output: mandatory(
+      optional('<folder>', 'new or empty folder for the pack', (option) =>
+        Object.assign(option, { short: '-o' }),
+      ),
+    ),
+  },
+})
+
 export const bench = command('bench', {
   about: 'load-test a deployment (--url, --key) or a fresh local service; --help says more',
   args: { args: argument('[arguments...]', 'scenarios and options of the bench') },

@@ -101,6 +101,11 @@ define(program, verify, async (given) => {
   return verifyCommand(given, new URL('./verify/thread.ts', import.meta.url))
 })
 
+define(program, commands.auditPack, async (given) => {
+  const { auditPackCommand } = await import('./audit-pack/index.ts')
+  return auditPackCommand(given, new URL('./verify/thread.ts', import.meta.url))
+})
+
 const log = program.command('log').description('copies, checks and proofs of the evidence log')
 define(log, logs.exportLog, async (given) => (await import('./log/export.ts')).exportCommand(given))
 define(log, logs.fsck, async (given) => (await import('./log/fsck.ts')).fsckCommand(given))

@@ -61,29 +61,66 @@ export function post(
   return ask(service, path, asked, { method: 'POST', headers, body: JSON.stringify(json) })
 }
 
+/**
+ * Asks for a list as lines of JSON, however long it is, and gives each line when it comes.
+ * @throws as `get`
+ */
+export async function* linesOf(service: ServiceAt, path: string): AsyncGenerator<string> {
+  const headers = { Accept: 'application/x-ndjson' }
+  const { body } = await respond(service, path, { headers, sent: {}, withinMs: undefined })
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let rest = ''
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
+
+interface Sent {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
 async function ask(
+  service: ServiceAt,
+  path: string,
+  { maxBytes = ANSWER_MAX_BYTES, accept = [], headers = {} }: Asked,
+  sent: Sent,
+): Promise<Answered> {
+  const response = await respond(service, path, { accept, headers, sent, withinMs: ANSWER_MAX_MS })
+  const body = await bodyOf(response, maxBytes, path)
+  const [, next] = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
+  return { status: response.status, body, next }
+}
+
+/** @param asked.withinMs the whole answer must have come; undefined: it takes as long as it takes */
+async function respond(
   { url, key }: ServiceAt,
   path: string,
-  { maxBytes = ANSWER_MAX_BYTES, accept = [], headers: others }: Asked,
-  sent: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string },
-): Promise<Answered> {
+  {
+    accept = [],
+    headers: others,
+    sent,
+    withinMs,
+  }: Pick<Asked, 'accept' | 'headers'> & { readonly sent: Sent; readonly withinMs: number | undefined },
+): Promise<Response> {
   if (!/^https?:\/\//i.test(url))
     throw new Error(`${url} is not an address of a service: it must begin with http:// or https://.`)
   const address = `${url.replace(/\/+$/, '')}${path}`
   const headers = { ...others, ...sent.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) }
   for (let attempt = 1; ; attempt++) {
-    const signal = AbortSignal.timeout(ANSWER_MAX_MS)
+    const signal = withinMs === undefined ? null : AbortSignal.timeout(withinMs)
     const response = await fetch(address, { ...sent, headers, redirect: 'error', signal }).catch(
       (error: unknown) => {
         throw new Error(`${address} does not answer: ${errorText(causeOf(error))}`, { cause: error })
       },
     )
     const { status } = response
-    const body = await bodyOf(response, maxBytes, path)
-    if (status === 200 || accept.includes(status)) {
-      const [, next] = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
-      return { status, body, next }
-    }
+    if (status === 200 || accept.includes(status)) return response
+    const body = await bodyOf(response, ANSWER_MAX_BYTES, path)
     const isBusy = status === 429 || status === 503
     if (!isBusy || attempt === ATTEMPTS)
       throw new Error(`${path}: ${refusal(status, body)}${keyHint(status, key)}`)

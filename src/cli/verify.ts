@@ -1,5 +1,7 @@
 // countersign verify: reads evidence and key sets from files and prints what src/formats/verifier finds. It needs no service, no
 // database and no network.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { errorText } from '../formats/text/error-text.ts'
 import { printable, printableJson } from '../formats/text/printable.ts'
@@ -11,9 +13,17 @@ import {
   type Summary,
   type Summing,
 } from '../formats/verifier/summary.ts'
-import { findFiles, nameOf, readBatches, readKeySetText, readText, type Batch } from './verify/inputs.ts'
+import {
+  codeOf,
+  findFiles,
+  nameOf,
+  readBatches,
+  readKeySetText,
+  readText,
+  type Batch,
+} from './verify/inputs.ts'
 import type { Given } from './command.ts'
-import { openReport, type ReportFile } from './verify/report.ts'
+import { openReport, type HashedFile, type ReportAbout, type ReportFile } from './verify/report.ts'
 import type { verify } from './verify/spec.ts'
 import { trustedBy, type Done, type Task, type TrustTexts } from './verify/task.ts'
 import { runOnThreads } from './verify/threads.ts'
@@ -37,7 +47,7 @@ export async function verifyCommand(request: VerifyRequest, threadFile: URL): Pr
   // A reader such as `head` that has seen enough: unread evidence was not verified either.
   process.stdout.on('error', () => process.exit(2))
   try {
-    return await verifyAll(request, threadFile)
+    return await verifyFiles(request, threadFile)
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
     console.error(`countersign: ${printable(errorText(error))}`)
@@ -45,7 +55,16 @@ export async function verifyCommand(request: VerifyRequest, threadFile: URL): Pr
   }
 }
 
-async function verifyAll(request: VerifyRequest, threadFile: URL): Promise<0 | 1 | 2> {
+/**
+ * As `verifyCommand`.
+ * @param about for the report
+ * @throws Unusable where nothing can be read
+ */
+export async function verifyFiles(
+  request: VerifyRequest,
+  threadFile: URL,
+  about?: ReportAbout,
+): Promise<0 | 1 | 2> {
   const { files, jwks, log } = request
   if ([...files, ...jwks, log].filter((path) => path === '-').length > 1)
     throw new Unusable('Standard input can be read only once: give one file as `-`.')
@@ -62,9 +81,19 @@ async function verifyAll(request: VerifyRequest, threadFile: URL): Promise<0 | 1
     await printer.add(found)
   }
   const summary = summing.summary()
-  await report?.end(summary)
+  await report?.end(summary, await Promise.all(inputs.filter((path) => path !== '-').map(hashed)), about)
   await printer.end(summary)
   return exitCodeOf(summary)
+}
+
+async function hashed(name: string): Promise<HashedFile> {
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of createReadStream(name) as AsyncIterable<Buffer>) hash.update(chunk)
+  } catch (error) {
+    return { name, sha256: `cannot be read (${codeOf(error)})` }
+  }
+  return { name, sha256: hash.digest('hex') }
 }
 
 function openReportBeside(path: string, inputs: readonly string[]): Promise<ReportFile> {

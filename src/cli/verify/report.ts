@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
 import { printable } from '../../formats/text/printable.ts'
-import type { Ending } from '../../formats/artifacts/account-text.ts'
-import type { Account } from '../../formats/verifier/account.ts'
 import { described } from '../../formats/verifier/kinds.ts'
 import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
+import { amountOf, gather, ROWS_MAX, type Overview, type Piece } from '../../formats/verifier/overview.ts'
 import { notProven } from '../../formats/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
 import { exitCodeOf, noteLines, type Counts, type Summary } from '../../formats/verifier/summary.ts'
@@ -16,22 +16,30 @@ import { escapeHtml } from '../../formats/text/text.ts'
 /** In a folder of evidence that somebody sent a link may lead anywhere, and a pipe would wait for its reader. */
 const WRITABLE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Rows that a page holds: of invalid and of valid evidence. */
-const ROWS_MAX = 1_000
-/** Actions, approvers and keys that are counted by name. */
-const NAMES_MAX = 200
+/** Keys that are listed. */
+const KEYS_MAX = 200
 
-interface Row {
-  readonly file: string
-  readonly line: number | undefined
-  readonly report: Report
-  readonly account: Account | undefined
+/** The facts that only the command knows which made the evidence's files. */
+export interface ReportAbout {
+  /** Names and values, for the top of the page. */
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  /** Sentences about the comparison with the log, the first of which sums them up. */
+  readonly completeness: readonly string[]
+  /** Whether everything that the log counts is there, and everything that is there is in the log. */
+  readonly isComplete: boolean
+  /** When, action, target, caller, state and id of executions that have neither record nor refusal. */
+  readonly inDoubt: readonly (readonly string[])[]
+}
+
+export interface HashedFile {
+  readonly name: string
+  readonly sha256: string
 }
 
 export interface ReportFile {
-  readonly add: (row: Row) => void
-  /** Writes the file. */
-  readonly end: (summary: Summary) => Promise<void>
+  readonly add: (piece: Piece & { readonly report: Report }) => void
+  /** Writes the file. @param files those that the evidence was read from */
+  readonly end: (summary: Summary, files: readonly HashedFile[], about?: ReportAbout) => Promise<void>
 }
 
 /** @throws Unusable where the file cannot be written: before anything is verified */
@@ -49,54 +57,33 @@ export async function openReport(path: string): Promise<ReportFile> {
     throw new Unusable(`${path} is no plain file with one name: write the report to another one.`)
   }
   await file.truncate()
-  const rows: Record<Verdict, Row[]> = { invalid: [], unchecked: [], valid: [] }
-  const actions = openTally()
-  const approvers = openTally()
+  const gathering = gather()
+  /** A file beside the report or below it is named from there: both are taken home together. */
+  const fromReport = (name: string) => {
+    const from = relative(dirname(path), name)
+    return name === '-' || from.startsWith('..') ? name : from
+  }
   const keys = new Map<string, string>()
   return {
-    add(row) {
-      const { report, account } = row
-      const ofVerdict = rows[report.verdict]
-      if (ofVerdict.length < ROWS_MAX) ofVerdict.push(row)
-      for (const { keyId, fingerprint } of report.keys)
-        if (keys.size < NAMES_MAX) keys.set(keyId, fingerprint)
-      if (account === undefined || report.verdict !== 'valid') return
-      if (account.action !== undefined) actions.add(account.action.name, account.action.ending)
-      for (const name of account.approvers) approvers.add(name, APPROVED)
+    add(one) {
+      gathering.add({ ...one, file: fromReport(one.file) })
+      for (const { keyId, fingerprint } of one.report.keys)
+        if (keys.size < KEYS_MAX) keys.set(keyId, fingerprint)
     },
-    async end(summary) {
-      await file.writeFile(pageOf({ summary, rows, actions: actions.all, approvers: approvers.all, keys }))
+    async end(summary, files, about) {
+      const named = files.map(({ name, sha256 }) => ({ name: fromReport(name), sha256 }))
+      await file.writeFile(pageOf({ summary, overview: gathering.overview(), keys, files: named, about }))
       await file.close()
-    },
-  }
-}
-
-const APPROVED = 'approved'
-
-/** How often each name came, by what. */
-type Tally = ReadonlyMap<string, Readonly<Record<string, number>>>
-
-function openTally(): {
-  readonly all: Tally
-  readonly add: (name: string, what: Ending | typeof APPROVED) => void
-} {
-  const all = new Map<string, Record<string, number>>()
-  return {
-    all,
-    add(name, what) {
-      const counts = all.get(name) ?? {}
-      if (all.has(name) || all.size < NAMES_MAX) all.set(name, counts)
-      counts[what] = (counts[what] ?? 0) + 1
     },
   }
 }
 
 interface Shown {
   readonly summary: Summary
-  readonly rows: Readonly<Record<Verdict, readonly Row[]>>
-  readonly actions: Tally
-  readonly approvers: Tally
+  readonly overview: Overview
   readonly keys: ReadonlyMap<string, string>
+  readonly files: readonly HashedFile[]
+  readonly about: ReportAbout | undefined
 }
 
 const HEADLINES = [
@@ -109,6 +96,12 @@ const HEADLINES = [
   },
 ] as const
 
+const INCOMPLETE = {
+  mark: '✗',
+  tone: 'invalid',
+  text: 'Something that the evidence log counts is not here, or something that is here is not in the log.',
+} as const
+
 const VERDICTS: Readonly<Record<Verdict, string>> = {
   valid: '✓ valid',
   invalid: '✗ NOT VALID',
@@ -119,12 +112,10 @@ function kindTitle(artifact: Report['artifact']): string {
   return artifact === 'unknown' ? 'No evidence' : described(artifact).plainTitle
 }
 
-function pageOf({ summary, rows, actions, approvers, keys }: Shown): string {
-  const { mark, tone, text } = HEADLINES[exitCodeOf(summary)]
-  const shown = [...rows.invalid, ...rows.unchecked, ...rows.valid]
+function pageOf({ summary, overview, keys, files, about }: Shown): string {
+  const headlines = [...(about?.isComplete === false ? [INCOMPLETE] : []), HEADLINES[exitCodeOf(summary)]]
   const kinds = Object.entries(summary.kinds) as [Report['artifact'], Counts][]
   const limits = new Set(kinds.flatMap(([kind]) => (kind === 'unknown' ? [] : notProven(kind))))
-  const left = summary.pieces - shown.length
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -138,37 +129,62 @@ function pageOf({ summary, rows, actions, approvers, keys }: Shown): string {
 <body>
 <main>
 <h1>Verification report</h1>
-<p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text}</p>
+${headlines
+  .map((one) => `<p class="headline ${one.tone}"><span aria-hidden="true">${one.mark}</span> ${one.text}</p>`)
+  .join('\n')}
 ${noteLines(summary)
   .map((line) => `<p class="missing">${escaped(line)}</p>`)
   .join('\n')}
+${factsOf(overview, about)}
+${completenessOf(about)}
+${table(
+  'What happened, as far as it is valid',
+  ['Action', 'How it ended', 'How many', 'Amounts'],
+  overview.totals.map(({ names, count, amounts }) => [
+    ...(names.length === 1 ? [...names, ''] : names),
+    `${count}`,
+    amounts.join('; '),
+  ]),
+)}
+<p class="quiet">Amounts are the parameters <code>amount</code> and <code>currency</code> of the actions.</p>
+<h2>Exceptions</h2>
+${exceptionsOf(overview, about)}
+${table(
+  'Who approved',
+  ['Approver', 'Actions'],
+  overview.approvers.map(({ names, count }) => [names.join(' '), `${count}`]),
+)}
+${executionsTable('Executions and refusals', overview.executions)}
+${table(
+  `The others, after the first ${ROWS_MAX}, by day`,
+  ['Day', 'Action', 'How it ended', 'How many', 'Amounts'],
+  overview.days.map(({ names, count, amounts }) => [
+    ...(names.length === 1 ? [...names, '', ''] : names),
+    `${count}`,
+    amounts.join('; '),
+  ]),
+)}
+${table(
+  'Other evidence: requests, changes and events',
+  ['Evidence', 'What it says', 'Where'],
+  overview.others.map((one) => [
+    kindTitle(one.report.artifact),
+    (one.account?.said ?? []).map(([name, value]) => `${name}: ${value}`).join('; '),
+    placeOf(one),
+  ]),
+)}
+${overview.othersLeft > 0 ? `<p class="quiet">${overview.othersLeft} more are counted above and not listed.</p>` : ''}
 ${table(
   'What was checked',
   ['Evidence', 'valid', 'NOT VALID', 'cannot be checked'],
   [...kinds.map(([kind, ofKind]) => [kindTitle(kind), ...numbers(ofKind)]), ['In all', ...numbers(summary)]],
 )}
 ${table(
-  'What was asked for, as far as it is valid',
-  ['Action', 'How it ended'],
-  Array.from(actions, ([name, endings]) => [
-    name,
-    Object.entries(endings)
-      .map(([ending, count]) => `${ending}: ${count}`)
-      .join('; '),
-  ]),
+  'Files',
+  ['File', 'SHA-256'],
+  files.map(({ name, sha256 }) => [name, sha256]),
+  'mono',
 )}
-${table(
-  'Who approved',
-  ['Approver', 'Actions'],
-  Array.from(approvers, ([name, { [APPROVED]: count }]) => [name, `${count}`]),
-)}
-<h2>Each piece of evidence</h2>
-<p class="quiet">What stands here is what the evidence says. Only the verdict beside it says whether that was signed so.${
-    left > 0 ? ` ${left} more are counted above and not listed; invalid evidence comes first.` : ''
-  }</p>
-<ol class="pieces">
-${shown.map(piece).join('\n')}
-</ol>
 ${table('Keys by which signatures held', ['Key', 'SHA-256 of the public key: compare it through another channel'], [...keys], 'mono')}
 <h2>What this report does not prove</h2>
 <ul>
@@ -184,17 +200,91 @@ function numbers({ valid, invalid, unchecked }: Counts): string[] {
   return [valid, invalid, unchecked].map(String)
 }
 
-function piece({ file, line, report, account }: Row): string {
-  const { artifact, verdict, subject, checks, notes } = report
-  const place = `${subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
-  const said = [...(account?.said ?? []), ['Evidence', place] as const]
+function factsOf({ period }: Overview, about: ReportAbout | undefined): string {
+  const facts = [
+    ...(about?.facts ?? []),
+    ...(period === undefined
+      ? []
+      : [['The evidence is of', `${timeText(period.first)} to ${timeText(period.last)}`] as const]),
+  ]
+  return definitions(facts)
+}
+
+function definitions(facts: readonly (readonly [name: string, value: string])[]): string {
+  if (facts.length === 0) return ''
+  return `<dl>${facts.map(([name, value]) => `<div><dt>${escaped(name)}</dt><dd>${escaped(value)}</dd></div>`).join('')}</dl>`
+}
+
+function completenessOf(about: ReportAbout | undefined): string {
+  const [sum, ...more] = about?.completeness ?? [
+    'These files were not compared with the evidence log: something may be missing.',
+  ]
+  return `<p class="missing"><strong>${escaped(sum ?? '')}</strong></p>
+${more.map((line) => `<p class="missing">${escaped(line)}</p>`).join('\n')}`
+}
+
+/** An execution in doubt has neither record nor refusal: the page says where it would stand, also where nobody asked. */
+function exceptionsOf({ invalid, unchecked, failed }: Overview, about: ReportAbout | undefined): string {
+  const { inDoubt } = about ?? {}
+  const isNone = [invalid, unchecked, failed, inDoubt ?? []].every(({ length }) => length === 0)
+  return `${
+    inDoubt === undefined
+      ? '<p>Executions in doubt are not in these files: they have neither record nor refusal. <code>countersign audit-pack</code> fetches them.</p>'
+      : ''
+  }
+${isNone && inDoubt !== undefined ? '<p>None.</p>' : ''}
+<ol class="pieces">
+${[...invalid, ...unchecked].map(piece).join('\n')}
+</ol>
+${table(
+  'In doubt or closed without a record: released, and no evidence of the outcome',
+  ['When', 'Action', 'Target', 'Caller', 'State', 'Id'],
+  (inDoubt ?? []).map(([at = '', ...others]) => [timeText(at), ...others]),
+)}
+${executionsTable('Not done', failed)}`
+}
+
+function executionsTable(caption: string, pieces: readonly Piece[]): string {
+  return table(
+    caption,
+    ['When', 'Action', 'Target', 'Amount', 'How it ended', 'Asked by', 'Approved by', 'Where'],
+    pieces.map((one) => {
+      const { action, approvers = [], said = [] } = one.account ?? {}
+      const saying = (about: string) => said.find(([name]) => name === about)?.[1] ?? ''
+      return [
+        timeText(action?.at ?? ''),
+        action?.name ?? '',
+        action?.target ?? '',
+        action === undefined ? '' : amountOf(action) || saying('How much'),
+        saying('What was done'),
+        saying('Asked by'),
+        approvers.join(', '),
+        placeOf(one),
+      ]
+    }),
+  )
+}
+
+/** To the second: an ISO time in UTC. */
+function timeText(at: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) ? `${at.slice(0, 10)} ${at.slice(11, 19)} UTC` : at
+}
+
+function placeOf({ file, line, report }: Piece): string {
+  return `${report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
+}
+
+function piece(one: Piece): string {
+  const { report, account } = one
+  const { artifact, verdict, checks, notes } = report
+  const said = [...(account?.said ?? []), ['Evidence', placeOf(one)] as const]
   const problems = [
     ...checks.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
     ...(artifact === 'unknown' ? notes : []),
   ]
   return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${kindTitle(artifact)}</h3>
-<dl>${said.map(([about, text]) => `<div><dt>${about}</dt><dd>${escaped(text)}</dd></div>`).join('')}</dl>
-${problems.length === 0 ? '' : `<ul class="problems">${problems.map((one) => `<li>${escaped(one)}</li>`).join('')}</ul>`}</li>`
+${definitions(said)}
+${problems.length === 0 ? '' : `<ul class="problems">${problems.map((text) => `<li>${escaped(text)}</li>`).join('')}</ul>`}</li>`
 }
 
 /** Nothing where there are no rows. */
@@ -205,9 +295,10 @@ function table(
   className = '',
 ): string {
   if (rows.length === 0) return ''
-  return `<table class="${className}"><caption>${caption}</caption>
+  // On a phone a table scrolls by itself, also by the keyboard.
+  return `<div class="scroll" role="region" tabindex="0" aria-label="${caption}"><table class="${className}"><caption>${caption}</caption>
 <thead><tr>${columns.map((column) => `<th scope="col">${column}</th>`).join('')}</tr></thead>
-<tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}</tbody></table>`
+<tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}</tbody></table></div>`
 }
 
 const escaped = (text: string) => escapeHtml(printable(text))
@@ -229,10 +320,12 @@ const STYLE = `
     --paper: #ffffff; --ink: #000000; --faint: #333333; --line: #888888; --zone: #ffffff;
     --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
   }
-  .pieces > li { break-inside: avoid; }
+  .pieces > li, tr { break-inside: avoid; }
+  body { font-size: 9pt; }
+  main { max-width: none; padding: 0; }
 }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; }
 h2 { margin: 2rem 0 0.5rem; font-size: 1.25rem; }
 h3 { margin: 0 0 0.5rem; font-size: 1rem; }
@@ -242,7 +335,8 @@ h3 { margin: 0 0 0.5rem; font-size: 1rem; }
 .valid h3, .headline.valid { color: var(--valid); }
 .invalid h3, .headline.invalid, .invalid .problems { color: var(--invalid); }
 .unchecked h3, .headline.unchecked, .unchecked .problems { color: var(--unchecked); }
-table { width: 100%; margin: 1.5rem 0; border-collapse: collapse; }
+.scroll { overflow-x: auto; margin: 1.5rem 0; }
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { padding-bottom: 0.5rem; font-size: 1.25rem; font-weight: 600; text-align: left; }
 th, td { padding: 0.35rem 0.4rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 td { overflow-wrap: anywhere; }

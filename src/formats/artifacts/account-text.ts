@@ -5,14 +5,28 @@ import { itemsOf } from './evidence.ts'
 
 export type Ending = 'Done, as the connector reported' | 'Not done' | 'Refused' | 'An approval was asked for'
 
+export interface ActionText {
+  readonly name: string
+  readonly target: string
+  readonly ending: Ending
+  /** ISO 8601; '' where the evidence states none. */
+  readonly at: string
+  /** The parameters `amount` and `currency` of the action, where they are a number and a text. */
+  readonly amount?: number
+  readonly currency?: string
+}
+
 export interface AccountText {
   /** Texts, by what each is about; '' for one that is not there. */
   readonly said: Readonly<Record<string, string>>
-  /** Evidence about an action has its name, and how it ended. */
-  readonly action?: { readonly name: string; readonly ending: Ending }
+  /** What evidence about an action says of it. */
+  readonly action?: ActionText
   /** The humans who approved the action, each once, by the name that their key is enrolled under. */
   readonly approvers?: readonly string[]
 }
+
+/** Sums of larger numbers are of no use, and are not exact. */
+const AMOUNT_MAX = 1e15
 
 /** A text that fits a page. */
 export const TEXT_MAX = 200
@@ -22,6 +36,21 @@ export function ofIntent(intent: Members) {
   return {
     'Asked for': joined(' → ', textAt(intent, 'action'), textAt(intent, 'target')),
     'How much': membersText(membersAt(intent, 'parameters')),
+  }
+}
+
+/** @param intent with the action, its target and parameters */
+export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'ending' | 'at'>): ActionText {
+  const parameters = membersAt(intent, 'parameters')
+  const { amount } = parameters
+  const currency = textAt(parameters, 'currency')
+  return {
+    name: cut(textAt(intent, 'action'), TEXT_MAX),
+    target: cut(textAt(intent, 'target'), TEXT_MAX),
+    ending,
+    at,
+    ...(typeof amount === 'number' && Math.abs(amount) <= AMOUNT_MAX ? { amount } : {}),
+    ...(currency === '' ? {} : { currency: cut(currency, 10) }),
   }
 }
 

@@ -8,7 +8,15 @@ import { checkEd25519 } from './signatures.ts'
 import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { membersAt, joined, membersText, policyText, textAt, type AccountText } from './account-text.ts'
+import {
+  actionOf,
+  membersAt,
+  joined,
+  membersText,
+  policyText,
+  textAt,
+  type AccountText,
+} from './account-text.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 /** The states that only its signed end can give a request. */
@@ -144,7 +152,10 @@ const CLOSE = shape.signed({ signature: shape.SIGNATURE })
 
 function ofRequest(request: Members): AccountText {
   return {
-    action: { name: textAt(request, 'capability'), ending: 'An approval was asked for' },
+    action: actionOf(
+      { ...request, action: request['capability'] ?? '' },
+      { ending: 'An approval was asked for', at: textAt(request, 'createdAt') },
+    ),
     said: {
       'Asked for': joined(' → ', textAt(request, 'capability'), textAt(request, 'target')),
       'How much': membersText(membersAt(request, 'parameters')),

@@ -7,7 +7,15 @@ import { checkEd25519 } from './signatures.ts'
 import { executionStreams } from './execution-streams.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
-import { membersAt, joined, ofIntent, policyText, textAt, type AccountText } from './account-text.ts'
+import {
+  actionOf,
+  membersAt,
+  joined,
+  ofIntent,
+  policyText,
+  textAt,
+  type AccountText,
+} from './account-text.ts'
 
 /**
  * Checks a refusal record; never throws.
@@ -54,7 +62,7 @@ function ofRefusal(refusal: Members): AccountText {
   const decision = membersAt(refusal, 'decision')
   const intent = membersAt(refusal, 'evaluatedIntent')
   return {
-    action: { name: textAt(intent, 'action'), ending: 'Refused' },
+    action: actionOf(intent, { ending: 'Refused', at: textAt(refusal, 'createdAt') }),
     said: {
       ...ofIntent(intent),
       'Asked by': textAt(refusal, 'submittedBy'),

@@ -21,6 +21,7 @@ import { checkTrustRecord } from './trust-record.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
 import {
+  actionOf,
   approversOf,
   membersAt,
   joined,
@@ -181,8 +182,9 @@ export function ofRecord(record: Members): AccountText {
   const ending = isDone ? 'Done, as the connector reported' : 'Not done'
   const why = isDone ? '' : textAt(membersAt(membersAt(execution, 'evidence'), 'result'), 'reason')
   const approvers = approversOf(membersAt(execution, 'decision'))
+  const at = textAt(execution, 'completedAt') || textAt(record, 'createdAt')
   return {
-    action: { name: textAt(intent, 'action'), ending },
+    action: actionOf(intent, { ending, at }),
     approvers,
     said: {
       ...ofIntent(intent),
@@ -191,7 +193,7 @@ export function ofRecord(record: Members): AccountText {
       'Approved by': approvers.join(', '),
       'Under policy': policyText(membersAt(transaction, 'policy')),
       'What was done': joined(': ', ending, why),
-      When: textAt(execution, 'completedAt') || textAt(record, 'createdAt'),
+      When: at,
     },
   }
 }

@@ -1,0 +1,154 @@
+// What many pieces of evidence say together, for a reader who knows the business: sums, exceptions and rows. The report of
+// `countersign verify` and the page /verifier show it. Its memory is bounded, however many pieces there are. Browser-safe.
+import type { ActionText } from '../artifacts/account-text.ts'
+import type { Account } from './account.ts'
+import type { Report } from './index.ts'
+
+/** Rows that each list holds; what comes after them is counted by day. */
+export const ROWS_MAX = 1_000
+/** Actions, currencies, approvers and days that are counted by name. */
+const NAMES_MAX = 400
+
+export interface Piece {
+  readonly file: string
+  readonly line: number | undefined
+  readonly report: Pick<Report, 'artifact' | 'subject' | 'verdict' | 'checks' | 'notes'>
+  readonly account: Account | undefined
+}
+
+/** Pieces that are counted together. */
+export interface Sum {
+  readonly names: readonly string[]
+  readonly count: number
+  /** By currency, `1,234.50 EUR`; a sum without a currency is the number alone. */
+  readonly amounts: readonly string[]
+}
+
+export interface Overview {
+  /** The first and the last time that a valid piece about an action states; undefined where there is none. */
+  readonly period: { readonly first: string; readonly last: string } | undefined
+  /** By action and how it ended. */
+  readonly totals: readonly Sum[]
+  readonly approvers: readonly Sum[]
+  readonly invalid: readonly Piece[]
+  readonly unchecked: readonly Piece[]
+  /** Valid executions that were not done. */
+  readonly failed: readonly Piece[]
+  /** Valid records and refusals, in the order in which they came. */
+  readonly executions: readonly Piece[]
+  /** Those that `executions` has no room for, by day, action and how it ended. */
+  readonly days: readonly Sum[]
+  /** Other valid evidence: changes, requests, events. */
+  readonly others: readonly Piece[]
+  /** How many valid pieces `others` has no room for. */
+  readonly othersLeft: number
+}
+
+const EXECUTIONS: ReadonlySet<string> = new Set(['trust-record', 'refusal-record', 'bundle'])
+
+export interface Gathering {
+  readonly add: (piece: Piece) => void
+  readonly overview: () => Overview
+}
+
+export function gather(): Gathering {
+  const lists = { invalid: list(), unchecked: list(), failed: list(), executions: list(), others: list() }
+  const [totals, approvers, days] = [openSums(), openSums(), openSums()]
+  let [first, last] = [undefined as string | undefined, undefined as string | undefined]
+  return {
+    add(piece) {
+      const { report, account } = piece
+      if (report.verdict !== 'valid') {
+        lists[report.verdict].add(piece)
+        return
+      }
+      const { action, approvers: people = [] } = account ?? {}
+      for (const name of people) approvers.add([name])
+      if (action !== undefined) {
+        totals.add([action.name, action.ending], action)
+        if (action.at !== '' && (first === undefined || action.at < first)) first = action.at
+        if (action.at !== '' && (last === undefined || action.at > last)) last = action.at
+      }
+      if (action === undefined || !EXECUTIONS.has(report.artifact)) {
+        lists.others.add(piece)
+        return
+      }
+      if (action.ending === 'Not done') lists.failed.add(piece)
+      if (!lists.executions.add(piece)) days.add([action.at.slice(0, 10), action.name, action.ending], action)
+    },
+    overview: () => ({
+      period: first === undefined || last === undefined ? undefined : { first, last },
+      totals: totals.all(),
+      approvers: approvers.all(),
+      invalid: lists.invalid.rows,
+      unchecked: lists.unchecked.rows,
+      failed: lists.failed.rows,
+      executions: lists.executions.rows,
+      days: days.all(),
+      others: lists.others.rows,
+      othersLeft: lists.others.left(),
+    }),
+  }
+}
+
+/** As many pieces as a list has room for. */
+function list() {
+  const rows: Piece[] = []
+  let left = 0
+  return {
+    rows,
+    left: () => left,
+    /** @returns whether there was room */
+    add(piece: Piece): boolean {
+      if (rows.length < ROWS_MAX) return rows.push(piece) > 0
+      left++
+      return false
+    },
+  }
+}
+
+function openSums() {
+  const sums = new Map<string, { names: readonly string[]; count: number; amounts: Map<string, bigint> }>()
+  return {
+    add(names: readonly string[], { amount, currency = '' }: Partial<ActionText> = {}): void {
+      const key = JSON.stringify(sums.size < NAMES_MAX || sums.has(JSON.stringify(names)) ? names : OTHERS)
+      const sum = sums.get(key) ?? {
+        names: JSON.parse(key) as string[],
+        count: 0,
+        amounts: new Map<string, bigint>(),
+      }
+      sums.set(key, sum)
+      sum.count++
+      const { amounts } = sum
+      if (amount === undefined || (amounts.size >= NAMES_MAX && !amounts.has(currency))) return
+      amounts.set(currency, (amounts.get(currency) ?? 0n) + millionths(amount))
+    },
+    all: (): Sum[] =>
+      [...sums.values()].map(({ names, count, amounts }) => ({
+        names,
+        count,
+        amounts: Array.from(amounts, ([currency, sum]) => amountText(sum, currency)),
+      })),
+  }
+}
+
+/** Everything under a name that the sums have no room for. */
+const OTHERS = ['all others']
+
+/** Exact for decimal fractions, which sums of floating point are not. */
+function millionths(amount: number): bigint {
+  return BigInt(Math.round(amount * 1e6))
+}
+
+function amountText(sum: bigint, currency: string): string {
+  const digits = (sum < 0n ? -sum : sum).toString().padStart(7, '0')
+  const [whole, fraction] = [digits.slice(0, -6), digits.slice(-6).replace(/0+$/, '')]
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')
+  const text = `${sum < 0n ? '-' : ''}${grouped}${fraction === '' ? '' : `.${fraction.padEnd(2, '0')}`}`
+  return currency === '' ? text : `${text} ${currency}`
+}
+
+/** The amount of one action, such as `84,250.75 EUR`; '' where there is none. */
+export function amountOf({ amount, currency = '' }: Pick<ActionText, 'amount' | 'currency'>): string {
+  return amount === undefined ? '' : amountText(millionths(amount), currency)
+}

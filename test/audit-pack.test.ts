@@ -1,0 +1,140 @@
+// countersign audit-pack against a service: what the pack holds, what it says of the log, and what it names as missing.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aHuman, anApprover, anEnrolment, putInEffect } from './authority.ts'
+import { runCommand } from './command.ts'
+import type { TestDatabase } from './database.ts'
+import { putInDoubt } from './intents.ts'
+import { aCaller, until, type TestService } from './service.ts'
+import { aTransaction } from './transactions.ts'
+import { withDatabase } from './with-service.ts'
+
+const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
+const folder = mkdtempSync(join(tmpdir(), 'countersign-pack-'))
+
+let database: TestDatabase
+let service: TestService
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  service = await start({ callers: [auditor.entry, maker.entry, checker.entry] })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const executed: { businessTransactionId: string; createdAt: string }[] = []
+let doubt = ''
+
+beforeAll(async () => {
+  for (const amount of [0.1, 0.2, 40]) {
+    const intent = { target: '<b>vendor</b>', parameters: { amount, currency: 'EUR' } }
+    const { status, body } = await service.post('/execute', aTransaction({ intent, signals: { amount } }))
+    expect(status).toBe(200)
+    executed.push(body as (typeof executed)[number])
+  }
+  const refused = aTransaction({ intent: { parameters: { amount: 5_000 } }, signals: { amount: 5_000 } })
+  expect((await service.post('/execute', refused)).status).toBe(500)
+  await putInEffect(service, { maker, checker }, '/approvers/changes', anEnrolment(anApprover('dana')))
+  doubt = executed.pop()!.businessTransactionId
+  await settled()
+  await putInDoubt(database, doubt)
+})
+
+/** Until everything that was committed is under a checkpoint. */
+async function settled(): Promise<void> {
+  await until(async () => {
+    const { rows } = await database.pool.query<{ rests: boolean }>(
+      `SELECT s.size = (SELECT max(size) FROM log_checkpoints) AND NOT EXISTS (SELECT FROM log_queue) AS rests FROM log_state AS s`,
+    )
+    return rows[0]?.rests
+  }, 'the log to rest')
+}
+
+let n = 0
+async function pack(...args: string[]) {
+  const to = join(folder, `pack-${n++}`)
+  const given = ['--url', service.url, '--api-key', auditor.key, '-o', to, ...args]
+  const { status, stdout, stderr } = await runCommand(['audit-pack', ...given], {})
+  const report = existsSync(join(to, 'report.html')) ? readFileSync(join(to, 'report.html'), 'utf8') : ''
+  return { to, status, stdout, stderr, report, last: stdout.trimEnd().split('\n').at(-1) }
+}
+
+test('everything is saved, verified, compared with the log, and reported with what is in doubt', async () => {
+  const { to, status, stderr, stdout, last, report } = await pack()
+  expect(status, `${stdout}${stderr}`).toBe(0)
+  expect(last).toBe('3 of 3 that the log counts, 1 in doubt')
+  expect(readdirSync(to).toSorted()).toEqual([
+    'approvals.json',
+    'approver-keys.json',
+    'changes.ndjson',
+    'keys.json',
+    'log',
+    'records.ndjson',
+    'refusals.ndjson',
+    'report.html',
+    'requests.ndjson',
+    'step-up-keys.json',
+    'without-record.json',
+  ])
+  for (const text of [
+    '3 of 3 that the log counts, 1 in doubt',
+    `<td>${doubt}</td>`,
+    '0.30 EUR',
+    '5,000',
+    'with the key of auditor',
+    '&lt;b&gt;vendor&lt;/b&gt;',
+    'approver dana:k1',
+  ])
+    expect(report).toContain(text)
+  expect(report).not.toContain('<b>vendor')
+  expect(report).toMatch(/<td>[^<]*records\.ndjson<\/td><td>[0-9a-f]{64}<\/td>/)
+  // What the pack holds is checked without the service too.
+  const files = ['records.ndjson', 'refusals.ndjson', 'changes.ndjson'].map((name) => join(to, name))
+  const jwks = ['keys', 'approver-keys', 'step-up-keys'].flatMap((name) => [
+    '--jwks',
+    join(to, `${name}.json`),
+  ])
+  const again = await runCommand(['verify', ...files, ...jwks, '--quiet'], {})
+  expect([again.status, again.stdout]).toEqual([0, expect.not.stringContaining('were not checked')])
+})
+
+test('a period has its own evidence alone, and what is outside of it is not missing', async () => {
+  const [first, second] = executed
+  const of = await pack('--since', second!.createdAt, '--until', '2126-01-01T00:00:00Z')
+  expect(of.last, of.stderr).toBe('2 of 2 that the log counts, 1 in doubt')
+  expect(of.report).not.toContain(first!.businessTransactionId)
+  const before = await pack('--until', first!.createdAt)
+  expect([before.status, before.last]).toEqual([2, '0 of 0 that the log counts, 0 in doubt'])
+})
+
+// proves abuse: Evidence that is deleted from the database before an auditor
+test('what is gone from the database is named by its hash, and what is not in the log by its id', async () => {
+  const { rows } = await database.pool.query<{ hash: string }>(
+    `DELETE FROM refusal_records RETURNING seal::jsonb->>'refusalRecordHash' AS hash`,
+  )
+  const [gone = { hash: '' }] = rows
+  const { status, stdout, last, report } = await pack()
+  expect([status, last]).toEqual([1, '2 of 3 that the log counts, 1 in doubt'])
+  const missing = `Missing: the refusal with the hash ${gone.hash}, entry `
+  expect(stdout).toContain(missing)
+  expect(report).toContain(missing)
+})
+
+test('nothing is made in a folder that is not empty, for a time that is none, or without a service', async () => {
+  const full = join(folder, 'pack-0')
+  writeFileSync(join(folder, 'mine.txt'), 'precious')
+  for (const [args, said] of [
+    [['-o', full], 'is not empty'],
+    [['-o', folder], 'is not empty'],
+    [['--since', 'yesterday'], '--since must be a time'],
+    [['--url', 'http://127.0.0.1:1'], 'does not answer'],
+    [['--api-key', 'csk_nobody'], 'it does not know the API key'],
+    [['--api-key', service.key], '403'],
+  ] as const) {
+    const { status, stdout, stderr } = await pack(...args)
+    expect([status, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(said)
+  }
+  expect(readFileSync(join(folder, 'mine.txt'), 'utf8')).toBe('precious')
+})
