@@ -78,12 +78,12 @@ export async function listBelow(
   return rows
 }
 
-/** Whether an execution was decided before a time. */
+/** Whether an execution was decided before a time. No EXISTS: Citus would have a query of functions alone then. */
 export async function anyDecidedBefore(sql: Sql, time: string): Promise<boolean> {
-  const { rows } = await sql.query<{ any: boolean }>({
+  const { rows } = await sql.query({
     name: 'catalogue_evidence_before',
-    text: `SELECT EXISTS (SELECT FROM business_transactions WHERE created_at < $1::timestamptz) AS any`,
+    text: `SELECT business_transaction_id FROM business_transactions WHERE created_at < $1::timestamptz LIMIT 1`,
     values: [time],
   })
-  return rows[0]?.any === true
+  return rows.length > 0
 }
