@@ -366,7 +366,7 @@ bin/countersign verify mine/record.json --jwks mine/keys.json --jwks mine/dana.j
 
 describe('Changing policies, after an upgrade', () => {
   test('a version that came with it is loaded, and approved by two humans', async () => {
-    expect((await run(next('policies.md'))).stdout).toMatch(/"version":"2\.1\.0","status":"LOADED"/)
+    expect((await run(next('policies.md'))).stdout).toMatch(/"version":"2\.2\.0","status":"LOADED"/)
     await run(next('policies.md'))
     await run(next('policies.md'))
     expect((await run(next('policies.md'))).stdout).toContain('were approved under 2.0.0 and would have been')
@@ -376,7 +376,7 @@ describe('Changing policies, after an upgrade', () => {
       status: 'RETIRED',
       retiredBy: 'bob',
     })
-    expect((await service.get('/policies/vendor-payment/2.1.0')).body).toMatchObject({
+    expect((await service.get('/policies/vendor-payment/2.2.0')).body).toMatchObject({
       status: 'APPROVED',
       approvedBy: 'bob',
     })

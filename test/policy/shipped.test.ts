@@ -15,6 +15,7 @@ test('the policies of the project are shipped', () => {
     'production-deployment 2.0.0',
     'sandbox-echo 1.0.0',
     'vendor-payment 2.0.0',
+    'vendor-payment 2.1.0',
   ])
 })
 
