@@ -16,6 +16,7 @@ const { values } = parseArgs({
     profile: { type: 'string', default: 'mine/humans/agent.json' },
     vendor: { type: 'string', default: 'vendor-17' },
     amount: { type: 'string', default: '250' },
+    currency: { type: 'string', default: 'EUR' },
     invoice: { type: 'string', default: '2026-118' },
   },
 })
@@ -28,8 +29,8 @@ const record = await client.execute(
   {
     action: 'vendor:pay',
     target: values.vendor,
-    parameters: { amount, invoice: values.invoice },
-    policy: { name: 'vendor-payment', version: '2.0.0' },
+    parameters: { amount, currency: values.currency, invoice: values.invoice },
+    policy: { name: 'vendor-payment', version: '2.1.0' },
     // This agent has looked up the vendor; `humanApproved` counts only with a signed approval.
     signals: { vendorVerified: true, paymentAmount: amount, riskScore: 5, humanApproved: true },
     key: `invoice-${values.invoice}`,

@@ -15,7 +15,7 @@ interface Registered {
 export const PAYMENTS: Registered = {
   capability: 'vendor:pay',
   policy: 'vendor-payment',
-  allowedParameters: ['amount', 'invoice'],
+  allowedParameters: ['amount', 'currency', 'invoice'],
   reason: 'Payments of this trial go to the example receiver.',
 }
 
