@@ -52,7 +52,8 @@ async function expectStrictPage(path: string): Promise<string> {
   for (const place of named) {
     const [page = '', id] = place.split('#')
     const there = await get(page === '' ? path : page)
-    expect([place, there.status]).toEqual([place, 200])
+    // The first page names the routes to callers alone, so it is answered 401 without a key, as a page with these links.
+    expect([place, there.status]).toEqual([place, place === '/' ? 401 : 200])
     if (id !== undefined) expect(there.text, place).toContain(` id="${id}"`)
   }
   return text
@@ -179,6 +180,7 @@ const CHAPTERS = [
   'governing',
   'approving',
   'console',
+  'finding',
   'policy-language',
   'policies',
   'payment-providers',
@@ -187,6 +189,7 @@ const CHAPTERS = [
   'operating',
   'keeping',
   'scaling',
+  'glossary',
 ]
 
 describe('GET /handbook 200', () => {
@@ -205,6 +208,12 @@ describe('GET /handbook/{page} 200', () => {
     expect(html).toContain(`<h1>${title.slice('# '.length)}</h1>`)
     expect(html).toContain(`<a href="/handbook/${name}" aria-current="page">`)
     expect(html).not.toMatch(/href="[^"]*\.md"/)
+    // Every section is reached from the top of the page, and the first page of the service from every chapter.
+    const [, list = ''] = /<details class="sections">([^]*?)<\/details>/.exec(html) ?? []
+    const linked = Array.from(list.matchAll(/href="#([^"]+)"/g), ([, id]) => id)
+    const ids = Array.from(html.matchAll(/<h2 id="([^"]+)"/g), ([, id]) => id)
+    expect(linked).toEqual(ids.length < 3 ? [] : ids)
+    expect(html).toContain('<a href="/">Countersign</a>')
   })
 })
 

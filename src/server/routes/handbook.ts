@@ -31,7 +31,10 @@ const chapterNames = [
   'operating',
   'keeping',
   'scaling',
+  'glossary',
 ]
+
+const SECTIONS_MIN = 3
 
 interface Chapter {
   readonly name: string
@@ -39,6 +42,8 @@ interface Chapter {
   /** HTML. */
   readonly summary: string
   readonly text: string
+  /** The headings of its sections. */
+  readonly sections: readonly string[]
 }
 
 export const handbook = [
@@ -88,7 +93,9 @@ function renderPages(): Pages {
     htmlDocument({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
   return {
     index: page('Contents', undefined, contents(chapters)),
-    chapters: new Map(chapters.map(({ name, title, text }) => [name, page(title, name, text)])),
+    chapters: new Map(
+      chapters.map((chapter) => [chapter.name, page(chapter.title, chapter.name, chapterBody(chapter))]),
+    ),
   }
 }
 
@@ -98,7 +105,8 @@ function readChapter(name: string): Chapter {
     renderer: { heading: headingWithId, link: repositoryLink },
   })
   const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
-  const [heading, summary] = marked.lexer(source).filter(({ type }) => type !== 'space')
+  const tokens = marked.lexer(source)
+  const [heading, summary] = tokens.filter(({ type }) => type !== 'space')
   if (heading?.type !== 'heading' || summary?.type !== 'paragraph')
     throw new Error(`${name}.md must begin with its title and a paragraph`)
   return {
@@ -106,7 +114,20 @@ function readChapter(name: string): Chapter {
     title: String(heading['text']),
     summary: marked.parse(summary.raw, { async: false }),
     text: marked.parse(source, { async: false }),
+    sections: tokens.flatMap((token) =>
+      token.type === 'heading' && token['depth'] === 2 ? [String(token['text'])] : [],
+    ),
   }
+}
+
+/** @returns the chapter with its sections below the title; nothing of the kind where there are too few to choose from */
+function chapterBody({ text, sections }: Chapter): string {
+  if (sections.length < SECTIONS_MIN) return text
+  const links = sections.map(
+    (section) => `<li><a href="#${headingId(section)}">${escapeHtml(section.replaceAll('`', ''))}</a></li>`,
+  )
+  const list = `<details class="sections"><summary>On this page</summary><ul>\n${links.join('\n')}\n</ul></details>`
+  return text.replace('</h1>', () => `</h1>\n${list}`)
 }
 
 /** Chapters link each other as files, so that the links hold in the repository too. */
@@ -150,7 +171,7 @@ function layout(chapters: readonly Chapter[], current: string | undefined, main:
     const here = name === current ? ' aria-current="page"' : ''
     return `<li><a href="/handbook/${name}"${here}>${escapeHtml(title)}</a></li>`
   })
-  return `<header><a href="/handbook">Countersign handbook</a></header>
+  return `<header><a href="/">Countersign</a> / <a href="/handbook">Handbook</a></header>
 <nav aria-label="Chapters"><ol>
 ${links.join('\n')}
 </ol></nav>
