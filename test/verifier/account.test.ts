@@ -14,3 +14,18 @@ test('each approver is named once and whole, and a name that would not fit a pag
   expect(account?.approvers).toEqual(['alice@example', 'bob@example', `${'x'.repeat(200)}…`])
   expect(Object.fromEntries(account?.said ?? [])['Approved by']).toMatch(/^alice@example, bob@example, x/)
 })
+
+test('the reasons that approvers signed stand after their names; a reason that is no text is none', () => {
+  const alice = { approverId: 'alice', reason: 'Matches the invoice.' }
+  expect(reasonsIn([alice, { approverId: 'bob' }, { approverId: 'carol', reason: 'Due.' }])).toBe(
+    'alice: Matches the invoice.; carol: Due.',
+  )
+  expect(reasonsIn([{ approverId: 'bob', reason: { text: 'Due.' } }])).toBeUndefined()
+})
+
+function reasonsIn(payloads: readonly object[]): string | undefined {
+  const approvals = payloads.map((payload) => ({ payload }))
+  const executions = [{ decision: { verifiedSignals: { approved: { by: 'approval', approvals } } } }]
+  const [account] = accountsOf(JSON.stringify({ trustRecordId: 'r', executions }))
+  return Object.fromEntries(account?.said ?? [])['Reasons given']
+}

@@ -56,13 +56,21 @@ export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'endi
 
 /** The names of the humans whose approvals a decision carries, each once. */
 export function approversOf(decision: Members): string[] {
-  const approvals = Object.values(membersAt(decision, 'verifiedSignals')).flatMap((signal) =>
-    isMembers(signal) ? itemsOf(signal['approvals']) : [],
-  )
-  const names = approvals.map((approval) =>
-    isMembers(approval) ? textAt(membersAt(approval, 'payload'), 'approverId') : '',
-  )
+  const names = approvedIn(decision).map((payload) => textAt(payload, 'approverId'))
   return [...new Set(names.filter(Boolean))].map((name) => cut(name, TEXT_MAX))
+}
+
+/** The reasons that approvers signed, each after its approver. */
+export function reasonsOf(decision: Members): string {
+  const said = approvedIn(decision).filter((payload) => textAt(payload, 'reason') !== '')
+  return said.map((payload) => `${textAt(payload, 'approverId')}: ${textAt(payload, 'reason')}`).join('; ')
+}
+
+/** The payloads of the approvals that a decision carries. */
+function approvedIn(decision: Members): Members[] {
+  return Object.values(membersAt(decision, 'verifiedSignals'))
+    .flatMap((signal) => (isMembers(signal) ? itemsOf(signal['approvals']) : []))
+    .map((approval) => (isMembers(approval) ? membersAt(approval, 'payload') : {}))
 }
 
 /** Name and version of a policy. */

@@ -27,6 +27,7 @@ import {
   joined,
   ofIntent,
   policyText,
+  reasonsOf,
   textAt,
   type AccountText,
 } from './account-text.ts'
@@ -181,7 +182,8 @@ export function ofRecord(record: Members): AccountText {
   const isDone = textAt(execution, 'status') === 'COMPLETED'
   const ending = isDone ? 'Done, as the connector reported' : 'Not done'
   const why = isDone ? '' : textAt(membersAt(membersAt(execution, 'evidence'), 'result'), 'reason')
-  const approvers = approversOf(membersAt(execution, 'decision'))
+  const decision = membersAt(execution, 'decision')
+  const approvers = approversOf(decision)
   const at = textAt(execution, 'completedAt') || textAt(record, 'createdAt')
   return {
     action: actionOf(intent, { ending, at }),
@@ -191,6 +193,7 @@ export function ofRecord(record: Members): AccountText {
       'Asked by': textAt(membersAt(transaction, 'metadata'), 'submittedBy'),
       'On behalf of': textAt(authority, 'displayName') || textAt(authority, 'principalId'),
       'Approved by': approvers.join(', '),
+      'Reasons given': reasonsOf(decision),
       'Under policy': policyText(membersAt(transaction, 'policy')),
       'What was done': joined(': ', ending, why),
       When: at,
