@@ -1,5 +1,5 @@
 // An approval request as its signer must see it, in the console as in the offline signer.
-import { REASON_MAX } from '../../formats/approval-requests/approval-payload.ts'
+import { REASON_MAX } from '../../formats/schemas/approval-reason.ts'
 import { printableJson } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { Hash, Members, Said } from './basic.tsx'

@@ -3,9 +3,6 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import type { ApprovalRequest } from '../schemas/approval-request.ts'
 import { requestHash } from './request-hash.ts'
 
-/** The characters of a reason. */
-export const REASON_MAX = 500
-
 /** The approver who signs, and the nonce and times that make each signature another one. */
 interface Signing {
   readonly approverId: string

@@ -13,7 +13,7 @@ import {
 } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { requestHash } from '../approval-requests/request-hash.ts'
-import { REASON_MAX } from '../approval-requests/approval-payload.ts'
+import { REASON_MAX } from '../schemas/approval-reason.ts'
 import { requestProblem } from './request-problem.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'

@@ -2,7 +2,7 @@
 // one approval request asked for, and for no other one; version 3 is the same, and says why.
 import { Type } from 'typebox'
 import { isObject } from '../json/fields.ts'
-import { REASON_MAX } from '../approval-requests/approval-payload.ts'
+import { REASON_MAX } from './approval-reason.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
