@@ -43,6 +43,9 @@ export const readStories: readonly Story[] = [
   }),
   one(1, 'GET /transactions', () => ({ query: '?pageSize=50' })),
   one(1, 'GET /executions', ({ auditor: key }) => ({ key, query: '?status=completed&pageSize=50' })),
+  one(0.5, 'GET /search', ({ auditor: key }) => ({ key, query: '?q=bench' })),
+  one(0.2, 'GET /statistics', ({ auditor: key }) => ({ key, query: '?bucket=minute&by=status' })),
+  one(0.2, 'GET /statistics/approvals', ({ auditor: key }) => ({ key })),
   one(1, 'GET /refusals', () => ({ query: '?pageSize=50' })),
   told('exports three pages', 0.3, async ({ call, auditor }) => {
     let query: string | undefined = '?pageSize=100'
