@@ -10,8 +10,47 @@ const here = (): Place => ({ path: location.pathname, query: new URLSearchParams
 
 export const place = store<Place>(here())
 
+/** Where a reader was on a page when they left it, kept with its history entry. */
+interface Left {
+  readonly y: number
+  /** The `href` of the row that had the focus. */
+  readonly row: string | undefined
+}
+
+function keepPlace(): void {
+  const row = document.activeElement?.closest('a[data-row]')?.getAttribute('href') ?? undefined
+  const left: Left = { y: window.scrollY, row }
+  history.replaceState(left, '')
+}
+
+/** Rows that have not come by then do not move a reader any more. */
+const RETURNING_MS = 5_000
+
+/** Goes back to where the reader was, once the page is as long as it was and has that row; not after they have moved on themselves. */
+function returnTo({ y, row }: Left): void {
+  const over = new AbortController()
+  const { signal } = over
+  const rowOf = () =>
+    row === undefined ? null : document.querySelector<HTMLElement>(`a[data-row][href="${CSS.escape(row)}"]`)
+  const tryIt = () => {
+    const isThere = document.documentElement.scrollHeight >= y + window.innerHeight
+    const found = rowOf()
+    if (!isThere || (row !== undefined && found === null)) return
+    over.abort()
+    found?.focus({ preventScroll: true })
+    window.scrollTo(0, y)
+  }
+  const observer = new MutationObserver(tryIt)
+  signal.addEventListener('abort', () => observer.disconnect())
+  for (const moved of ['wheel', 'touchmove', 'keydown', 'pointerdown', 'popstate'])
+    addEventListener(moved, () => over.abort(), { signal, passive: true })
+  observer.observe(document.body, { childList: true, subtree: true })
+  setTimeout(() => over.abort(), RETURNING_MS)
+}
+
 /** @param url of the console, path and query */
 export function navigate(url: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  if (!replace) keepPlace()
   history[replace ? 'replaceState' : 'pushState'](null, '', url)
   place.set(here())
   if (!replace) window.scrollTo(0, 0)
@@ -29,7 +68,16 @@ export function withQuery(changes: Readonly<Record<string, string | undefined>>)
 
 /** Follows the browser's back and forward, and clicks on links of the console. */
 export function followLinks(): void {
-  addEventListener('popstate', () => place.set(here()))
+  // The browser would restore it before the rows are there.
+  history.scrollRestoration = 'manual'
+  addEventListener('pagehide', keepPlace)
+  const left = history.state as Left | null
+  if (left !== null) returnTo(left)
+  addEventListener('popstate', ({ state }) => {
+    place.set(here())
+    if (state !== null) returnTo(state as Left)
+    else window.scrollTo(0, 0)
+  })
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
 import { useLoaded, useStore, useTitle } from './hooks.ts'
-import { pages } from './pages/index.ts'
+import { groups, pages } from './pages/index.ts'
+import { useWaiting } from './queue.ts'
 import { fit, navigate, place } from './router.ts'
 import { logIn, logOut } from './session.ts'
 import { Problem, Time } from './components/basic.tsx'
@@ -23,7 +24,10 @@ function Frame({ me }: { readonly me: Me }) {
   const [helps, setHelps] = useState(false)
   useTitle(found?.page.title ?? 'Not found')
   // A reader by ear, or by keyboard, begins at the new page.
-  useEffect(() => main.current?.focus({ preventScroll: true }), [path])
+  useEffect(() => {
+    // Unless the way back has taken the focus to its row already.
+    if (main.current?.contains(document.activeElement) !== true) main.current?.focus({ preventScroll: true })
+  }, [path])
   useEffect(() => followKeys(() => setHelps((shown) => !shown)), [])
   const Page = found?.page.view
   return (
@@ -39,15 +43,7 @@ function Frame({ me }: { readonly me: Me }) {
           </svg>
           Countersign
         </a>
-        <nav aria-label="Console">
-          {pages.map(({ path: to, nav }) =>
-            nav === undefined ? null : (
-              <a key={to} href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
-                {nav}
-              </a>
-            ),
-          )}
-        </nav>
+        <Navigation path={path} me={me} />
         <SearchBox query={query} />
         <div class="who">
           <span title={me.approverId === null ? me.credentialHolderType : `approver ${me.approverId}`}>
@@ -87,6 +83,47 @@ function Frame({ me }: { readonly me: Me }) {
   )
 }
 
+/** Polled on every page, for the count alone. */
+const COUNT_EVERY_MS = 60_000
+
+/** The groups, and the pages of the one that is open. */
+function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
+  const { data: waiting, next } = useWaiting(me, COUNT_EVERY_MS)
+  const listed = pages.filter(({ nav }) => nav !== undefined)
+  const isHere = ({ path: to }: { readonly path: string }) => isWithin(path, to)
+  const open = listed.find(isHere)?.group ?? listed.find(({ path: to }) => to === '/console')?.group
+  const count = waiting === undefined || waiting.length === 0 ? '' : `${waiting.length}${next ? '+' : ''}`
+  return (
+    <nav aria-label="Console">
+      <ul>
+        {groups.map((group) => (
+          <li key={group}>
+            <a
+              href={listed.find((page) => page.group === group)?.path ?? '/console'}
+              aria-current={group === open}
+            >
+              {group}
+              {group === 'Work' && count !== '' && <span class="count">{count}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <ul>
+        {listed
+          .filter(({ group }) => group === open)
+          .map((page) => (
+            <li key={page.path}>
+              <a href={page.path} aria-current={isHere(page) ? 'page' : undefined}>
+                {page.nav}
+                {page.path === '/console' && count !== '' && <span class="count">{count}</span>}
+              </a>
+            </li>
+          ))}
+      </ul>
+    </nav>
+  )
+}
+
 function search(event: SubmitEvent): void {
   event.preventDefault()
   const wanted = fieldOf(event.currentTarget, 'q')
@@ -119,8 +156,8 @@ function Unreachable() {
   if (since === null) return null
   return (
     <p class="banner" role="status">
-      The service has not answered since <Time at={new Date(since).toISOString()} />. What you see may be out
-      of date.
+      The service does not answer; it last did before <time>{new Date(since).toLocaleTimeString()}</time>.
+      What you see may be out of date.
     </p>
   )
 }
@@ -192,10 +229,11 @@ function Login({ again }: { readonly again: boolean }) {
 const KEYS = [
   ['j / k', 'next or previous row'],
   ['Enter', 'open the row'],
+  ['n / p', 'next or previous request that waits for you'],
   ['/', 'search'],
-  ['g i', 'inbox'],
-  ['g e', 'executions'],
-  ['g l', 'live'],
+  ...pages.flatMap(({ nav, goes }) =>
+    goes === undefined ? [] : [[`g ${goes}`, nav!.toLowerCase()] as const],
+  ),
   ['?', 'this help'],
 ] as const
 
@@ -223,11 +261,7 @@ function Help({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-const GOES: Readonly<Record<string, string>> = {
-  i: '/console',
-  e: '/console/executions',
-  l: '/console/live',
-}
+const GOES: ReadonlyMap<string | undefined, string> = new Map(pages.map(({ goes, path }) => [goes, path]))
 
 /** @returns a function that ends it */
 function followKeys(toggleHelp: () => void): () => void {
@@ -236,10 +270,11 @@ function followKeys(toggleHelp: () => void): () => void {
     const { key, target } = event
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (target instanceof Element && target.closest('input, select, textarea, dialog') !== null) return
-    const goes = wentG ? GOES[key] : undefined
+    const goes = wentG ? GOES.get(key) : undefined
     wentG = key === 'g'
     if (goes !== undefined) navigate(goes)
     else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1)
+    else if (key === 'n' || key === 'p') document.querySelector<HTMLElement>(`[data-key=${key}]`)?.click()
     else if (key === '?') toggleHelp()
     else if (key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.select()
     else return

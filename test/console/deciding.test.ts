@@ -6,10 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { BUILT } from '../../src/server/pages/built.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
+import { anApprovalOf } from '../authority.ts'
+import { putInDoubt } from '../intents.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { readQr } from './qr.ts'
-import { startWorld, type World } from './world.ts'
+import { SPENT, startWorld, type World } from './world.ts'
 
 /** @returns the target of the request, which nothing else has */
 async function askBy({ service }: World, expiresInSeconds: number): Promise<string> {
@@ -78,7 +80,10 @@ describeInBrowser('the console', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByText('Paid last week.').waitFor()
+    // What waits next is there, and says what was decided.
+    await page.getByRole('status').getByText('Declined: vendor:pay → Acme GmbH').waitFor()
+    expect(new URL(page.url()).pathname).not.toBe(`/console/requests/${request.requestId}`)
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     const { body } = await world.service.get(world.payment.url, world.dana)
     expect(body.closed).toMatchObject({ status: 'DECLINED', by: 'dana', reason: 'Paid last week.' })
     await page.keyboard.press('g')
@@ -110,24 +115,20 @@ describeInBrowser('the console', () => {
   })
 
   test('beside a request stand the rule, whose word each signal is, and what was executed before', async () => {
-    const { request } = world.payment
+    const { request } = world.forSigner
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
     const panel = (title: string) =>
       page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
-    const amount = await page.getByText('Higher than any of these.').locator('..').textContent()
-    expect(amount).toBe('amount: 4210.5, before 1200. Higher than any of these.')
-    await panel('What the policy says').getByText('decides, if the signals below hold').waitFor()
-    expect(await panel('What the policy says').textContent()).toContain('Rule pay approved')
+    await panel('What is unusual').getByText('First time on this target by this caller').waitFor()
+    await panel('What the policy says').getByText('Rule pay approves it').waitFor()
+    expect(await panel('What the policy says').textContent()).toContain('once you sign: All checks passed.')
     const signals = await panel('Signals').locator('tbody tr').allTextContents()
     expect(signals).toEqual(
       expect.arrayContaining([
         'humanApprovedverified by 1 approval of a human, such as yours, when it is executedtrue',
-        'paymentAmountmust equal intent.parameters.amount4210.5',
+        'paymentAmountmust equal intent.parameters.amount18900',
         'riskScoreon the caller’s word alone4',
       ]),
-    )
-    expect(await panel('Executed before, by this caller').textContent()).toContain(
-      'amount: 4210.5, before 1200',
     )
     await page.getByText('QR code of these bytes').click()
     expect(JSON.parse(await readQr(page.locator('svg.qr')))).toEqual(request)
@@ -136,10 +137,10 @@ describeInBrowser('the console', () => {
   test('what will happen is said in the words of the policy, and what a stranger wrote only stands there', async () => {
     const { request } = world.hostile
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
-    const words = page.locator('.sentence', { hasText: 'Echo 42 of' })
+    const words = page.getByRole('heading', { level: 1, name: 'Echo 42 of' })
     await words.waitFor()
     const said = (await words.textContent()) ?? ''
-    expect(said).toMatch(/^Echo 42 of ".+" with \[.+ for \(not given\)\.$/s)
+    expect(said).toMatch(/^Echo 42 of ".+" with \[.+ for \(not given\)$/s)
     expect(said).toContain('<script>')
     expect(await words.locator('script').count()).toBe(0)
     expect(watched.problems).toEqual([])
@@ -210,7 +211,7 @@ describeInBrowser('the console', () => {
     await page.route(`**${path}`, (route) => route.fulfill({ json: { ...policy, document } }))
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
     await page.getByText('another content of this policy than the request names').waitFor()
-    expect(await page.locator('main').textContent()).not.toContain('decides, if')
+    expect(await page.locator('main').textContent()).not.toContain('approves it')
   })
 
   // proves abuse: A service, or somebody between, that shows an approver
@@ -248,26 +249,82 @@ describeInBrowser('the console', () => {
     expect(await choices.allTextContents()).toEqual(['in effect', 'all'])
   })
 
-  test('an amount is compared with those of before in the same currency alone', async () => {
-    const panel = page.locator('.panel', {
-      has: page.getByRole('heading', { name: 'Executed before, by this caller' }),
-    })
-    for (const [currency, said] of [
-      ['JPY', /None of them in JPY\./],
-      ['EUR', /1 of them in EUR\.amount: 41, before 42(?!.*Higher)/],
-    ] as const) {
-      const transaction = aTransaction({
-        policy: { name: 'by-one', version: '1.0.0' },
-        intent: { target: randomUUID(), parameters: { amount: 41, currency } },
-      })
-      const { status, text, body } = await world.service.post('/approval-requests', { transaction })
-      expect(status, text).toBe(201)
-      await page.goto(`${world.origin}/console/requests/${(body as ApprovalRequest).request.requestId}`)
-      await panel.getByText('of them in').waitFor()
-      expect(await panel.textContent()).toMatch(said)
-      // A caller may have a hundred open, and other tests count on it.
-      expect((await world.service.post(`${(body as ApprovalRequest).url}/withdraw`, {})).status).toBe(200)
+  /** Asks under the policy whose limit counts what the requester did, opens the page, and takes the request back. */
+  async function spending(parameters: object, look: () => Promise<void>): Promise<void> {
+    const transaction = {
+      ...aTransaction({ policy: SPENT, intent: { target: randomUUID(), parameters } }),
+      signals: {},
     }
+    const { status, text, body } = await world.service.post('/approval-requests', { transaction })
+    expect(status, text).toBe(201)
+    await page.goto(`${world.origin}/console/requests/${(body as ApprovalRequest).request.requestId}`)
+    await look()
+    // A caller may have a hundred open, and other tests count on it.
+    expect((await world.service.post(`${(body as ApprovalRequest).url}/withdraw`, {})).status).toBe(200)
+  }
+  const panelOf = (title: string) =>
+    page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
+
+  test('a limit that only the requester has is judged as theirs, and shown with its value', async () => {
+    const says = panelOf('What the policy says')
+    await spending({ amount: 4_000, currency: 'EUR' }, async () => {
+      await page.getByRole('heading', { level: 1, name: 'Spend 4,000 EUR on' }).waitFor()
+      await says.getByText('Rule seen approves it once you sign').waitFor()
+      expect(await says.textContent()).toContain('before so far 0: the total of intent.parameters.amount')
+      await panelOf('Signals').getByText('left to the service: 0 now').waitFor()
+      expect(await says.textContent()).not.toContain('No rule')
+    })
+    await spending({ amount: 6_000, currency: 'EUR' }, async () => {
+      await says.getByText('Rule too-much would refuse it, whoever signs: More than 5000').waitFor()
+    })
+  })
+
+  test('an amount is compared with those of before in the same currency alone, above what signs it', async () => {
+    const unusual = panelOf('What is unusual')
+    for (const [parameters, said] of [
+      [{ amount: 41, currency: 'JPY' }, /First time in this currency: JPY/],
+      [
+        { amount: 41, currency: 'EUR' },
+        /caller(?!.*(currency:|highest|Higher)).*1 amount before: 42; this one: 41/,
+      ],
+      [{ amount: 43, currency: 'EUR' }, /Higher than any before \(42\): amount/],
+      [{ amount: 420, currency: 'EUR' }, /10 times the highest before \(42\): amount/],
+    ] as const)
+      await spending(parameters, async () => {
+        await unusual.getByText(`of its newest`).waitFor()
+        await until(async () => said.test((await unusual.textContent()) ?? ''), String(said))
+        for (const width of [390, 1440]) {
+          await page.setViewportSize({ width, height: 900 })
+          const [odd, sign] = await Promise.all(
+            [unusual, panelOf('Decide').locator('.code')].map(async (one) => (await one.boundingBox())!.y),
+          )
+          // Beside it where there is room; never below.
+          expect(odd! <= sign! || (width === 1440 && sign! < 900)).toBe(true)
+        }
+      })
+  })
+
+  test('a used request and its execution lead to each other, also where nobody knows the outcome', async () => {
+    const isAt = (path: string) => page.waitForURL(world.origin + path)
+    await page.goto(`${world.origin}/console/executions/${world.paid}`)
+    await page.getByRole('link', { name: 'The approval request' }).click()
+    await page.getByRole('link', { name: 'The execution that used it' }).click()
+    await isAt(`/console/executions/${world.paid}`)
+
+    const { target } = { target: randomUUID() }
+    const transaction = () =>
+      aTransaction({ policy: { name: 'by-one', version: '1.0.0' }, intent: { target } })
+    const asked = (await world.service.post('/approval-requests', { transaction: transaction() }))
+      .body as ApprovalRequest
+    expect((await world.service.post('/approvals', anApprovalOf(world.danasKey, asked))).status).toBe(201)
+    const executed = transaction()
+    expect((await world.service.post('/execute', executed)).status).toBe(200)
+    await putInDoubt(world.database, executed.businessTransactionId)
+    await page.goto(`${world.origin}/console/executions/${executed.businessTransactionId}`)
+    await panelOf('Approved by').getByText('dana').waitFor()
+    await page.getByRole('link', { name: 'The request that they approved' }).click()
+    await isAt(`/console/requests/${asked.request.requestId}`)
+    expect(await page.getByText('Could still sign').count()).toBe(0)
   })
 
   test('the inbox begins with what ends first, and leads to the list where more waits than it shows', async () => {
@@ -286,11 +343,36 @@ describeInBrowser('the console', () => {
     await page.getByRole('link', { name: 'There are more: see all' }).click()
     await page.getByRole('heading', { level: 1, name: 'Approval requests' }).waitFor()
     expect(await page.getByLabel('Waiting for').inputValue()).toBe('me')
-    const first = await page.locator('[data-row]').first().textContent()
+    const newest = await page.locator('[data-row]').first().textContent()
     await page.getByRole('link', { name: 'Next page' }).click()
     await until(
-      async () => (await page.locator('[data-row]').first().textContent()) !== first,
+      async () => (await page.locator('[data-row]').first().textContent()) !== newest,
       'the next page',
+    )
+    // Back is where the reader was, at the row that they opened; a queue of those that wait has its own way on.
+    const row = page.locator('[data-row]').nth(15)
+    await row.scrollIntoViewIfNeeded()
+    await page.evaluate(() => scrollBy(0, 137))
+    const [y, href] = [await page.evaluate(() => scrollY), await row.getAttribute('href')]
+    expect(y).toBeGreaterThan(100)
+    await row.focus()
+    await page.keyboard.press('Enter')
+    const place = page.getByText(/^\d+ of 1\d\d$/)
+    const at = async () => Number((await place.textContent())!.split(' ')[0])
+    await place.waitFor()
+    const first = await at()
+    await page.keyboard.press('n')
+    await until(async () => (await at()) === first + 1, 'the next request')
+    await page.keyboard.press('p')
+    await until(async () => (await at()) === first, 'the request before')
+    for (let i = 0; i < 3; i++) await page.goBack()
+    await until(
+      () =>
+        page.evaluate(
+          ([top, wanted]) => scrollY === top && document.activeElement?.getAttribute('href') === wanted,
+          [y, href] as const,
+        ),
+      'the place on the list',
     )
     expect(watched.problems).toEqual([])
   })

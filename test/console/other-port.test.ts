@@ -121,7 +121,7 @@ describeInBrowser('the console', () => {
 
     test('when it stays open, at its next request', async () => {
       await change()
-      await page.getByRole('link', { name: 'Executions' }).first().click()
+      await page.getByRole('link', { name: 'Evidence' }).first().click()
       await expectLogin()
     })
   })
@@ -279,7 +279,7 @@ describeInBrowser('the console', () => {
       const tab = await context.newPage()
       await tab.goto(origin)
       expect(await sessionCookie()).toBe(`${cookie?.name}=${cookie?.value}`)
-      await page.getByRole('link', { name: 'Executions' }).first().click()
+      await page.getByRole('link', { name: 'Evidence' }).first().click()
       await expectLogin()
       await page.reload()
       await expectLogin()

@@ -55,6 +55,8 @@ export interface World {
   /** Ids of transactions. */
   readonly executed: string
   readonly hostileExecuted: string
+  /** It used an approval request. */
+  readonly paid: string
   readonly refused: string
   readonly inDoubt: string
   /** `webhookEventId` of a delivery that no rule takes. */
@@ -63,6 +65,30 @@ export interface World {
 }
 
 const BY_ONE = { name: 'by-one', version: '1.0.0', capability: 'sandbox:echo' }
+
+/** Its limit counts what the requester did, and the requester leaves the value to the service. */
+export const SPENT = {
+  name: 'spent',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  display: {
+    'sandbox:echo': 'Spend {intent.parameters.amount} {intent.parameters.currency} on {intent.target}.',
+  },
+  signals: { approved: 'boolean', before: 'number' },
+  verify: {
+    approved: { by: 'approval', quorum: 1 },
+    before: { by: 'history', window: '1h', sum: 'intent.parameters.amount' },
+  },
+  rules: [
+    {
+      id: 'too-much',
+      when: 'signals.before + intent.parameters.amount > 5000.0',
+      outcome: 'reject',
+      reason: 'More than 5000 in an hour.',
+    },
+    { id: 'seen', when: 'signals.approved', outcome: 'approve', reason: 'Somebody has looked.' },
+  ],
+}
 
 export async function startWorld(): Promise<World> {
   const [dana, erin] = [aHuman('dana', { approverId: 'dana' }), aHuman('erin', { approverId: 'erin' })]
@@ -77,6 +103,7 @@ export async function startWorld(): Promise<World> {
     },
     verify: { approved: { by: 'approval', quorum: 1 } },
   })
+  addPolicy(policyDir, SPENT)
   const database = await createDatabase()
   const service = await startService({
     databaseUrl: database.url,
@@ -129,7 +156,8 @@ export async function startWorld(): Promise<World> {
   // Carried out once before, in vain: nobody listens there.
   const before = await ask(aPayment('Acme GmbH', 1_200))
   expect((await service.post('/approvals', anApprovalOf(danasKey, before))).status).toBe(201)
-  const past = await service.post('/execute', aPayment('Acme GmbH', 1_200), { key: agent.key })
+  const pastPayment = aPayment('Acme GmbH', 1_200)
+  const past = await service.post('/execute', pastPayment, { key: agent.key })
   expect(past.text).toContain('Execution failed')
   const declined = await ask(aPayment('Umbrella', 77_000))
   const decline = await service.post(
@@ -204,6 +232,7 @@ export async function startWorld(): Promise<World> {
     enrolment,
     executed,
     hostileExecuted,
+    paid: pastPayment.businessTransactionId,
     refused,
     inDoubt,
     hostileDelivery,

@@ -67,6 +67,8 @@ export function Said({ text }: { readonly text: string }) {
   return <bdi class="said">{oneLine(text)}</bdi>
 }
 
+/** What ended without anybody's fault, or only informs. */
+const OVER = ['EXPIRED', 'ENDED', 'WITHDRAWN', 'unknown', 'no-match', 'INFO']
 const GOOD = [
   'APPROVED',
   'COMPLETED',
@@ -87,11 +89,19 @@ const BAD = [
   'contradicted',
   'ERRORED',
   'WARNING',
+  'IN_DOUBT',
+  'failing',
 ]
 
 /** A status. Its word says it; the colour only helps. */
 export function Badge({ status }: { readonly status: string }) {
-  const tone = GOOD.includes(status) ? 'good' : BAD.includes(status) ? 'bad' : 'open'
+  const tone = GOOD.includes(status)
+    ? 'good'
+    : BAD.includes(status)
+      ? 'bad'
+      : OVER.includes(status)
+        ? 'over'
+        : 'open'
   return <span class={`badge ${tone}`}>{status.replaceAll('_', ' ').toLowerCase()}</span>
 }
 

@@ -8,9 +8,19 @@ import { ReasonField } from './asked.tsx'
 import { useLoaded } from '../hooks.ts'
 import { algorithmOfPem, approvalBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
-import { Command, Panel, Problem } from './basic.tsx'
+import { Command, Copy, Panel, Problem, Said } from './basic.tsx'
 
-export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
+interface Deciding {
+  readonly asked: ApprovalRequest
+  readonly me: Me
+  readonly code: string
+  /** What waits next; undefined: nothing. */
+  readonly next: string | undefined
+  /** Called once the human has decided. */
+  readonly onDecided: (how: 'Signed' | 'Declined' | 'Withdrawn') => void
+}
+
+export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const { requestId, requestedBy } = asked.request
   const [closing, setClosing] = useState<'decline' | 'withdraw'>()
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
@@ -25,22 +35,23 @@ export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonl
       passkey?.origins.includes(location.origin) === true,
   )
   return (
-    <Panel title="Decide">
+    <Panel title="Decide" action={<Copy text={code} label="Copy the code" />}>
+      <p class="code">{code}</p>
       {hasSigned ? (
-        <p role="status">You have signed. It counts for one execution by this caller, of exactly this.</p>
+        <HasSigned next={next} />
       ) : (
         <>
           <p>Your signature counts for one execution by this caller, of exactly this.</p>
           {passkeys.map((key) => (
-            <SignWith key={key.keyId} own={key} asked={asked} />
+            <SignWith
+              key={key.keyId}
+              own={key}
+              asked={asked}
+              next={next}
+              onSigned={() => onDecided('Signed')}
+            />
           ))}
-          <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
         </>
-      )}
-      {mayDecide && passkeys.length === 0 && (
-        <p class="quiet">
-          Or <a href="/console/passkey">make a passkey</a>, and sign here.
-        </p>
       )}
       <div class="actions">
         {mayDecide && (
@@ -48,16 +59,52 @@ export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonl
             Decline…
           </button>
         )}
+        {next !== undefined && (
+          <a class="button" href={`/console/requests/${next}`}>
+            {hasSigned ? 'Next' : 'Skip'}
+          </a>
+        )}
         {requestedBy === me.callerId && (
           <button type="button" onClick={() => setClosing('withdraw')}>
             Withdraw…
           </button>
         )}
       </div>
+      <p class="quiet">
+        Ask whoever runs <Said text={requestedBy} />, over another channel, for the action code that they see.
+        It must be this one: their program computed it from what it sent, and this page from what you see.
+      </p>
+      {!hasSigned && (
+        <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+      )}
+      {mayDecide && passkeys.length === 0 && (
+        <p class="quiet">
+          Or <a href="/console/passkey">make a passkey</a>, and sign here.
+        </p>
+      )}
       {closing !== undefined && (
-        <Close requestId={requestId} how={closing} onDone={() => setClosing(undefined)} />
+        <Close
+          requestId={requestId}
+          how={closing}
+          onClosed={() => onDecided(closing === 'decline' ? 'Declined' : 'Withdrawn')}
+          onDone={() => setClosing(undefined)}
+        />
       )}
     </Panel>
+  )
+}
+
+/** Takes the focus, which the button to sign had, to what came of it. */
+function HasSigned({ next }: { readonly next: string | undefined }) {
+  const said = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    if (document.activeElement === document.body) said.current?.focus()
+  }, [])
+  return (
+    <p role="status" tabIndex={-1} ref={said}>
+      You have signed. It counts for one execution by this caller, of exactly this.{' '}
+      {next === undefined && <a href="/console">Nothing else waits: to the inbox</a>}
+    </p>
   )
 }
 
@@ -122,7 +169,17 @@ function Elsewhere({
 }
 
 /** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
-function SignWith({ own, asked }: { readonly own: Approver; readonly asked: ApprovalRequest }) {
+function SignWith({
+  own,
+  asked,
+  next,
+  onSigned,
+}: {
+  readonly own: Approver
+  readonly asked: ApprovalRequest
+  readonly next: string | undefined
+  readonly onSigned: () => void
+}) {
   const { approverId, keyId, publicKeyPem, passkey } = own
   const { waits, done, problem, run } = useSigning()
   if (passkey === undefined) return null
@@ -131,14 +188,17 @@ function SignWith({ own, asked }: { readonly own: Approver; readonly asked: Appr
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const reason = fieldOf(event.currentTarget, 'reason')
-    void run(async () => post('/approvals', await approvalBy(by, asked, reason)))
+    void run(async () => {
+      await post('/approvals', await approvalBy(by, asked, reason))
+      onSigned()
+    })
   }
   return (
     <form onSubmit={submit}>
       <ReasonField />
       <div class="actions">
         <button type="submit" class="primary" disabled={waits}>
-          Sign with passkey {keyId}…
+          Sign with passkey {keyId}…{next === undefined ? '' : ' and next'}
         </button>
       </div>
       <Problem text={problem} />
@@ -150,10 +210,12 @@ function SignWith({ own, asked }: { readonly own: Approver; readonly asked: Appr
 function Close({
   requestId,
   how,
+  onClosed,
   onDone,
 }: {
   readonly requestId: string
   readonly how: 'decline' | 'withdraw'
+  readonly onClosed: () => void
   readonly onDone: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -165,6 +227,7 @@ function Close({
     try {
       await post(`/approval-requests/${requestId}/${how}`, how === 'decline' ? { reason } : {})
       dialog.current?.close()
+      onClosed()
     } catch (error) {
       setProblem(problemText(error))
     }

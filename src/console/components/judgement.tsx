@@ -1,118 +1,101 @@
-// Why a request needs humans: what the policy's rules say of it, and how far each signal can be trusted. The policy's text is the one
-// that a signature covers: its hash is computed here and compared with the request's.
-import { useEffect, useState } from 'preact/hooks'
-import { canonicalize } from '../../formats/json/canonical.ts'
+// What the policy says of a request: the decision that its requester would get once the approvals are there, and how far each signal can be
+// trusted. The policy's text is the one that a signature covers: its hash is computed here and compared with the request's.
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
-import { displayOf, valueText } from '../../core/policy/display.ts'
 import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
-import { isAborted, post, problemText } from '../api.ts'
-import { sha256Hex } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'
-import { jsonText, oneLine } from '../text.ts'
-import { Badge, Hash, NotLoaded, Panel, Problem, Said } from './basic.tsx'
+import { jsonText, oneLine, shownValue } from '../text.ts'
+import { Hash, NotLoaded, Panel, Problem, Said } from './basic.tsx'
 import { Table } from './list.tsx'
-import { PolicyLink, policyPath } from './policy.tsx'
+import { PolicyLink, type ShownPolicy } from './policy.tsx'
 
 type Content = ApprovalRequest['request']
 
-/** The policy of a request as the service shows it. */
-interface ShownPolicy {
-  /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
-  readonly document: PolicyDocument | undefined
-  readonly problem: string | undefined
-}
-
-export function usePolicyOf({ policy }: Content): ShownPolicy {
-  const { data, problem } = useLoaded<{ document: PolicyDocument }>(policyPath(policy))
-  if (data === undefined || sha256Hex(canonicalize(data.document)) === policy.contentHash)
-    return { document: data?.document, problem }
-  return {
-    document: undefined,
-    problem:
-      'The service shows another content of this policy than the request names. Do not sign before you know why.',
-  }
-}
-
-/** Shows the action in the policy's words, with the request's values. */
-export function InWords({ of: { document }, asked }: { readonly of: ShownPolicy; readonly asked: Content }) {
-  const pieces = document && displayOf(document, asked)
-  if (pieces === undefined) return null
-  return (
-    <p class="sentence">
-      {pieces.map((piece, i) =>
-        'words' in piece ? (
-          oneLine(piece.words)
-        ) : (
-          <strong key={i}>
-            <Said text={valueText(piece.value)} />
-          </strong>
-        ),
-      )}
-    </p>
-  )
-}
-
-export function Judgement({ of: request, by: policy }: { readonly of: Content; readonly by: ShownPolicy }) {
-  const { contentHash } = request.policy
-  const { document, problem } = policy
-  return (
-    <>
-      <Panel title="What the policy says">
-        <p>
-          Policy <PolicyLink to={request.policy} />, content <Hash value={contentHash} />
-        </p>
-        <Problem text={problem} />
-        {document !== undefined && <Rules of={document} judging={request} />}
-      </Panel>
-      {document !== undefined && (
-        <Panel title="Signals">
-          <Signals of={document} asked={request} />
-        </Panel>
-      )}
-    </>
-  )
-}
-
-interface Decision {
-  readonly outcome: string
+/** The decision as GET /approval-requests/{id}/judgement answers it. */
+export interface Decision {
+  readonly outcome: 'APPROVED' | 'REJECTED' | 'DENIED' | 'UNDECIDED'
   readonly matchedRuleId: string | null
   readonly reason: string
   readonly rules: readonly { readonly id: string; readonly matched: boolean | null }[]
+  readonly presentState: Readonly<
+    Record<string, { readonly value: boolean | number | null; readonly by: string }>
+  >
 }
 
-/** The rule that decides, as the sandbox finds it now; its words are the document's. */
-function Rules({ of: document, judging }: { readonly of: PolicyDocument; readonly judging: Content }) {
-  const { decision, problem } = useDecision(judging)
-  if (decision === undefined) return <NotLoaded problem={problem} />
-  const matched = document.rules.find(({ id }) => id === decision.matchedRuleId)
+interface Judged {
+  /** Null: the instance does not have the policy version. */
+  readonly decision: Decision | null | undefined
+  readonly problem: string | undefined
+}
+
+/** The values of its limits change as the requester goes on. */
+const EVERY_MS = 30_000
+
+/** @param isOpen nothing is decided any more about a request that is over */
+export function useJudgement({ requestId }: Content, isOpen: boolean): Judged {
+  const path = isOpen ? `/approval-requests/${encodeURIComponent(requestId)}/judgement` : undefined
+  const { data, problem } = useLoaded<{ decision: Decision | null }>(path, EVERY_MS)
+  return { decision: data?.decision, problem }
+}
+
+interface Of {
+  readonly asked: ApprovalRequest
+  readonly policy: ShownPolicy
+  readonly judged: Judged
+}
+
+/** What would come of a signature, in a sentence, and the numbers that it rests on. */
+export function Judgement({ asked, policy, judged, isOpen }: Of & { readonly isOpen: boolean }) {
+  const { request } = asked
+  const { document } = policy
+  const { decision } = judged
+  return (
+    <Panel title="What the policy says">
+      <Problem text={policy.problem} />
+      {isOpen && document !== undefined && decision !== undefined && (
+        <Verdict {...{ asked, document, decision }} />
+      )}
+      {isOpen && decision === undefined && <NotLoaded problem={judged.problem} />}
+      {document !== undefined && decision && <Present of={document} values={decision.presentState} />}
+      <p class="quiet">
+        Policy <PolicyLink to={request.policy} />, content <Hash value={request.policy.contentHash} />
+      </p>
+    </Panel>
+  )
+}
+
+function Verdict({
+  asked,
+  document,
+  decision,
+}: {
+  readonly asked: ApprovalRequest
+  readonly document: PolicyDocument
+  readonly decision: Decision | null
+}) {
+  if (decision === null) return <p>This instance does not have the policy version, so it cannot judge it.</p>
+  const { outcome, matchedRuleId, reason } = decision
+  const why = <Said text={reason} />
+  const rule = <strong>{oneLine(matchedRuleId ?? '')}</strong>
   const readsMore = document.rules.some(({ when }) => /\b(metadata|authority)\b/.test(when))
+  if (outcome === 'UNDECIDED')
+    return <p>Not decided yet: only the execution reads what the next rule asks for. {why}</p>
+  if (outcome !== 'APPROVED')
+    return (
+      <p class="caution">
+        {matchedRuleId === null || outcome === 'DENIED' ? (
+          'It would be refused, whoever signs: '
+        ) : (
+          <>Rule {rule} would refuse it, whoever signs: </>
+        )}
+        {why}
+      </p>
+    )
   return (
     <>
-      {matched === undefined ? (
-        <p>
-          No rule approves it: <Said text={decision.reason} />
-        </p>
-      ) : (
-        <p>
-          Rule <strong>{oneLine(matched.id)}</strong>{' '}
-          <Badge status={matched.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} /> decides, if the signals
-          below hold: <Said text={matched.reason} />
-        </p>
-      )}
-      <details>
-        <summary>Every rule, in order: the first that fits decides</summary>
-        <ol class="rules">
-          {document.rules.map(({ id, when, outcome, reason }) => (
-            <li key={id}>
-              {fits(decision, id)} <strong>{oneLine(id)}</strong>{' '}
-              <Badge status={outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
-              <pre tabIndex={0}>{oneLine(when)}</pre>
-              <Said text={reason} />
-            </li>
-          ))}
-        </ol>
-      </details>
+      <p>
+        Rule {rule} approves it{onceSigned(asked)}: {why}
+      </p>
       {readsMore && (
         <p class="quiet">
           A rule reads members of the execution that no request has (<code>metadata</code>,{' '}
@@ -123,45 +106,80 @@ function Rules({ of: document, judging }: { readonly of: PolicyDocument; readonl
   )
 }
 
+function onceSigned({ missing }: ApprovalRequest): string {
+  if (missing === 0) return ' now'
+  return missing === 1 ? ' once you sign' : ` once you and ${counted(missing - 1, 'other human')} sign`
+}
+
+/** The values of the policy's limits now, as the requester's execution will find them. */
+function Present({
+  of: document,
+  values,
+}: {
+  readonly of: PolicyDocument
+  readonly values: Decision['presentState']
+}) {
+  const limits = Object.entries(values).filter(([, { by }]) => by === 'history')
+  if (limits.length === 0) return null
+  return (
+    <ul class="plain">
+      {limits.map(([name, { value }]) => {
+        const verifier = document.verify?.[name]
+        return (
+          <li key={name}>
+            <code>{oneLine(name)}</code> so far <strong>{shownValue(value)}</strong>
+            {verifier !== undefined && <span class="quiet">: {oneLine(verified(verifier))}</span>}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** Every rule with whether it fits, and every signal with its value and its source. */
+export function Reasons({ asked, policy: { document }, judged: { decision } }: Of) {
+  if (document === undefined) return null
+  return (
+    <>
+      <Panel title="Signals">
+        <Signals of={document} asked={asked.request} present={decision?.presentState ?? {}} />
+      </Panel>
+      <Panel title="Rules">
+        <details>
+          <summary>Every rule, in order: the first that fits decides</summary>
+          <ol class="rules">
+            {document.rules.map(({ id, when, outcome, reason }) => (
+              <li key={id}>
+                {decision && fits(decision, id)} <strong>{oneLine(id)}</strong>{' '}
+                <span class={`badge ${outcome === 'approve' ? 'good' : 'bad'}`}>
+                  {outcome === 'approve' ? 'approves' : 'rejects'}
+                </span>
+                <pre tabIndex={0}>{oneLine(when)}</pre>
+                <Said text={reason} />
+              </li>
+            ))}
+          </ol>
+        </details>
+      </Panel>
+    </>
+  )
+}
+
 function fits({ rules }: Decision, id: string): string {
   const matched = rules.find((rule) => rule.id === id)?.matched
   return matched === true ? 'Fits:' : matched === false ? 'Does not fit:' : 'Cannot be evaluated:'
 }
 
-/** Asks POST /sandbox/evaluate for the decision on an execution of this request, at this moment. */
-function useDecision(request: Content) {
-  const [state, setState] = useState<{ decision?: Decision | null; problem?: string }>({})
-  useEffect(() => {
-    let isLeft = false
-    post<{ decision: Decision | null }>('/sandbox/evaluate', transactionOf(request)).then(
-      ({ decision }) => isLeft || setState({ decision }),
-      (error: unknown) => isLeft || isAborted(error) || setState({ problem: problemText(error) }),
-    )
-    return () => void (isLeft = true)
-  }, [request.requestId])
-  const { decision, problem } = state
-  return decision === null
-    ? { problem: 'The policy cannot judge it: the version is not there any more.' }
-    : { ...(decision === undefined ? {} : { decision }), ...(problem === undefined ? {} : { problem }) }
-}
-
-function transactionOf(request: Content): object {
-  const [id, authorityId, authorizationId] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()]
-  const { createdAt, principalId, capability, target, parameters, signals } = request
-  const { name, version } = request.policy
-  return {
-    businessTransactionId: id,
-    metadata: { businessTransactionId: id },
-    authority: { authorityId, authorityType: 'SERVICE', principalId, issuedAt: createdAt },
-    authorization: { authorizationId, authorityId, issuedAt: createdAt },
-    intent: { intentId: id, authorizationId, action: capability, target, parameters, createdAt },
-    policy: { name, version },
-    signals,
-  }
-}
-
 /** Each signal with its value and with whose word it is. */
-function Signals({ of: document, asked }: { readonly of: PolicyDocument; readonly asked: Content }) {
+function Signals({
+  of: document,
+  asked,
+  present,
+}: {
+  readonly of: PolicyDocument
+  readonly asked: Content
+  readonly present: Decision['presentState']
+}) {
   const undeclared = Object.keys(asked.signals).filter((name) => !Object.hasOwn(document.signals, name))
   return (
     <Table
@@ -180,6 +198,10 @@ function Signals({ of: document, asked }: { readonly of: PolicyDocument; readonl
           cell: (name) =>
             Object.hasOwn(asked.signals, name) ? (
               <code>{jsonText(asked.signals[name])}</code>
+            ) : present[name]?.by === 'history' ? (
+              <>
+                left to the service: <code>{jsonText(present[name].value)}</code> now
+              </>
             ) : (
               'left to the service'
             ),

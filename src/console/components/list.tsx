@@ -7,6 +7,10 @@ import { Empty, NotLoaded, Problem } from './basic.tsx'
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
+  /** A second line in grey. */
+  readonly below?: (row: Row) => ComponentChildren
+  /** Right-aligned, digits below digits. */
+  readonly number?: true
   /** Left out on a phone. */
   readonly minor?: true
 }
@@ -35,8 +39,8 @@ export function Table<Row>({
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, minor }) => (
-              <th key={title} scope="col" class={minor ? 'minor' : ''}>
+            {columns.map(({ title, ...kind }) => (
+              <th key={title} scope="col" class={classOf(kind)}>
                 {title}
               </th>
             ))}
@@ -47,8 +51,8 @@ export function Table<Row>({
             const href = hrefOf?.(row)
             return (
               <tr key={keyOf(row)} class={href === undefined ? '' : 'link'}>
-                {columns.map(({ title, cell, minor }, i) => (
-                  <td key={title} class={minor ? 'minor' : ''} data-title={labelled ? title : undefined}>
+                {columns.map(({ title, cell, below, ...kind }, i) => (
+                  <td key={title} class={classOf(kind)} data-title={labelled ? title : undefined}>
                     {i === 0 && href !== undefined ? (
                       <a href={href} data-row>
                         {cell(row)}
@@ -56,6 +60,7 @@ export function Table<Row>({
                     ) : (
                       cell(row)
                     )}
+                    {below !== undefined && <div class="quiet">{below(row)}</div>}
                   </td>
                 ))}
               </tr>
@@ -65,6 +70,10 @@ export function Table<Row>({
       </table>
     </div>
   )
+}
+
+function classOf({ minor, number }: Pick<Column<never>, 'minor' | 'number'>): string {
+  return [minor ? 'minor' : '', number ? 'number' : ''].join(' ').trim()
 }
 
 /** Shows what is loaded of a list: the problem, nothing yet, nothing at all, or its rows. */

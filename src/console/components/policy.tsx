@@ -1,4 +1,9 @@
-// A policy version and its page.
+// A policy version, its page and its document.
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { canonicalize } from '../../formats/json/canonical.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { get, problemText } from '../api.ts'
+import { sha256Hex } from '../hashing.ts'
 import { Said } from './basic.tsx'
 
 interface Version {
@@ -17,4 +22,46 @@ export function PolicyLink({ to: { name, version } }: { readonly to: Version }) 
       <Said text={`${name} ${version}`} />
     </a>
   )
+}
+
+/** The policy of a request as the service shows it. */
+export interface ShownPolicy {
+  /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
+  readonly document: PolicyDocument | undefined
+  readonly problem: string | undefined
+}
+
+/** By path: the versions that the rows of a list name are few, and a version never changes. */
+const documents = new Map<string, Promise<PolicyDocument>>()
+
+function documentAt(path: string): Promise<PolicyDocument> {
+  const known = documents.get(path)
+  if (known !== undefined) return known
+  const loading = get<{ document: PolicyDocument }>(path).then(({ data }) => data.document)
+  documents.set(path, loading)
+  // It is asked for again the next time.
+  loading.catch(() => documents.delete(path))
+  return loading
+}
+
+/** @param policy as a request names it, with the hash of the content that a signature covers */
+export function usePolicyOf(policy: Version & { readonly contentHash: string }): ShownPolicy {
+  const path = policyPath(policy)
+  const [state, setState] = useState<{ path: string; document?: PolicyDocument; problem?: string }>()
+  useLayoutEffect(() => {
+    let isLeft = false
+    documentAt(path).then(
+      (document) => isLeft || setState({ path, document }),
+      (error: unknown) => isLeft || setState({ path, problem: problemText(error) }),
+    )
+    return () => void (isLeft = true)
+  }, [path])
+  const { document, problem } = state?.path === path ? state : {}
+  if (document === undefined || sha256Hex(canonicalize(document)) === policy.contentHash)
+    return { document, problem }
+  return {
+    document: undefined,
+    problem:
+      'The service shows another content of this policy than the request names. Do not sign before you know why.',
+  }
 }

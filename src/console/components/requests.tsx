@@ -1,32 +1,53 @@
 // Approval requests as lists show them.
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { chipsOf } from '../unusual.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
-import type { Rows } from './list.tsx'
+import type { Column, Rows } from './list.tsx'
+import { amountOf, ListedLine } from './what.tsx'
+
+const what: Column<ApprovalRequest> = {
+  title: 'Action',
+  cell: ({ request }) => <ListedLine of={request} />,
+  below: ({ request }) =>
+    request.note === '' ? null : <Said text={request.note.split('\n', 1)[0]!.slice(0, 80)} />,
+}
+const amount: Column<ApprovalRequest> = {
+  title: 'Amount',
+  number: true,
+  cell: ({ request }) => amountOf(request) ?? '',
+}
+const askedBy: Column<ApprovalRequest> = {
+  title: 'Asked by',
+  cell: ({ request }) => <Said text={request.requestedBy} />,
+}
+const when: Column<ApprovalRequest> = {
+  title: 'When',
+  cell: ({ status, request, expiresAt }) =>
+    ['PENDING', 'APPROVED'].includes(status) ? <Countdown to={expiresAt} /> : <Time at={request.createdAt} />,
+}
+const rows = {
+  keyOf: ({ request }: ApprovalRequest) => request.requestId,
+  hrefOf: ({ request }: ApprovalRequest) => `/console/requests/${request.requestId}`,
+}
 
 export const requestRows: Rows<ApprovalRequest> = {
-  keyOf: ({ request }) => request.requestId,
-  hrefOf: ({ request }) => `/console/requests/${request.requestId}`,
+  ...rows,
   columns: [
-    {
-      title: 'Action',
-      cell: ({ request }) => <Said text={`${request.capability} → ${request.target}`} />,
-    },
-    { title: 'Asked by', cell: ({ request }) => <Said text={request.requestedBy} /> },
+    what,
+    amount,
+    askedBy,
     { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
-    {
-      title: 'Who can sign',
-      minor: true,
-      cell: ({ status, eligible, missing }) =>
-        status === 'PENDING' ? <Said text={`${eligible.join(', ')} (${missing} needed)`} /> : '',
-    },
-    {
-      title: 'When',
-      cell: ({ status, request, expiresAt }) =>
-        ['PENDING', 'APPROVED'].includes(status) ? (
-          <Countdown to={expiresAt} />
-        ) : (
-          <Time at={request.createdAt} />
-        ),
-    },
+    when,
   ],
+}
+
+/** Requests that all wait: what each of them is looked at for, in the place of a status that is always the same. */
+export function waitingRows(all: readonly ApprovalRequest[]): Rows<ApprovalRequest> {
+  const chips = (asked: ApprovalRequest) =>
+    chipsOf(asked, all).map((chip) => (
+      <span key={chip} class="badge open">
+        {chip}
+      </span>
+    ))
+  return { ...rows, columns: [what, amount, askedBy, { title: 'Why look', cell: chips }, when] }
 }

@@ -41,7 +41,7 @@ export function Audit({ query }: PageProps) {
                 <Said text={event.reason ?? event.route} />
                 {event.detail !== undefined && (
                   <details>
-                    <summary>detail</summary>
+                    <summary data-row>detail</summary>
                     <Members of={event.detail} />
                   </details>
                 )}

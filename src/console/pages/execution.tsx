@@ -1,6 +1,7 @@
 // One execution with its evidence, which this page verifies itself.
 import { useEffect, useState } from 'preact/hooks'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
@@ -55,8 +56,10 @@ interface Kept {
 function Shown({ id, text, record }: Kept) {
   const { transaction } = record
   const [execution] = record.executions
-  const approvals = Object.values(execution?.decision.verifiedSignals ?? {}).flatMap(
-    (signal) => (signal.approvals ?? []) as SignedApproval[],
+  const verified = Object.values(execution?.decision.verifiedSignals ?? {})
+  const approvals = verified.flatMap((signal) => (signal.approvals ?? []) as SignedApproval[])
+  const asked = verified.flatMap(({ request }) =>
+    request === undefined ? [] : [(request as ApprovalRequestContent).requestId],
   )
   return (
     <Detail
@@ -66,7 +69,7 @@ function Shown({ id, text, record }: Kept) {
       left={
         <>
           <Done by={transaction} />
-          <Course of={record} approvals={approvals} />
+          <Course of={record} approvals={approvals} asked={asked} />
           <Confirmations of={id} />
           <Verification
             text={text}
@@ -119,14 +122,22 @@ function Done({ by: transaction }: { readonly by: BusinessTransaction }) {
 function Course({
   of: record,
   approvals,
+  asked,
 }: {
   readonly of: ExecutionTrustRecord
   readonly approvals: readonly SignedApproval[]
+  /** The ids of the approval requests that it used. */
+  readonly asked: readonly string[]
 }) {
   const { transaction } = record
   const [execution] = record.executions
   return (
     <Panel title="How it went">
+      {[...new Set(asked)].map((requestId) => (
+        <p key={requestId}>
+          <a href={`/console/requests/${requestId}`}>The approval request</a> that it used
+        </p>
+      ))}
       <ol class="timeline">
         <Step name="Submitted" at={transaction.createdAt}>
           by <Said text={transaction.metadata.submittedBy} />

@@ -1,31 +1,27 @@
 // The inbox of the logged-in human: the first to expire is on top.
-import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { useEffect } from 'preact/hooks'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
 import { changeRows } from '../components/changes.tsx'
 import { intentRows } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
-import { requestRows } from '../components/requests.tsx'
-import { useLoaded } from '../hooks.ts'
+import { waitingRows } from '../components/requests.tsx'
+import { useLoaded, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
+import { beginQueue, useWaiting, waitingPath } from '../queue.ts'
 
-/**
- * Fifty open inboxes must cost next to nothing. A reader who returns to the page sees the current state, and a message
- * notifies approvers at once (docs/handbook/approving.md "Be told").
- */
-const REQUESTS_EVERY_MS = 10_000
+/** Requests follow at once (`useWaiting`). */
 const REST_EVERY_MS = 120_000
 
-/** As many as a reply may hold: lists are newest first, and what ends first is among the oldest. */
+/** As many as a reply may hold. */
 const PAGE = 'pageSize=100'
 
 export function Inbox({ me }: PageProps) {
-  const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
-  const requests = useLoaded<{ requests: ApprovalRequest[] }>(
-    `/approval-requests?${mine}&${PAGE}`,
-    REQUESTS_EVERY_MS,
-  )
+  const requests = useWaiting(me)
+  useEffect(beginQueue, [])
+  const count = requests.data?.length ?? 0
+  useTitle(count === 0 ? 'Inbox' : `(${count}${requests.next === undefined ? '' : '+'}) Inbox`)
   const changes = useLoaded<{ changes: Change[] }>(`/changes?status=PENDING_APPROVAL&${PAGE}`, REST_EVERY_MS)
   const inDoubt = useLoaded<{ intents: ExecutionIntent[] }>(
     `/execution-intents/unfinalized?${PAGE}`,
@@ -37,13 +33,11 @@ export function Inbox({ me }: PageProps) {
       <Panel title={me.approverId === null ? 'Approval requests' : 'Approval requests that you can sign'}>
         <Listed
           loaded={requests}
-          rowsOf={(reply) =>
-            reply.requests.toSorted((a, b) => Date.parse(a.expiresAt) - Date.parse(b.expiresAt))
-          }
+          rowsOf={(waiting) => waiting}
           empty="Nobody waits for an approval. Requests appear here by themselves."
-          restAt={`/console/requests?${mine}`}
+          restAt={`/console/requests?${waitingPath(me)}`}
           caption="Approval requests that wait"
-          {...requestRows}
+          {...waitingRows(requests.data ?? [])}
         />
       </Panel>
       <Panel title="Changes that another human must resolve">

@@ -21,29 +21,77 @@ interface Page {
   /** With `{name}` for a parameter. */
   readonly path: string
   readonly title: string
+  readonly group?: (typeof groups)[number]
   /** Its name in the navigation; undefined: it is reached from another page. */
   readonly nav?: string
+  /** The key that goes there after `g`. */
+  readonly goes?: string
   readonly view: ComponentType<PageProps>
 }
 
+/** The groups of the navigation, in its order. */
+export const groups = ['Work', 'Evidence', 'Governance', 'System'] as const
+
 export const pages: readonly Page[] = [
-  { path: '/console', title: 'Inbox', nav: 'Inbox', view: Inbox },
-  { path: '/console/requests', title: 'Approval requests', nav: 'Requests', view: Requests },
+  { path: '/console', title: 'Inbox', group: 'Work', nav: 'Inbox', goes: 'i', view: Inbox },
+  {
+    path: '/console/requests',
+    title: 'Approval requests',
+    group: 'Work',
+    nav: 'Requests',
+    goes: 'r',
+    view: Requests,
+  },
   { path: '/console/requests/{id}', title: 'Approval request', view: Request },
-  { path: '/console/changes', title: 'Changes', nav: 'Changes', view: Changes },
+  { path: '/console/changes', title: 'Changes', group: 'Work', nav: 'Changes', goes: 'c', view: Changes },
   { path: '/console/changes/{kind}/{id}', title: 'Change', view: Change },
-  { path: '/console/in-doubt', title: 'In doubt', nav: 'In doubt', view: InDoubt },
-  { path: '/console/executions', title: 'Executions', nav: 'Executions', view: Executions },
+  { path: '/console/in-doubt', title: 'In doubt', group: 'Work', nav: 'In doubt', goes: 'o', view: InDoubt },
+  {
+    path: '/console/executions',
+    title: 'Executions',
+    group: 'Evidence',
+    nav: 'Executions',
+    goes: 'e',
+    view: Executions,
+  },
   { path: '/console/executions/{id}', title: 'Execution', view: Execution },
-  { path: '/console/refusals', title: 'Refusals', nav: 'Refusals', view: Refusals },
+  {
+    path: '/console/refusals',
+    title: 'Refusals',
+    group: 'Evidence',
+    nav: 'Refusals',
+    goes: 'f',
+    view: Refusals,
+  },
   { path: '/console/refusals/{id}', title: 'Refusal', view: Refusal },
-  { path: '/console/policies', title: 'Policies', nav: 'Policies', view: Policies },
+  {
+    path: '/console/policies',
+    title: 'Policies',
+    group: 'Governance',
+    nav: 'Policies',
+    goes: 'p',
+    view: Policies,
+  },
   { path: '/console/policies/{name}/{version}', title: 'Policy', view: Policy },
-  { path: '/console/approvers', title: 'Approvers and keys', nav: 'Approvers', view: Approvers },
+  {
+    path: '/console/approvers',
+    title: 'Approvers and keys',
+    group: 'Governance',
+    nav: 'Approvers',
+    goes: 'a',
+    view: Approvers,
+  },
   { path: '/console/passkey', title: 'A passkey of yours', view: MakePasskey },
-  { path: '/console/deliveries', title: 'Deliveries', nav: 'Deliveries', view: Deliveries },
+  {
+    path: '/console/deliveries',
+    title: 'Deliveries',
+    group: 'Evidence',
+    nav: 'Deliveries',
+    goes: 'd',
+    view: Deliveries,
+  },
   { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
-  { path: '/console/audit', title: 'Audit', nav: 'Audit', view: Audit },
+  { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
   { path: '/console/search', title: 'Search', view: Search },
-  { path: '/console/live', title: 'Live', nav: 'Live', view: Live },
+  { path: '/console/live', title: 'Live', group: 'System', nav: 'Live', goes: 'l', view: Live },
 ]

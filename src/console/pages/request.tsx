@@ -4,7 +4,7 @@ import { actionCode } from '../../formats/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { counted } from '../../formats/text/text.ts'
-import { get, type Me } from '../api.ts'
+import { get, store, type Me } from '../api.ts'
 import { Because, Covered, Wanted } from '../components/asked.tsx'
 import {
   Copy,
@@ -20,12 +20,15 @@ import {
 } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Decide } from '../components/decide.tsx'
-import { InWords, Judgement, usePolicyOf } from '../components/judgement.tsx'
-import { Similar } from '../components/similar.tsx'
+import { Judgement, Reasons, useJudgement } from '../components/judgement.tsx'
+import { usePolicyOf } from '../components/policy.tsx'
+import { Unusual } from '../components/similar.tsx'
+import { Line, lineOf } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
-import { useFollowed, useTitle } from '../hooks.ts'
+import { useFollowed, useLoaded, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { oneLine } from '../text.ts'
+import { useQueue, type Place } from '../queue.ts'
+import { navigate } from '../router.ts'
 
 /** Holds the request until it changes, for as long as the page is open. */
 function useRequest(id: string) {
@@ -48,7 +51,6 @@ function useRequest(id: string) {
 export function Request({ params, me }: PageProps) {
   const id = params['id'] ?? ''
   const { request, problem } = useRequest(id)
-  useTitle(request === undefined ? 'Approval request' : oneLine(request.request.capability))
   if (request === undefined) return <NotLoaded title="Approval request" problem={problem} />
   return <Shown key={id} asked={request} me={me} problem={problem} />
 }
@@ -68,56 +70,92 @@ function Shown({
   const bytes = canonicalize(request as unknown as Json)
   const hash = sha256Hex(bytes)
   const code = actionCode(request, sha256Hex)
-  const policy = usePolicyOf(request)
+  const policy = usePolicyOf(request.policy)
+  const judged = useJudgement(request, isOpen(asked))
+  const place = useQueue(me, request.requestId)
+  const line = lineOf(policy.document, request)
+  useTitle(line)
   // The page signs the hash that it read first: a request never changes, whatever a later reply says.
   const first = useRef(hash).current
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
+  const decided = (how: string) => {
+    said.set({ about: request.requestId, text: `${how}: ${line}` })
+    if (how !== 'Withdrawn' && place?.next !== undefined) navigate(`/console/requests/${place.next}`)
+  }
   return (
-    <Detail
-      heading={<Said text={request.capability} />}
-      status={status}
-      when={
-        isOpen(asked) ? (
-          <Countdown to={expiresAt} />
-        ) : (
-          <Time at={asked.closed?.closedAt ?? request.createdAt} />
-        )
-      }
-      problem={problem}
-      left={
+    <>
+      <QueueBar id={request.requestId} place={place} />
+      <Detail
+        heading={<Line of={request} document={policy.document} />}
+        status={status}
+        when={
+          isOpen(asked) ? (
+            <Countdown to={expiresAt} />
+          ) : (
+            <Time at={asked.closed?.closedAt ?? request.createdAt} />
+          )
+        }
+        problem={problem}
+        left={
+          <>
+            <Panel title="What will happen">
+              <Wanted by={request} />
+              {request.note !== '' && (
+                <p>
+                  Note by the requester, which nobody has checked: <Said text={request.note} />
+                </p>
+              )}
+            </Panel>
+            <Unusual asked={asked} />
+            <Judgement {...{ asked, policy, judged }} isOpen={isOpen(asked)} />
+          </>
+        }
+        right={
+          <>
+            {isOpen(asked) && <Decide {...{ asked, me, code }} next={place?.next} onDecided={decided} />}
+            <Approvals of={asked} />
+            <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
+              {!isOpen(asked) && <p class="code">{code}</p>}
+              <Covered {...{ request, bytes, hash }} />
+            </Panel>
+            <Reasons {...{ asked, policy, judged }} />
+          </>
+        }
+      />
+    </>
+  )
+}
+
+/** What was decided last, on the page of the next request. */
+const said = store<{ readonly about: string; readonly text: string } | null>(null)
+
+/** Where this request is among those that wait, and the ways to the others. */
+function QueueBar({ id, place }: { readonly id: string; readonly place: Place | undefined }) {
+  const last = useStore(said)
+  const news = last === null || last.about === id ? undefined : last
+  if (place === undefined && news === undefined) return null
+  return (
+    <div class="queue">
+      {place !== undefined && (
         <>
-          <Panel title="What will happen">
-            <InWords of={policy} asked={request} />
-            <Wanted by={request} />
-            {request.note !== '' && (
-              <p>
-                Note by the requester, which nobody has checked: <Said text={request.note} />
-              </p>
-            )}
-          </Panel>
-          <Judgement of={request} by={policy} />
-          <Panel title="Compare" action={<Copy text={code} />}>
-            <p class="code">{code}</p>
-            <p class="quiet">
-              Ask whoever runs <Said text={request.requestedBy} />, over another channel, for the action code
-              that they see. It must be this one: their program computed it from what it sent, and this page
-              from what you see.
-            </p>
-          </Panel>
-          <Approvals of={asked} />
-          {isOpen(asked) && <Decide asked={asked} me={me} />}
+          <span>
+            {place.at} of {place.of}
+          </span>
+          {place.previous !== undefined && (
+            <a href={`/console/requests/${place.previous}`} data-key="p">
+              Previous <kbd>p</kbd>
+            </a>
+          )}
+          {place.next !== undefined && (
+            <a href={`/console/requests/${place.next}`} data-key="n">
+              Next <kbd>n</kbd>
+            </a>
+          )}
         </>
-      }
-      right={
-        <>
-          <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
-            <Covered {...{ request, bytes, hash }} />
-          </Panel>
-          <Similar to={request} />
-        </>
-      }
-    />
+      )}
+      <p role="status">{news !== undefined && <a href={`/console/requests/${news.about}`}>{news.text}</a>}</p>
+    </div>
   )
 }
 
@@ -166,7 +204,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
             {misfits.some((misfit) => misfit.approvalId === approvalId) && <CounterMisfit />}
           </li>
         ))}
-        {isOpen(of) && eligible.length > 0 && (
+        {isOpen(of) && missing > 0 && eligible.length > 0 && (
           <li class="quiet">
             Could still sign: <Said text={eligible.join(', ')} />
           </li>
@@ -178,6 +216,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
           <a href={`/console/changes/policy/${of.endedBy.changeId}`}>Look at the change</a>
         </p>
       )}
+      {of.status === 'USED' && approvals[0] !== undefined && <UsedBy approvalId={approvals[0].approvalId} />}
       {of.closed !== undefined && (
         <p>
           {of.closed.status === 'DECLINED' ? 'Declined' : 'Withdrawn'} by <Said text={of.closed.by} />:{' '}
@@ -185,5 +224,16 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
         </p>
       )}
     </Panel>
+  )
+}
+
+/** The execution that a used request has released. */
+function UsedBy({ approvalId }: { readonly approvalId: string }) {
+  const { data, problem } = useLoaded<{ consumedBy?: string }>(`/approvals/${encodeURIComponent(approvalId)}`)
+  if (data?.consumedBy === undefined) return <Problem text={problem} />
+  return (
+    <p>
+      <a href={`/console/executions/${data.consumedBy}`}>The execution that used it</a>
+    </p>
   )
 }

@@ -1,4 +1,6 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
+import type { SignedApproval } from '../../formats/schemas/approval.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Command, Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
@@ -65,6 +67,7 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
               ))}
             </ol>
           </Panel>
+          <ApprovedBy execution={id} />
           {inDoubt ? <Confirmations of={id} everyMs={EVERY_MS} awaited /> : <Confirmations of={id} />}
           {inDoubt && (
             <>
@@ -87,6 +90,32 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
         </>
       }
     />
+  )
+}
+
+/** The approvals that the execution used up, and the request that they are for: no record names them yet. */
+function ApprovedBy({ execution }: { readonly execution: string }) {
+  const { data } = useLoaded<{ approvals: { approvalId: string; approval: SignedApproval }[] }>(
+    `/approvals?consumedBy=${execution}`,
+  )
+  const asked = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?usedBy=${execution}`)
+  if (data === undefined || data.approvals.length === 0) return null
+  return (
+    <Panel title="Approved by">
+      <ul class="plain">
+        {data.approvals.map(({ approvalId, approval: { payload } }) => (
+          <li key={approvalId}>
+            <Said text={payload.approverId} /> with key <Said text={payload.keyId} />,{' '}
+            <Time at={payload.issuedAt} />
+          </li>
+        ))}
+      </ul>
+      {asked.data?.requests.map(({ request }) => (
+        <p key={request.requestId}>
+          <a href={`/console/requests/${request.requestId}`}>The request that they approved</a>
+        </p>
+      ))}
+    </Panel>
   )
 }
 
