@@ -438,7 +438,7 @@ describeInBrowser('the console', () => {
       .locator('[data-row]')
     expect(await rows.count()).toBe(10)
     const more = page.getByText(/^\d+ more$/).first()
-    await page.getByText("--action reject --reason '…'").waitFor()
+    await page.getByText('changes reject').waitFor()
     await rows.last().focus()
     await page.keyboard.press('j')
     expect(await rows.last().evaluate((row) => row === document.activeElement)).toBe(false)

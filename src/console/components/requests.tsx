@@ -3,7 +3,7 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { chipsOf } from '../unusual.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
 import type { Column, Rows } from './list.tsx'
-import { amountOf, ListedLine } from './what.tsx'
+import { Amount, ListedLine } from './what.tsx'
 
 const what: Column<ApprovalRequest> = {
   title: 'Action',
@@ -14,7 +14,7 @@ const what: Column<ApprovalRequest> = {
 const amount: Column<ApprovalRequest> = {
   title: 'Amount',
   number: true,
-  cell: ({ request }) => amountOf(request) ?? '',
+  cell: ({ request }) => <Amount of={request} />,
 }
 const askedBy: Column<ApprovalRequest> = {
   title: 'Asked by',

@@ -1,8 +1,8 @@
 // What an approval request wants done, in one line: in the words of its policy where it has some, and with the requester's values set apart.
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
-import { displayOf } from '../../core/policy/display.ts'
+import { displayOf, moneyOf } from '../../core/policy/display.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
-import { oneLine, shownValue } from '../text.ts'
+import { oneLine, shownMoney, shownValue } from '../text.ts'
 import { Said } from './basic.tsx'
 import { usePolicyOf } from './policy.tsx'
 
@@ -55,9 +55,12 @@ export function ListedLine({ of: asked }: { readonly of: ApprovalRequestContent 
   return <Line of={asked} document={usePolicyOf(asked.policy).document} />
 }
 
-/** The amount of an action: by the names that the parameters of every shipped policy with money have. */
-export function amountOf({ parameters }: ApprovalRequestContent): string | undefined {
-  const { amount, currency } = parameters
-  if (typeof amount !== 'number') return undefined
-  return typeof currency === 'string' ? `${shownValue(amount)} ${shownValue(currency)}` : shownValue(amount)
+/** The amount of an action: where its policy says, else under the names that parameters of money mostly have. */
+export function Amount({ of: asked }: { readonly of: ApprovalRequestContent }) {
+  const { document } = usePolicyOf(asked.policy)
+  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
+  if (amount !== null) return <>{shownMoney(Number(amount), currency)}</>
+  const { parameters } = asked
+  if (typeof parameters['amount'] !== 'number') return null
+  return <>{shownMoney(parameters['amount'], parameters['currency'])}</>
 }

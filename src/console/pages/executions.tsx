@@ -1,66 +1,103 @@
-// Executions, newest first.
-import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
-import { Said, Time } from '../components/basic.tsx'
-import { Listed, listPath, TextFilter } from '../components/list.tsx'
-import { useLoaded } from '../hooks.ts'
+// Executions, newest first, as the catalogue has them: what was done, how it ended, and for how much.
+import {
+  catalogueStatuses,
+  type CataloguePage,
+  type CatalogueStatus,
+} from '../../formats/schemas/catalogue.ts'
+import type { Static } from 'typebox'
+import { Badge, Said, Time } from '../components/basic.tsx'
+import { Choice, Listed, listPath, TextFilter, type Rows } from '../components/list.tsx'
+import { useLoaded, useNow } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
+import { shownMoney } from '../text.ts'
+
+type Page = Static<typeof CataloguePage>
+type Entry = Page['executions'][number]
+
+const TEXTS = {
+  capability: 'Action',
+  target: 'Target',
+  policy: 'Policy',
+  callerId: 'Caller',
+  q: 'Contains',
+} as const
+
+/** What they are called elsewhere. */
+const STATUSES: Readonly<Record<CatalogueStatus, string>> = {
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+  refused: 'REJECTED',
+  in_doubt: 'IN_DOUBT',
+}
+
+const rows: Rows<Entry> = {
+  keyOf: ({ businessTransactionId }) => businessTransactionId,
+  hrefOf: ({ businessTransactionId, status }) =>
+    `/console/${status === 'refused' ? 'refusals' : 'executions'}/${businessTransactionId}`,
+  columns: [
+    {
+      title: 'Action',
+      cell: ({ summary, capability, target }) => <Said text={summary ?? `${capability} → ${target}`} />,
+    },
+    {
+      title: 'Amount',
+      number: true,
+      cell: ({ amount, currency }) => (amount === undefined ? '' : shownMoney(amount, currency)),
+    },
+    { title: 'Status', cell: ({ status }) => <Badge status={STATUSES[status]} /> },
+    { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+    {
+      title: 'Policy',
+      minor: true,
+      cell: ({ policyName, policyVersion }) => <Said text={`${policyName} ${policyVersion}`} />,
+    },
+    { title: 'When', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
+  ],
+}
 
 export function Executions({ query }: PageProps) {
-  const wanted = (query.get('contains') ?? '').toLowerCase()
-  const path = listPath('/transactions', query, ['callerId', 'cursor'])
-  const loaded = useLoaded<BusinessTransaction[]>(wanted === '' ? path : largest(path), 10_000)
+  const filters = ['status', ...Object.keys(TEXTS)]
+  const loaded = useLoaded<Page>(listPath('/executions', query, [...filters, 'cursor']), 10_000)
   return (
     <>
       <h1>Executions</h1>
       <div class="filters">
-        <TextFilter label="Caller" name="callerId" />
-        <TextFilter label="On this page" name="contains" placeholder="action, target, policy" />
+        <Choice label="Status" name="status" values={catalogueStatuses} />
+        {Object.entries(TEXTS).map(([name, label]) => (
+          <TextFilter key={name} label={label} name={name} />
+        ))}
       </div>
+      {loaded.data !== undefined && <Reach until={loaded.data.completeUntil} />}
       <Listed
         loaded={loaded}
-        rowsOf={(rows) => rows.filter((row) => textOf(row).includes(wanted))}
+        rowsOf={({ executions }) => executions}
         empty={
-          wanted === ''
-            ? query.has('callerId')
-              ? 'This caller has submitted nothing.'
-              : 'Nothing was executed yet. The first start prints a curl line to paste.'
-            : 'Nothing on this page fits the filter. Older ones are on the next pages.'
+          filters.some((name) => query.has(name))
+            ? 'No execution fits all of these filters.'
+            : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
         }
         caption="Executions, newest first"
-        keyOf={({ businessTransactionId }) => businessTransactionId}
-        hrefOf={({ businessTransactionId }) => `/console/executions/${businessTransactionId}`}
-        columns={[
-          {
-            title: 'Action',
-            cell: ({ intent }) => <Said text={`${intent.action} → ${intent.target}`} />,
-          },
-          { title: 'Caller', cell: ({ metadata }) => <Said text={metadata.submittedBy} /> },
-          {
-            title: 'Policy',
-            minor: true,
-            cell: ({ policy }) => <Said text={`${policy.name} ${policy.version}`} />,
-          },
-          { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
-        ]}
+        {...rows}
       />
     </>
   )
 }
 
-/** A filter that the page applies itself looks through as much as one reply may hold. */
-function largest(path: string): string {
-  return `${path}${path.includes('?') ? '&' : '?'}pageSize=100`
-}
+/** The list lags behind the evidence while much is executed. */
+const LAG_SHOWN_MS = 15_000
 
-function textOf({ intent, metadata, policy, businessTransactionId }: BusinessTransaction): string {
-  return [
-    intent.action,
-    intent.target,
-    metadata.submittedBy,
-    metadata.correlationId,
-    policy.name,
-    businessTransactionId,
-  ]
-    .join(' ')
-    .toLowerCase()
+function Reach({ until }: { readonly until: string | null }) {
+  const now = useNow(10_000)
+  if (until !== null && now - Date.parse(until) < LAG_SHOWN_MS) return null
+  return (
+    <p class="quiet">
+      {until === null ? (
+        'The catalogue is being built: executions appear here as it goes on.'
+      ) : (
+        <>
+          Complete until <Time at={until} />.
+        </>
+      )}
+    </p>
+  )
 }

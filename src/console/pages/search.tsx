@@ -1,5 +1,7 @@
 // Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
 import { useEffect, useState } from 'preact/hooks'
+import type { Static } from 'typebox'
+import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, get, isAborted, problemText } from '../api.ts'
@@ -50,12 +52,12 @@ export function Search({ query }: PageProps) {
   return (
     <>
       <h1>Search</h1>
-      {isOfThis ? <Found {...found} /> : <p class="quiet">Loading…</p>}
+      {isOfThis ? <Hits {...found} /> : <p class="quiet">Loading…</p>}
     </>
   )
 }
 
-function Found({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {
+function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {
   if (problem !== undefined) return <Problem text={problem} />
   if (hits.length === 0)
     return (
@@ -66,7 +68,8 @@ function Found({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]
           </>
         )}
         Search for an id (of an execution, request, change, used approval or delivery), an action code, a
-        capability such as <code>vendor:pay</code>, a caller, an approver or a policy, each by its whole name.
+        capability such as <code>vendor:pay</code>, a caller, an approver or a policy, or for a part of a
+        target or of a parameter.
       </Empty>
     )
   return (
@@ -89,7 +92,50 @@ async function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
   const [, ...groups] = ACTION_CODE.exec(wanted.toUpperCase()) ?? []
   // A name may look like a code without its hyphens: then both are found.
   const byCode = groups.length === 0 ? [] : await byActionCode(groups.join('-'), look)
-  return [...byCode, ...(await byName(wanted, look))]
+  const named = [...byCode, ...(await byName(wanted, look))]
+  return named.length > 0 ? named : byPart(wanted, look)
+}
+
+/** What has the text somewhere in it, as the catalogue finds it. */
+async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
+  const found = await look<Found>(`/search?${new URLSearchParams({ q: text })}`)
+  if (found === undefined) return []
+  return [
+    ...found.targets.map((target) => ({
+      what: `Executions on ${target}`,
+      href: `/console/executions?${of('target', target)}`,
+    })),
+    ...found.callers.map((callerId) => ({
+      what: `Executions by ${callerId}`,
+      href: `/console/executions?${of('callerId', callerId)}`,
+    })),
+    ...found.policies.map((name) => ({
+      what: `Executions under policy ${name}`,
+      href: `/console/executions?${of('policy', name)}`,
+    })),
+    ...found.requests.map((one) => ({
+      what: `Request of ${one.requestedBy}: ${one.capability} → ${one.target}`,
+      href: `/console/requests/${one.requestId}`,
+    })),
+    ...found.executions.map(({ businessTransactionId: id, status, summary, capability, target }) => ({
+      what: `Execution: ${summary ?? `${capability} → ${target}`}`,
+      href: `/console/${status === 'refused' ? 'refusals' : 'executions'}/${id}`,
+    })),
+  ]
+}
+
+/** As GET /search answers. */
+interface Found {
+  readonly targets: readonly string[]
+  readonly callers: readonly string[]
+  readonly policies: readonly string[]
+  readonly requests: readonly {
+    readonly requestId: string
+    readonly requestedBy: string
+    readonly capability: string
+    readonly target: string
+  }[]
+  readonly executions: Static<typeof CataloguePage>['executions']
 }
 
 async function byId(id: string, look: Look): Promise<readonly Hit[]> {
@@ -146,7 +192,7 @@ async function byName(name: string, look: Look): Promise<readonly Hit[]> {
       ? [{ what: `Executions by ${name}`, href: `/console/executions?${of('callerId', name)}` }]
       : []),
     ...(governs.length > 0
-      ? [{ what: `Executions of ${name}`, href: `/console/executions?${of('contains', name)}` }]
+      ? [{ what: `Executions of ${name}`, href: `/console/executions?${of('capability', name)}` }]
       : []),
     ...governs.map(policyHit('Governed by policy')),
     ...(policies?.policies ?? []).filter((policy) => policy.name === name).map(policyHit('Policy')),

@@ -57,7 +57,8 @@ export function sentenceOf(pieces: readonly DisplayPiece[]): string {
     .join('')
 }
 
-const ONE_WORD = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N}._:@/#+-]{0,${VALUE_MAX - 1}}$`, 'u')
+/** A text that no second sentence fits into, so that it needs no quotation marks. */
+export const ONE_WORD = new RegExp(`^[\\p{L}\\p{N}][\\p{L}\\p{N}._:@/#+-]{0,${VALUE_MAX - 1}}$`, 'u')
 
 /** Larger ones are nobody's money, and sums of them would be no numbers that JSON has. */
 const AMOUNT = /^-?(0|[1-9]\d{0,14})(\.\d{1,20})?$/
