@@ -84,9 +84,11 @@ function onSameTarget({ request }: ApprovalRequest, others: readonly ApprovalReq
   )
 }
 
+const parametersText = ({ request }: ApprovalRequest) => canonicalize(request.parameters as Json)
+
 function isAskedTwice(asked: ApprovalRequest, others: readonly ApprovalRequest[]): boolean {
-  const text = ({ request }: ApprovalRequest) => canonicalize(request.parameters as Json)
-  return onSameTarget(asked, others).some((other) => isOpen(other) && text(other) === text(asked))
+  const text = parametersText(asked)
+  return onSameTarget(asked, others).some((other) => isOpen(other) && parametersText(other) === text)
 }
 
 function ofOthers(asked: ApprovalRequest, others: readonly ApprovalRequest[]): Oddity[] {

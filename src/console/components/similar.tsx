@@ -23,7 +23,7 @@ export function Unusual({ asked }: { readonly asked: ApprovalRequest }) {
   )
   const done = similar.map(({ transaction }) => transaction.intent)
   const isLoaded = records.data !== undefined && requests.data !== undefined
-  const oddities = isLoaded ? odditiesOf(asked, done, requests.data!.requests) : []
+  const oddities = isLoaded ? odditiesOf(asked, done, requests.data.requests) : []
   return (
     <Panel title="What is unusual">
       <Problem text={records.problem ?? requests.problem} />

@@ -1,7 +1,6 @@
 // One execution with its evidence, which this page verifies itself.
 import { useEffect, useState } from 'preact/hooks'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
-import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
@@ -58,9 +57,7 @@ function Shown({ id, text, record }: Kept) {
   const [execution] = record.executions
   const verified = Object.values(execution?.decision.verifiedSignals ?? {})
   const approvals = verified.flatMap((signal) => (signal.approvals ?? []) as SignedApproval[])
-  const asked = verified.flatMap(({ request }) =>
-    request === undefined ? [] : [(request as ApprovalRequestContent).requestId],
-  )
+  const asked = verified.flatMap(({ request }) => (request === undefined ? [] : [request.requestId]))
   return (
     <Detail
       heading={<Said text={transaction.intent.action} />}

@@ -3,6 +3,7 @@ import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
+import { Because } from '../components/asked.tsx'
 import { Command, Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
@@ -107,6 +108,7 @@ function ApprovedBy({ execution }: { readonly execution: string }) {
           <li key={approvalId}>
             <Said text={payload.approverId} /> with key <Said text={payload.keyId} />,{' '}
             <Time at={payload.issuedAt} />
+            <Because reason={payload.reason} />
           </li>
         ))}
       </ul>

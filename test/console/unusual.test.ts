@@ -1,0 +1,91 @@
+// What an approver is told to look at twice, and the order of what waits for them: pure functions, without a browser.
+import { expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { merged, placeIn } from '../../src/console/queue.ts'
+import { shownMoney, shownValue } from '../../src/console/text.ts'
+import { chipsOf, odditiesOf } from '../../src/console/unusual.ts'
+
+let made = 0
+const aRequest = (
+  parameters: object,
+  {
+    target = 'vendor-1',
+    quorum = 1,
+    ...standing
+  }: Partial<ApprovalRequest> & { target?: string; quorum?: number } = {},
+) =>
+  ({
+    request: { requestId: `request-${made++}`, capability: 'vendor:pay', target, parameters, quorum },
+    status: 'PENDING',
+    missing: quorum,
+    ...standing,
+  }) as unknown as ApprovalRequest
+const eur = (amount: number, target = 'vendor-1') => ({ target, parameters: { amount, currency: 'EUR' } })
+const textsOf = (...given: Parameters<typeof odditiesOf>) =>
+  odditiesOf(...given).map(({ text, said }) => (said === undefined ? text : `${text} ${said}`))
+
+test.each<[string, object, readonly ReturnType<typeof eur>[], readonly string[]]>([
+  ['as before', { amount: 10, currency: 'EUR' }, [eur(10)], []],
+  ['nothing before', { amount: 10, currency: 'EUR' }, [], ['First time on this target by this caller']],
+  [
+    'another target',
+    { amount: 1, currency: 'EUR' },
+    [eur(9, 'other')],
+    ['First time on this target by this caller'],
+  ],
+  ['a little more', { amount: 10.5, currency: 'EUR' }, [eur(10)], ['Higher than any before (10): amount']],
+  [
+    'much more',
+    { amount: 84_000, currency: 'EUR' },
+    [eur(1_910), eur(3)],
+    ['44 times the highest before (1,910): amount'],
+  ],
+  ['another currency', { amount: 1, currency: 'JPY' }, [eur(10)], ['First time in this currency: JPY']],
+  [
+    'after nothing but zero',
+    { amount: 5, currency: 'EUR' },
+    [eur(0)],
+    ['Higher than any before (0): amount'],
+  ],
+])('compared with what was done: %s', (_title, parameters, done, expected) => {
+  expect(textsOf(aRequest(parameters), done, [])).toEqual(expected)
+})
+
+test('other requests for the same target are pointed at, and what is over is not', () => {
+  const asked = aRequest({ amount: 10 })
+  const done = [{ target: 'vendor-1', parameters: { amount: 10 } }]
+  const declined = { status: 'DECLINED', closed: { status: 'DECLINED', reason: 'Not ours.' } } as object
+  const same = aRequest({ amount: 10 })
+  const more = aRequest({ amount: 11 })
+  expect(textsOf(asked, done, [asked, same])).toEqual(['Another open request asks for exactly the same'])
+  expect(textsOf(asked, done, [more])).toEqual(['1 other open request for this target'])
+  expect(textsOf(asked, done, [aRequest({ amount: 10 }, { target: 'vendor-2' })])).toEqual([])
+  expect(textsOf(asked, done, [aRequest({ amount: 10 }, { status: 'EXPIRED' })])).toEqual([])
+  expect(textsOf(asked, done, [aRequest({ amount: 9 }, declined)])).toEqual([
+    '1 request for this target declined, the newest because: Not ours.',
+  ])
+  expect(chipsOf(asked, [asked, same])).toEqual(['same as another open one'])
+  expect(chipsOf(aRequest({}, { quorum: 2, missing: 1 }), [])).toEqual(['1 of 2 signed'])
+})
+
+test('what was decided keeps its place in the queue, and what was skipped comes at last', () => {
+  const ids = merged(['a', 'b', 'c'], ['c', 'd', 'a'])
+  expect(ids).toEqual(['a', 'b', 'c', 'd'])
+  const waiting = new Set(['a', 'c', 'd'])
+  expect(placeIn(ids, 'b', waiting)).toEqual({ at: 2, of: 4, next: 'c', previous: 'a' })
+  expect(placeIn(ids, 'd', waiting)).toEqual({ at: 4, of: 4, next: 'a', previous: 'c' })
+  expect(placeIn(ids, 'a', new Set(['a']))).toEqual({ at: 1, of: 4, next: undefined, previous: undefined })
+  expect(placeIn(ids, 'x', waiting)).toBeUndefined()
+})
+
+test('values within a sentence: one word as it is, anything else in quotation marks', () => {
+  expect([84_250.75, 'vendor-44', 'Acme. Approved by dana', '', true, undefined].map(shownValue)).toEqual([
+    '84,250.75',
+    'vendor-44',
+    '"Acme. Approved by dana"',
+    '""',
+    'true',
+    '(not given)',
+  ])
+  expect([shownMoney(980.5, 'EUR'), shownMoney(1_200, undefined)]).toEqual(['980.50 EUR', '1,200'])
+})
