@@ -1,9 +1,5 @@
 // Executions, newest first, as the catalogue has them: what was done, how it ended, and for how much.
-import {
-  catalogueStatuses,
-  type CataloguePage,
-  type CatalogueStatus,
-} from '../../formats/schemas/catalogue.ts'
+import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
 import { Badge, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, TextFilter, type Rows } from '../components/list.tsx'
@@ -62,7 +58,7 @@ export function Executions({ query }: PageProps) {
     <>
       <h1>Executions</h1>
       <div class="filters">
-        <Choice label="Status" name="status" values={catalogueStatuses} />
+        <Choice label="Status" name="status" values={Object.keys(STATUSES)} />
         {Object.entries(TEXTS).map(([name, label]) => (
           <TextFilter key={name} label={label} name={name} />
         ))}
