@@ -145,6 +145,17 @@ describeInBrowser('passkeys in the console', () => {
     return { transaction, asked }
   }
 
+  /** Once it is signed, the page shows what waits next, and leads back to what was signed. */
+  async function goneOn({ request: { requestId } }: ApprovalRequest): Promise<void> {
+    const back = page.getByRole('status').getByRole('link', { name: 'Signed:' })
+    await back.waitFor()
+    expect(new URL(page.url()).pathname).not.toBe(`/console/requests/${requestId}`)
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+    await back.click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/console/requests/${requestId}`)
+  }
+
   const sign = () => page.getByRole('button', { name: 'Sign with passkey phone…' })
 
   test('made, enrolled by two humans, and an action is approved with it', async () => {
@@ -250,7 +261,7 @@ describeInBrowser('passkeys in the console', () => {
     await cdp.send('WebAuthn.removeCredential', { authenticatorId, credentialId: phone.credentialId })
     await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: { ...phone, signCount: 0 } })
     await sign().click()
-    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    await goneOn(asked)
     expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'phone' }])
   })
 
@@ -353,7 +364,7 @@ describeInBrowser('passkeys in the console', () => {
     // Whatever the device was still asked ends with the document.
     await page.reload()
     await sign().click()
-    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    await goneOn(asked)
   })
 
   // An authenticator of Ed25519 alone: the virtual one takes the first algorithm that it is offered.
@@ -373,7 +384,7 @@ describeInBrowser('passkeys in the console', () => {
     await approveChange(changeId)
     const { transaction, asked } = await aRequest()
     await page.getByRole('button', { name: 'Sign with passkey edward…' }).click()
-    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    await goneOn(asked)
     const executed = await service.post('/execute', transaction, agent)
     expect(executed.status, executed.text).toBe(200)
     expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'edward' }])
