@@ -54,8 +54,8 @@ describeInBrowser('the console', () => {
 
   test('from the inbox to a decline by keyboard alone', async () => {
     const { request } = world.payment
-    await until(async () => (await page.locator('[data-row]').count()) >= 3, 'the rows of the inbox')
     const row = page.locator(`a[href="/console/requests/${request.requestId}"]`)
+    await row.waitFor()
     await page.keyboard.press('j')
     await until(async () => {
       if (await row.evaluate((element) => element === document.activeElement)) return true

@@ -165,7 +165,7 @@ describe('POST /approvals 400 invalidField', () => {
     ['a list', [], 'the body must be an object.'],
     ['no payload', { ...signed, payload: undefined }, 'payload is required.'],
     ['an unknown member', { ...signed, note: 'x' }, 'note is not a member that is known here.'],
-    ['another version', of({ version: 3 }), 'payload.version must be 1 or 2.'],
+    ['another version', of({ version: 4 }), 'payload.version must be 1, 2 or 3.'],
     ['no scope', { ...signed, payload: { ...payload, scope: undefined } }, 'payload.scope is required.'],
     // proves abuse: A scope or payload altered
     [

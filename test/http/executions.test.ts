@@ -238,6 +238,7 @@ describe('GET /executions 400', () => {
     ['?since=yesterday', 'since must be an RFC 3339 timestamp.'],
     ['?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z', 'since must not be after until.'],
     ['?cursor=x', 'cursor must be one that a Link header gave.'],
+    ['?page=0', 'page must be a whole number, 1 or more.'],
     ['?pageSize=101', 'pageSize'],
     ['?states=refused', '"states" is no query parameter of this path'],
   ])('%s', async (query, sentence) => {

@@ -96,8 +96,12 @@ async function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
   return named.length > 0 ? named : byPart(wanted, look)
 }
 
+/** The catalogue looks for no shorter part of a word, and no longer one. */
+const [PART_MIN, PART_MAX] = [3, 100]
+
 /** What has the text somewhere in it, as the catalogue finds it. */
 async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
+  if (text.length < PART_MIN || text.length > PART_MAX) return []
   const found = await look<Found>(`/search?${new URLSearchParams({ q: text })}`)
   if (found === undefined) return []
   return [

@@ -94,6 +94,7 @@ export const SignedApproval = closed({
 function isOfItsVersion(payload: unknown): boolean {
   if (!isObject(payload) || !isObject(payload['scope'])) return true
   const { version, requestHash, scope, reason } = payload
+  if (version !== 1 && version !== 2 && version !== 3) return true
   if (version !== 3 && reason !== undefined) return false
   return version === 1 ? requestHash === undefined : requestHash !== undefined && 'parametersHash' in scope
 }

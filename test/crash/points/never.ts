@@ -39,6 +39,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
         'closeApprovalRequest:2',
         'countOpenRequests:1',
         'expireApprovalRequests:1',
+        'findApprovalRequests:1',
         'findOpenRequest:1',
         'insertApprovalRequest:1',
         'lockApprovalRequest:1',
