@@ -5,7 +5,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
 import type { Browser, CDPSession, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
 import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
@@ -290,12 +290,15 @@ describeInBrowser('passkeys in the console', () => {
   // proves abuse: A request that changes after it was shown
   test('parameters that are swapped after rendering are not signed, though hash and code are those of the new ones', async () => {
     const { promise: read, resolve: swap } = Promise.withResolvers<void>()
-    let isFirst = true
+    // Each request is shown as it is once: the page may still wait for news of the one before.
+    const shown = new Set<string>()
+    onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
     await page.route('**/approval-requests/*', async (route) => {
-      const { body } = await service.get(new URL(route.request().url()).pathname, erin)
+      const { pathname } = new URL(route.request().url())
+      const { body } = await service.get(pathname, erin)
       const asked = body as ApprovalRequest
-      if (isFirst) {
-        isFirst = false
+      if (!shown.has(pathname)) {
+        shown.add(pathname)
         return route.fulfill({ json: asked })
       }
       await read
@@ -311,7 +314,6 @@ describeInBrowser('passkeys in the console', () => {
     swap()
     await page.getByRole('heading', { level: 1, name: 'Do not sign this' }).waitFor()
     expect(await sign().count()).toBe(0)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   /** The device waits for a touch while something happens. */
