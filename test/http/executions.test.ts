@@ -21,19 +21,32 @@ let database: TestDatabase
 let service: TestService
 withService((made) => ({ database, service } = made), {
   callers: [human.entry, auditor.entry, other.entry],
-  addPolicies: (folder) =>
-    addPolicy(folder, {
-      name: 'paying',
-      version: '1.0.0',
-      capability: 'sandbox:echo',
-      display: {
-        'sandbox:echo': {
-          text: 'Pay {intent.parameters.amount} {intent.parameters.currency} to {intent.target}, {intent.parameters.note}.',
-          amount: 'intent.parameters.amount',
-          currency: 'intent.parameters.currency',
-        },
-      },
-    }),
+  addPolicies(folder) {
+    const policy = { version: '1.0.0', capability: 'sandbox:echo', display: { 'sandbox:echo': display } }
+    addPolicy(folder, { name: 'paying', ...policy })
+    addPolicy(folder, { name: 'limited', ...policy, ...limitedTo(500) })
+  },
+})
+
+const display = {
+  text: 'Pay {intent.parameters.amount} {intent.parameters.currency} to {intent.target}, {intent.parameters.note}.',
+  amount: 'intent.parameters.amount',
+  currency: 'intent.parameters.currency',
+}
+
+/** Members of a policy that bounds what a target is paid in a day. */
+const limitedTo = (limit: number) => ({
+  signals: { paid: 'number' },
+  verify: { paid: { by: 'history', window: '24h', sum: display.amount, per: ['target', display.currency] } },
+  rules: [
+    {
+      id: 'too-much',
+      when: `signals.paid + intent.parameters.amount > ${limit}.0`,
+      outcome: 'reject',
+      reason: 'Too much in a day.',
+    },
+    { id: 'within', when: 'true', outcome: 'approve', reason: 'Within the limit.' },
+  ],
 })
 
 interface Paid {
@@ -445,4 +458,22 @@ describe('the catalogue', () => {
     expect(body).toMatchObject({ executions: [] })
     expect(Date.parse((body as { completeSince: string }).completeSince)).toBeGreaterThan(Date.now())
   })
+})
+
+test('statistics say what is used of a limit: what was paid, and nothing that was refused', async () => {
+  const pay = async (target: string, amount: number) => {
+    const { policy, signals, ...transaction } = payment({ target, amount })
+    const limited = { ...transaction, policy: { ...policy, name: 'limited' }, signals: {} }
+    return (await service.post('/execute', limited)).status
+  }
+  const paid = [await pay('vendor-17', 300), await pay('vendor-17', 150), await pay('vendor-17', 51)]
+  expect([...paid, await pay('vendor-44', 5)]).toEqual([200, 200, 500, 200])
+  await followed()
+  const limit = { policy: 'limited', policyVersion: '1.0.0', signal: 'paid', window: '24h', limit: 500 }
+  const used = [
+    { target: 'vendor-17', currency: 'EUR', count: 2, amount: 450 },
+    { target: 'vendor-44', currency: 'EUR', count: 1, amount: 5 },
+  ]
+  expect(await counted('')).toMatchObject({ limits: [{ ...limit, per: ['target', 'currency'], used }] })
+  expect(await counted('', other.key)).toMatchObject({ limits: [{ ...limit, used: [] }] })
 })
