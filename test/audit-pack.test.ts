@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHuman, anApprover, anEnrolment, putInEffect } from './authority.ts'
 import { runCommand } from './command.ts'
-import type { TestDatabase } from './database.ts'
+import { untilLogRests, type TestDatabase } from './database.ts'
 import { putInDoubt } from './intents.ts'
-import { aCaller, until, type TestService } from './service.ts'
+import { aCaller, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 import { withDatabase } from './with-service.ts'
 
@@ -37,19 +37,9 @@ beforeAll(async () => {
   expect((await service.post('/execute', refused)).status).toBe(500)
   await putInEffect(service, { maker, checker }, '/approvers/changes', anEnrolment(anApprover('dana')))
   doubt = executed.pop()!.businessTransactionId
-  await settled()
+  await untilLogRests(database)
   await putInDoubt(database, doubt)
 })
-
-/** Until everything that was committed is under a checkpoint. */
-async function settled(): Promise<void> {
-  await until(async () => {
-    const { rows } = await database.pool.query<{ rests: boolean }>(
-      `SELECT s.size = (SELECT max(size) FROM log_checkpoints) AND NOT EXISTS (SELECT FROM log_queue) AS rests FROM log_state AS s`,
-    )
-    return rows[0]?.rests
-  }, 'the log to rest')
-}
 
 let n = 0
 async function pack(...args: string[]) {

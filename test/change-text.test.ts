@@ -3,25 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { diffDocuments, type Members } from '../src/core/cel/diff.ts'
 import { changeTitle, consequencesOf, diffLines, endingVersions } from '../src/formats/change-text.ts'
 import { changeKinds, type Change } from '../src/formats/schemas/governance.ts'
-import {
-  approverChange,
-  callerKeyChange,
-  externalConnectorChange,
-  eventEndpointChange,
-  policyChange,
-  webhookRulesChange,
-} from '../src/server/openapi/examples/changes.ts'
+import * as changeExamples from '../src/server/openapi/examples/changes.ts'
 
 type Said = Pick<Change, 'kind' | 'target' | 'proposed'>
 
-const examples = [
-  policyChange,
-  approverChange,
-  externalConnectorChange,
-  webhookRulesChange,
-  eventEndpointChange,
-  callerKeyChange,
-].map(({ pending }) => pending as unknown as Change)
+const examples = Object.values(changeExamples).map(({ pending }) => pending as unknown as Change)
 
 test('every kind of change has a title with a verb and says what an approval puts in effect', () => {
   expect(new Set(examples.map(({ kind }) => kind))).toEqual(new Set(changeKinds))

@@ -104,7 +104,7 @@ export async function rowsOf(database: TestDatabase, id?: string): Promise<Recor
 
 /** How many rows every table holds, whatever tables there are, once the evidence log has published all that was stored. */
 export async function rowsOfEveryTable(database: TestDatabase): Promise<Record<string, number>> {
-  await until(() => logIsAtRest(database), 'the evidence log to rest')
+  await untilLogRests(database)
   const { rows } = await database.pool.query<{ name: string; rows: number }>(`
     SELECT tablename AS name,
       (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', tablename), true, true, '')))[1]::text::integer AS rows
@@ -113,11 +113,14 @@ export async function rowsOfEveryTable(database: TestDatabase): Promise<Record<s
   return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]))
 }
 
-async function logIsAtRest({ pool }: TestDatabase): Promise<boolean> {
-  const { rows } = await pool.query<{ rests: boolean }>(`
-    SELECT NOT EXISTS (SELECT FROM log_queue) AND NOT EXISTS (
-      SELECT FROM log_state WHERE size > coalesce((SELECT max(size) FROM log_checkpoints), 0)) AS rests`)
-  return rows[0]?.rests === true
+/** Until everything that was committed is under a checkpoint. */
+export async function untilLogRests({ pool }: TestDatabase): Promise<void> {
+  await until(async () => {
+    const { rows } = await pool.query<{ rests: boolean }>(`
+      SELECT NOT EXISTS (SELECT FROM log_queue) AND NOT EXISTS (
+        SELECT FROM log_state WHERE size > coalesce((SELECT max(size) FROM log_checkpoints), 0)) AS rests`)
+    return rows[0]?.rests
+  }, 'the evidence log to rest')
 }
 
 /** The connection string of another database on the same server. */

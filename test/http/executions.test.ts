@@ -460,14 +460,17 @@ describe('the catalogue', () => {
   })
 })
 
+/** @returns the status of a payment under the policy with a limit */
+async function payLimited(target: string, amount: number): Promise<number> {
+  const transaction = payment({ target, amount })
+  const policy = { ...transaction.policy, name: 'limited' }
+  return (await service.post('/execute', { ...transaction, policy, signals: {} })).status
+}
+
 test('statistics say what is used of a limit: what was paid, and nothing that was refused', async () => {
-  const pay = async (target: string, amount: number) => {
-    const { policy, signals, ...transaction } = payment({ target, amount })
-    const limited = { ...transaction, policy: { ...policy, name: 'limited' }, signals: {} }
-    return (await service.post('/execute', limited)).status
-  }
-  const paid = [await pay('vendor-17', 300), await pay('vendor-17', 150), await pay('vendor-17', 51)]
-  expect([...paid, await pay('vendor-44', 5)]).toEqual([200, 200, 500, 200])
+  const paid = [await payLimited('vendor-17', 300), await payLimited('vendor-17', 150)]
+  paid.push(await payLimited('vendor-17', 51), await payLimited('vendor-44', 5))
+  expect(paid).toEqual([200, 200, 500, 200])
   await followed()
   const limit = { policy: 'limited', policyVersion: '1.0.0', signal: 'paid', window: '24h', limit: 500 }
   const used = [

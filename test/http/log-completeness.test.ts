@@ -12,9 +12,9 @@ import { verifyCompleteness } from '../../src/formats/log/completeness.ts'
 import { parseVkey } from '../../src/formats/log/note.ts'
 import { policyOfKeys, type LogPolicy } from '../../src/formats/log/policy.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
-import type { TestDatabase } from '../database.ts'
+import { untilLogRests, type TestDatabase } from '../database.ts'
 import { runCommand } from '../command.ts'
-import { aCaller, until, type TestService } from '../service.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
 
@@ -49,16 +49,6 @@ const post = (body: object, key = auditor.key, path = '/log/completeness') =>
 const streams = async () =>
   Number((await database.pool.query<{ count: string }>('SELECT count(*) FROM log_streams')).rows[0]!.count)
 
-/** Until everything that was committed is under a checkpoint. */
-async function settled(): Promise<void> {
-  await until(async () => {
-    const { rows } = await database.pool.query<{ rests: boolean }>(
-      `SELECT s.size = (SELECT max(size) FROM log_checkpoints) AND NOT EXISTS (SELECT FROM log_queue) AS rests FROM log_state AS s`,
-    )
-    return rows[0]?.rests
-  }, 'the log to rest')
-}
-
 async function execute(count: number, changes: (i: number) => object = () => ({}), key = service.key) {
   const answers = await Promise.all(
     Array.from({ length: count }, (_, i) => service.post('/execute', aTransaction(changes(i)), { key })),
@@ -73,7 +63,7 @@ const aName = () => `random:${randomUUID()}`
 describe('POST /log/completeness 200', () => {
   test('proves what the log holds of a caller, a capability and a policy', async () => {
     expect(await execute(3)).toEqual([200, 200, 200])
-    await settled()
+    await untilLogRests(database)
     for (const [name, value] of [
       ['caller', 'tester'],
       ['capability', 'sandbox:echo'],
@@ -112,7 +102,7 @@ describe('POST /log/completeness 200', () => {
   })
 
   test('counts nothing for names that do not exist, however many refusals name them', async () => {
-    await settled()
+    await untilLogRests(database)
     const before = await streams()
     for (let round = 0; round < 10; round++) {
       const refused = await execute(100, () => ({ intent: { action: aName() } }))
@@ -121,7 +111,7 @@ describe('POST /log/completeness 200', () => {
     }
     const { rows } = await database.pool.query<{ count: string }>('SELECT count(*) FROM refusal_records')
     expect(rows[0]?.count).toBe('1000')
-    await settled()
+    await untilLogRests(database)
     expect(await streams()).toBe(before)
     const { body } = await post({ stream: { policy: 'sandbox-echo' }, from: 7 })
     const stream = { name: 'policy', value: 'sandbox-echo' } as const
@@ -168,7 +158,7 @@ describe('POST /log/completeness 400 invalidField', () => {
 describe('countersign log complete', () => {
   beforeAll(async () => {
     await execute(160, () => ({}), busy.key)
-    await settled()
+    await untilLogRests(database)
   })
 
   test('lists every entry, from several answers whose checkpoints follow each other', async () => {
@@ -177,7 +167,7 @@ describe('countersign log complete', () => {
       // The log grows between two answers.
       if (request.method !== 'POST' || answered++ === 0) return
       await execute(1, () => ({}), busy.key)
-      await settled()
+      await untilLogRests(database)
     })
     const args = ['--stream', 'caller=busy', '--url', proxy.url, '--log', description]
     const { status, stdout: out, stderr: err } = await complete([...args, '--key', auditor.key])

@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { approvalRequest } from '../../src/server/openapi/examples/approval-requests.ts'
-import {
-  approverChange,
-  callerKeyChange,
-  eventEndpointChange,
-  externalConnectorChange,
-  policyChange,
-  webhookRulesChange,
-} from '../../src/server/openapi/examples/changes.ts'
+import * as changeExamples from '../../src/server/openapi/examples/changes.ts'
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import approval from '../../src/server/openapi/examples/approval.json' with { type: 'json' }
 import refusalRecord from '../../src/server/openapi/examples/refusal-record.json' with { type: 'json' }
@@ -121,15 +114,7 @@ withDatabase(async ({ database: made, start }) => {
     ),
     env: { ...env, ...witnessing },
   })
-  for (const change of [
-    policyChange,
-    approverChange,
-    externalConnectorChange,
-    webhookRulesChange,
-    eventEndpointChange,
-    callerKeyChange,
-  ])
-    await storeChange(change)
+  for (const change of Object.values(changeExamples)) await storeChange(change)
   await registerExampleEndpoint()
   await storeInDoubt(inDoubtExamples.toResolve, 'lost')
   await storeInDoubt(inDoubtExamples.toFinalize, 'kept')

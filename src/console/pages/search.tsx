@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { actionCodeIn } from '../../formats/approval-requests/action-code.ts'
 import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, get, isAborted, problemText } from '../api.ts'
 import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
@@ -19,7 +20,6 @@ interface Hit {
 type Look = <T>(path: string) => Promise<T | undefined>
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const ACTION_CODE = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
 
 export function Search({ query }: PageProps) {
   const wanted = (query.get('q') ?? '').trim()
@@ -89,9 +89,9 @@ function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[];
 
 async function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
-  const [, ...groups] = ACTION_CODE.exec(wanted.toUpperCase()) ?? []
+  const code = actionCodeIn(wanted)
   // A name may look like a code without its hyphens: then both are found.
-  const byCode = groups.length === 0 ? [] : await byActionCode(groups.join('-'), look)
+  const byCode = code === undefined ? [] : await byActionCode(code, look)
   const named = [...byCode, ...(await byName(wanted, look))]
   return named.length > 0 ? named : byPart(wanted, look)
 }

@@ -40,6 +40,14 @@ export function actionText(action: CodedAction): string {
   })
 }
 
+const SPOKEN = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
+
+/** @returns the code that a text is, as somebody types what is read out: with spaces, hyphens or neither, in any case; undefined: it is none */
+export function actionCodeIn(text: string): string | undefined {
+  const [, ...groups] = SPOKEN.exec(text.trim()) ?? []
+  return groups.length === 0 ? undefined : groups.join('-').toUpperCase()
+}
+
 /** @param hash SHA-256 of `actionText`, in hex */
 export function codeOfHash(hash: string): string {
   const bits = BigInt(`0x${hash.slice(0, 15)}`)

@@ -2,7 +2,7 @@
 // (docs/handbook/finding.md).
 import { Type } from 'typebox'
 import { Failure, failures } from '../../core/errors/errors.ts'
-import { actionCode } from '../../formats/approval-requests/action-code.ts'
+import { actionCode, actionCodeIn } from '../../formats/approval-requests/action-code.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { CatalogueEntry, completeness } from '../../formats/schemas/catalogue.ts'
@@ -25,7 +25,6 @@ const LOOKED_AT = 200
 
 /** Computing a code takes some microseconds of the main thread. */
 const CODES_MAX = 500
-const ACTION_CODE = /^([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})[ -]?([0-9A-HJKMNP-TV-Z]{4})$/i
 
 const RequestHit = Type.Object({
   requestId: Uuid,
@@ -119,18 +118,13 @@ async function requestsOf(
   q: string,
   { pool, owner }: { readonly pool: Sql; readonly owner: string | null },
 ): Promise<RequestHit[]> {
-  const code = codeIn(q)
+  const code = actionCodeIn(q)
   if (code === undefined) return (await findApprovalRequests(pool, { q, owner }, HITS_MAX)).map(requestHit)
   const newest = await findApprovalRequests(pool, { owner }, CODES_MAX)
   return newest
     .map(requestHit)
     .filter(({ actionCode: one }) => one === code)
     .slice(0, HITS_MAX)
-}
-
-function codeIn(q: string): string | undefined {
-  const [, ...groups] = ACTION_CODE.exec(q.trim()) ?? []
-  return groups.length === 0 ? undefined : groups.join('-').toUpperCase()
 }
 
 function requestHit({ body }: { readonly body: string }): RequestHit {
