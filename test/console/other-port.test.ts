@@ -121,7 +121,9 @@ describeInBrowser('the console', () => {
 
     test('when it stays open, at its next request', async () => {
       await change()
-      await page.getByRole('link', { name: 'Evidence' }).first().click()
+      // The page polls: that request may be the next one, and the login may take the link away before the click.
+      const link = page.getByRole('link', { name: 'Evidence' }).first()
+      await Promise.race([link.click(), page.getByLabel('Your key').waitFor()])
       await expectLogin()
     })
   })

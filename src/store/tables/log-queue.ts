@@ -131,7 +131,7 @@ export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 export const notLogged: LogEntries = { add: () => unlogged, statements: () => [] }
 
 /** One transaction takes so many at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
-const ROWS_MAX = 512
+export const ROWS_MAX = 512
 const BYTES_MAX = 1200 * 1024
 
 export interface QueuedBatch {
