@@ -1,7 +1,7 @@
 // A headless Chromium and what it objects to about a page. Where there is none the tests skip, but not in CI.
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { describe } from 'vitest'
 
 // First the same engine without the browser's own windows, which cost a third of the CPU.
@@ -43,9 +43,16 @@ export interface WatchedPage {
   readonly problems: string[]
 }
 
-/** Opens a page in a context of its own, watched from its first request on. */
-export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+/**
+ * Opens a page in a context of its own, watched from its first request on.
+ * @param screen a desktop's where none is given; a phone has a touch screen
+ */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  screen: BrowserContextOptions = { viewport: { width: 1280, height: 900 } },
+): Promise<WatchedPage> {
+  const context = await browser.newContext(screen)
   context.setDefaultTimeout(120_000)
   const problems: string[] = []
   const { origin } = new URL(url)

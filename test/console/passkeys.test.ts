@@ -4,6 +4,7 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
+import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
@@ -17,6 +18,9 @@ import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+
+const DESKTOP = { width: 1280, height: 900 }
+const DESKTOP_WITH_TOUCH = { viewport: DESKTOP, hasTouch: true }
 
 const BY_ONE = { name: 'by-one', version: '1.0.0', capability: 'sandbox:echo' }
 
@@ -70,7 +74,7 @@ describeInBrowser('passkeys in the console', () => {
       env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: origin },
     })
     browser = await launchChromium()
-    watched = await openPage(browser, `${origin}/console`)
+    watched = await openPage(browser, `${origin}/console`, DESKTOP_WITH_TOUCH)
     ;({ page } = watched)
     cdp = await page.context().newCDPSession(page)
     await cdp.send('WebAuthn.enable')
@@ -186,6 +190,54 @@ describeInBrowser('passkeys in the console', () => {
     // Chromium would like RSA to be asked for too, which signs nothing here.
     expect(watched.problems.filter((problem) => !problem.includes('pubKeyCredParams'))).toEqual([])
   })
+
+  test('on a phone all that a decision needs is on the first screen, and the focus goes to what came of it', async () => {
+    onTestFinished(() => page.setViewportSize(DESKTOP))
+    await page.setViewportSize({ width: 390, height: 844 })
+    const hasFocus = (text: string) =>
+      until(
+        () => page.evaluate((said) => document.activeElement?.textContent?.includes(said) === true, text),
+        `the focus on "${text}"`,
+      )
+    const [first, second] = [(await aRequest()).asked, (await aRequest()).asked]
+    await page.goto(`${origin}/console/requests/${first.request.requestId}`)
+    const odd = page.getByText('First time on this target')
+    const verdict = page.getByText('Rule approved approves it once you sign')
+    for (const one of [page.getByRole('heading', { level: 1 }), odd, verdict, sign()]) await one.waitFor()
+    const bar = (await page.locator('.deciding').boundingBox())!
+    expect(bar.y + bar.height).toBeLessThanOrEqual(844)
+    for (const one of [page.getByRole('heading', { level: 1 }), odd, verdict]) {
+      const box = (await one.boundingBox())!
+      expect(box.y).toBeGreaterThan(0)
+      expect(box.y + box.height).toBeLessThanOrEqual(bar.y)
+    }
+    for (const name of ['Sign with passkey phone…', 'Decline…'])
+      expect((await page.getByRole('button', { name }).boundingBox())!.height).toBeGreaterThanOrEqual(44)
+    await expectNothingOfAxe()
+
+    await sign().tap()
+    await page.waitForURL(`${origin}/console/requests/${second.request.requestId}`)
+    await page.getByRole('status').getByRole('link', { name: 'Signed:' }).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+
+    await sign().focus()
+    await page.keyboard.press('Enter')
+    await hasFocus('You have signed.')
+    const { asked: third } = await aRequest()
+    await page.getByRole('button', { name: 'Decline…' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.type('Nobody ordered this.')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await hasFocus('This request is over: declined.')
+    expect((await service.get(third.url, agent)).body.status).toBe('DECLINED')
+  })
+
+  async function expectNothingOfAxe(): Promise<void> {
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+    expect(violations.map(({ id }) => id)).toEqual([])
+  }
 
   test('a policy is approved with the report of what it would have changed, and the page shows what was signed', async () => {
     const executed = await service.post(

@@ -19,7 +19,9 @@ export function Wanted({ by: request }: { readonly by: ApprovalRequestContent })
         )}
         .
       </p>
-      <Members of={request.parameters} />
+      <div class="wanted">
+        <Members of={request.parameters} />
+      </div>
     </>
   )
 }

@@ -34,42 +34,64 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
       revokedAt === undefined &&
       passkey?.origins.includes(location.origin) === true,
   )
+  const { waits, done, problem, run } = useSigning()
+  /** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
+  const sign = (event: SubmitEvent) => {
+    event.preventDefault()
+    const reason = fieldOf(event.currentTarget, 'reason')
+    const { submitter } = event
+    const own = passkeys.find(
+      ({ keyId }) => submitter instanceof HTMLButtonElement && keyId === submitter.value,
+    )
+    if (own?.passkey === undefined) return
+    const { approverId, keyId, publicKeyPem, passkey } = own
+    const { rpId, credentialId } = passkey
+    const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
+    void run(async () => {
+      await post('/approvals', await approvalBy(by, asked, reason))
+      onDecided('Signed')
+    })
+  }
   return (
     <Panel title="Decide" action={<Copy text={code} label="Copy the code" />}>
-      <p class="code">{code}</p>
       {hasSigned ? (
-        <HasSigned next={next} />
+        <Settled next={next}>
+          You have signed. It counts for one execution by this caller, of exactly this.
+        </Settled>
       ) : (
-        <>
-          <p>Your signature counts for one execution by this caller, of exactly this.</p>
-          {passkeys.map((key) => (
-            <SignWith
-              key={key.keyId}
-              own={key}
-              asked={asked}
-              next={next}
-              onSigned={() => onDecided('Signed')}
-            />
-          ))}
-        </>
+        <p>Your signature counts for one execution by this caller, of exactly this.</p>
       )}
-      <div class="actions">
-        {mayDecide && (
-          <button type="button" onClick={() => setClosing('decline')}>
-            Decline…
-          </button>
-        )}
-        {next !== undefined && (
-          <a class="button" href={`/console/requests/${next}`}>
-            {hasSigned ? 'Next' : 'Skip'}
-          </a>
-        )}
-        {requestedBy === me.callerId && (
-          <button type="button" onClick={() => setClosing('withdraw')}>
-            Withdraw…
-          </button>
-        )}
-      </div>
+      <form onSubmit={sign}>
+        {!hasSigned && passkeys.length > 0 && <ReasonField />}
+        <div class="deciding">
+          <p class="code">{code}</p>
+          <div class="actions">
+            {!hasSigned &&
+              passkeys.map(({ keyId }) => (
+                <button key={keyId} type="submit" class="primary" value={keyId} disabled={waits}>
+                  Sign with passkey {keyId}…{next !== undefined && <span class="minor"> and next</span>}
+                </button>
+              ))}
+            {mayDecide && (
+              <button type="button" onClick={() => setClosing('decline')}>
+                Decline…
+              </button>
+            )}
+            {next !== undefined && (
+              <a class="button" href={`/console/requests/${next}`}>
+                {hasSigned ? 'Next' : 'Skip'}
+              </a>
+            )}
+            {requestedBy === me.callerId && (
+              <button type="button" onClick={() => setClosing('withdraw')}>
+                Withdraw…
+              </button>
+            )}
+          </div>
+          <Problem text={problem} />
+        </div>
+        {done && !hasSigned && <p role="status">Signed. The request changes in a moment.</p>}
+      </form>
       <p class="quiet">
         Ask whoever runs <Said text={requestedBy} />, over another channel, for the action code that they see.
         It must be this one: their program computed it from what it sent, and this page from what you see.
@@ -94,16 +116,21 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   )
 }
 
-/** Takes the focus, which the button to sign had, to what came of it. */
-function HasSigned({ next }: { readonly next: string | undefined }) {
+/** Takes the focus, which the button of the decision had, to what came of it. */
+export function Settled({
+  next,
+  children,
+}: {
+  readonly next: string | undefined
+  readonly children: string
+}) {
   const said = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     if (document.activeElement === document.body) said.current?.focus()
   }, [])
   return (
     <p role="status" tabIndex={-1} ref={said}>
-      You have signed. It counts for one execution by this caller, of exactly this.{' '}
-      {next === undefined && <a href="/console">Nothing else waits: to the inbox</a>}
+      {children} {next === undefined && <a href="/console">Nothing else waits: to the inbox</a>}
     </p>
   )
 }
@@ -165,45 +192,6 @@ function Elsewhere({
         </form>
       </details>
     </>
-  )
-}
-
-/** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
-function SignWith({
-  own,
-  asked,
-  next,
-  onSigned,
-}: {
-  readonly own: Approver
-  readonly asked: ApprovalRequest
-  readonly next: string | undefined
-  readonly onSigned: () => void
-}) {
-  const { approverId, keyId, publicKeyPem, passkey } = own
-  const { waits, done, problem, run } = useSigning()
-  if (passkey === undefined) return null
-  const { rpId, credentialId } = passkey
-  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const reason = fieldOf(event.currentTarget, 'reason')
-    void run(async () => {
-      await post('/approvals', await approvalBy(by, asked, reason))
-      onSigned()
-    })
-  }
-  return (
-    <form onSubmit={submit}>
-      <ReasonField />
-      <div class="actions">
-        <button type="submit" class="primary" disabled={waits}>
-          Sign with passkey {keyId}…{next === undefined ? '' : ' and next'}
-        </button>
-      </div>
-      <Problem text={problem} />
-      {done && <p role="status">Signed. The request changes in a moment.</p>}
-    </form>
   )
 }
 

@@ -19,7 +19,7 @@ import {
   Time,
 } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
-import { Decide } from '../components/decide.tsx'
+import { Decide, Settled } from '../components/decide.tsx'
 import { Judgement, Reasons, useJudgement } from '../components/judgement.tsx'
 import { usePolicyOf } from '../components/policy.tsx'
 import { Unusual } from '../components/similar.tsx'
@@ -77,6 +77,7 @@ function Shown({
   useTitle(line)
   // The page signs the hash that it read first: a request never changes, whatever a later reply says.
   const first = useRef(hash).current
+  const wasOpen = useRef(isOpen(asked)).current
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
   const decided = (how: string) => {
@@ -100,12 +101,15 @@ function Shown({
         left={
           <>
             <Panel title="What will happen">
-              <Wanted by={request} />
-              {request.note !== '' && (
-                <p>
-                  Note by the requester, which nobody has checked: <Said text={request.note} />
-                </p>
-              )}
+              {/* On a phone it scrolls by itself: no text of a requester moves what is unusual off the first screen. */}
+              <div class="what" tabIndex={0} role="region" aria-label="What will happen">
+                <Wanted by={request} />
+                {request.note !== '' && (
+                  <p>
+                    Note by the requester, which nobody has checked: <Said text={request.note} />
+                  </p>
+                )}
+              </div>
             </Panel>
             <Unusual asked={asked} />
             <Judgement {...{ asked, policy, judged }} isOpen={isOpen(asked)} />
@@ -113,7 +117,15 @@ function Shown({
         }
         right={
           <>
-            {isOpen(asked) && <Decide {...{ asked, me, code }} next={place?.next} onDecided={decided} />}
+            {isOpen(asked) ? (
+              <Decide {...{ asked, me, code }} next={place?.next} onDecided={decided} />
+            ) : (
+              wasOpen && (
+                <Panel title="Decided">
+                  <Settled next={place?.next}>{`This request is over: ${status.toLowerCase()}.`}</Settled>
+                </Panel>
+              )
+            )}
             <Approvals of={asked} />
             <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
               {!isOpen(asked) && <p class="code">{code}</p>}
