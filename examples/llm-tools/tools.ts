@@ -4,8 +4,13 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { evaluate } from '@marcbachmann/cel-js'
-import { Refused, startReceiver } from '../external-receiver/receiver.ts'
-import { fetchKeys, type Release } from '../external-receiver/release.ts'
+import {
+  fetchServiceKeys,
+  openJournal,
+  receive,
+  Refused,
+  type Release,
+} from '../../clients/typescript/src/receiver/index.ts'
 
 const DOCUMENTS = join(import.meta.dirname, '..', '..', 'docs', 'handbook')
 const HITS_MAX = 5
@@ -97,11 +102,10 @@ function oneLine(release: Release, name: string): string {
   return value
 }
 
-const { origin } = await startReceiver({
-  keys: await fetchKeys(values.service),
-  journal: join(values.folder, 'tools.journal'),
-  port: Number(values.port),
-  capability: 'llm:call-tool',
+const receiver = receive({
+  keys: await fetchServiceKeys(values.service),
+  journal: openJournal(join(values.folder, 'tools.journal')),
+  capabilities: ['llm:call-tool'],
   act(release) {
     const run = Object.hasOwn(tools, release.target) ? tools[release.target] : undefined
     if (run === undefined) throw new Refused(`There is no tool ${release.target}.`)
@@ -110,4 +114,5 @@ const { origin } = await startReceiver({
     return result
   },
 })
+const { origin } = await receiver.listen(Number(values.port))
 console.log(`listening on ${origin} for llm:call-tool`)

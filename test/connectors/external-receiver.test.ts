@@ -1,15 +1,23 @@
-// The receiver of examples/external-receiver, called by the service's own connector: acts once, whatever is repeated or crashes.
+// The receiver kit of the TypeScript client, and the program of examples/external-receiver, called by the service's own connector: acts once, whatever is repeated or crashes.
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { Refused, startReceiver, type ReceiverConfig } from '../../examples/external-receiver/receiver.ts'
-import { readKeys, type Release } from '../../examples/external-receiver/release.ts'
+import {
+  fetchServiceKeys,
+  openJournal,
+  receive,
+  Refused,
+  serviceKeys,
+  type ReceiverConfig,
+  type Release,
+} from '../../clients/typescript/src/receiver/index.ts'
 import { call } from '../../src/core/outbound/call.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { externalConnector } from '../../workers/connectors/external.ts'
 import { questionTo, readBackOf } from '../../workers/connectors/read-back.ts'
@@ -25,18 +33,27 @@ function aJournal(): string {
   return join(folder, 'receiver.journal')
 }
 
-async function aReceiver(members: Partial<ReceiverConfig> = {}) {
+interface Given extends Partial<Omit<ReceiverConfig, 'journal'>> {
+  readonly journal?: string
+  readonly port?: number
+}
+
+async function aReceiver({ journal = aJournal(), port = 0, ...members }: Given = {}) {
   const acted: Release[] = []
-  const receiver = await startReceiver({
-    keys: readKeys(jwks),
-    journal: aJournal(),
-    port: 0,
-    capability: 'vendor:pay',
+  const opened = openJournal(journal)
+  const receiver = await receive({
+    keys: serviceKeys(jwks),
+    journal: opened,
+    capabilities: ['vendor:pay'],
     act: (release) => ({ paid: acted.push(release) }),
     ...members,
-  })
-  onTestFinished(() => closed(receiver))
-  return { acted, receiver, origin: receiver.origin }
+  }).listen(port)
+  const close = async () => {
+    await receiver.close()
+    opened.close()
+  }
+  onTestFinished(close)
+  return { acted, receiver: { ...receiver, close }, origin: receiver.origin }
 }
 
 function closed(server: Server): Promise<void> {
@@ -77,7 +94,7 @@ test('a repeat gets the stored answer, at the same time or after a restart, and 
   const [first, second] = await Promise.all([post(origin, body), post(origin, body)])
   expect(first.status).toBe(200)
   expect(second).toEqual(first)
-  await closed(receiver)
+  await receiver.close()
 
   const { acted: again } = await aReceiver({ journal, port: Number(new URL(origin).port) })
   expect(await post(origin, body)).toEqual(first)
@@ -97,9 +114,8 @@ test('what it refuses fails for certain, in its own words', async () => {
 })
 
 test('behind a proxy the audience is where the proxy is', async () => {
-  const { receiver } = await aReceiver({ origin: 'https://receiver.example' })
-  const { port } = receiver.address() as AddressInfo
-  const answer = await post(`http://127.0.0.1:${port}`, signed('https://receiver.example'))
+  const { origin } = await aReceiver({ audience: 'https://receiver.example' })
+  const answer = await post(origin, signed('https://receiver.example'))
   expect(answer).toMatchObject({ status: 200, body: { success: true } })
 })
 
@@ -127,6 +143,7 @@ test('what is no release of the service for this receiver is refused before anyt
   const other = aKey()
   const bodies: [number, string, string][] = [
     [400, 'Not JSON with one reading.', 'x'],
+    [400, 'Not JSON with one reading.', `\ufeff${good}`],
     [400, 'Not JSON with one reading.', good.replace('"target"', '"target":"invoice-8","target"')],
     [401, 'Unknown key.', '{}'],
     [401, 'Unknown key.', 'null'],
@@ -206,17 +223,129 @@ test('asked about what it has begun and never ended, it does not know', async ()
   expect(readBackOf(exchange, about, true)).toEqual({ unknown: 'answered 503' })
 })
 
+test('the author says what became of what was begun and never ended, once, and is not asked while it runs', async () => {
+  const order = anOrder()
+  const journal = aJournal()
+  const begun = (JSON.parse(signed('http://127.0.0.1:1', order)) as { release: Release }).release
+  appendFileSync(journal, `${JSON.stringify({ authorizationId: order.authorizationId, release: begun })}\n`)
+  const asked: Release[] = []
+  let isKnown = false
+  const act = Promise.withResolvers<string>()
+  const { origin } = await aReceiver({
+    journal,
+    act: () => act.promise,
+    readBack(release) {
+      asked.push(release)
+      return isKnown ? { executed: false, reason: 'the bank has none' } : undefined
+    },
+  })
+  expect(await post(origin, signed(origin, order))).toMatchObject({ status: 500 })
+  isKnown = true
+  const answer = { success: false, result: { reason: 'the bank has none' } }
+  for (let i = 0; i < 2; i++)
+    expect(await post(origin, signed(origin, order))).toMatchObject({ status: 200, body: answer })
+  expect(asked).toEqual([begun, begun])
+
+  const running = anOrder()
+  const posted = post(origin, signed(origin, running))
+  const about = { ...running, capability: 'vendor:pay' }
+  const registration = aRegistration(origin, { endpointUrl: `${origin}/` })
+  const { url, headers } = questionTo(registration, about, { key, now: new Date() })
+  const question = () => call({ method: 'GET', url, headers, reach: 'any', timeoutMs: 10_000 })
+  // Until the release has been taken it is a 404.
+  await expect.poll(async () => (await question()) as { status?: number }).toMatchObject({ status: 503 })
+  act.resolve('paid')
+  expect(await posted).toMatchObject({ status: 200, body: { success: true, result: 'paid' } })
+  expect(await question()).toMatchObject({ status: 200 })
+  expect(asked).toHaveLength(2)
+})
+
+test.each<[string, unknown, unknown]>([
+  ['nothing', undefined, null],
+  ['what has members without a value', { a: undefined, b: 1 }, { b: 1 }],
+  [
+    'what is too long',
+    'x'.repeat(100_000),
+    { sha256: sha256Hex(Buffer.from(`"${'x'.repeat(100_000)}"`)), bytes: 100_002 },
+  ],
+  ['an integer that is not exact', { id: 2 ** 60 }, { notKept: expect.stringContaining('2^53') }],
+  ['a number of another kind', 1n, { notKept: expect.stringContaining('BigInt') }],
+])('a result that is %s completes the execution', async (_, result, kept) => {
+  const { origin } = await aReceiver({ act: () => result })
+  expect(await connectorTo(origin).call(anOrder())).toEqual({ kind: 'completed', result: kept })
+})
+
 // proves abuse: A weak key, or a key
-test("an approver's key in the set does not pass for the service's", () => {
+test("an approver's key in the set does not pass for the service's", async () => {
   const { keyId } = key.public
-  const keys = [...jwks.keys, { ...publicKeyJson(key.public), keyId: `alice:${keyId}` }]
-  expect([...readKeys({ keys }).keys()]).toEqual([keyId])
+  const keys = serviceKeys({
+    keys: [{ ...publicKeyJson(key.public), keyId: `alice:${keyId}` }, ...jwks.keys],
+  })
+  expect(await keys.find(keyId)).toBeDefined()
+  expect(await keys.find(`alice:${keyId}`)).toBeUndefined()
+  expect(() => serviceKeys({})).toThrow('no list "keys"')
 })
 
 // proves abuse: Evidence signed by a stolen signing key
-test('a release by a key that is revoked is refused', () => {
+test('a release by a key that is revoked is refused', async () => {
   const keys = jwks.keys.map((one) => ({ ...one, revokedAt: '2999-01-01T00:00:00.000Z' }))
-  expect(readKeys({ keys }).size).toBe(0)
+  expect(await serviceKeys({ keys }).find(key.public.keyId)).toBeUndefined()
+})
+
+test('keys are fetched again for a new one, and once a minute; those that are known outlive a service that is away', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const next = { ...publicKeyJson(aKey().public), keyId: 'the-next-ed25519' }
+  let set = jwks.keys
+  let fetched = 0
+  const service = createServer((_, response) => {
+    fetched++
+    response.end(JSON.stringify({ keys: set }))
+  })
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => closed(service))
+  const warned: string[] = []
+  const keys = await fetchServiceKeys(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, {
+    onWarning: (sentence) => warned.push(sentence),
+  })
+  const isKnown = async ({ keyId }: { keyId: string }) => (await keys.find(keyId)) !== undefined
+  set = [next]
+  // A flood of invented ids causes no requests.
+  for (let i = 0; i < 3; i++) expect(await isKnown(next)).toBe(false)
+  expect(fetched).toBe(1)
+  vi.setSystemTime(Date.now() + 31_000)
+  expect([await isKnown(next), await isKnown(key.public), fetched]).toEqual([true, false, 2])
+  await closed(service)
+  vi.setSystemTime(Date.now() + 61_000)
+  expect([await isKnown(next), warned.length]).toEqual([true, 1])
+  await expect(fetchServiceKeys('http://service.example')).rejects.toThrow('https')
+})
+
+test('a journal is of one process, says which line cannot be read, and forgets what was answered long ago', async () => {
+  const path = aJournal()
+  const { release } = JSON.parse(signed('http://127.0.0.1:1')) as { release: Release }
+  const opened = openJournal(path)
+  expect(() => openJournal(path)).toThrow(`Process ${process.pid} has this journal open`)
+  const long = { ...release, authorizationId: 'long ago', expiresAt: '2020-01-01T00:00:00.000Z' }
+  for (const one of [release, long, { ...long, authorizationId: 'in doubt' }]) {
+    expect(await opened.begin(one)).toBe(true)
+    expect(await opened.begin(one)).toBe(false)
+    if (one.authorizationId !== 'in doubt') await opened.end(one.authorizationId, { success: true })
+  }
+  opened.close()
+  // What a process that was killed leaves.
+  writeFileSync(`${path}.pid`, `${process.pid}\n`)
+  const again = openJournal(path)
+  const found = ['in doubt', 'long ago', release.authorizationId].map((id) => again.find(id))
+  expect(found).toMatchObject([
+    { release: { target: long.target } },
+    undefined,
+    { answer: { success: true } },
+  ])
+  again.close()
+  writeFileSync(path, `x\n${readFileSync(path, 'utf8')}`)
+  expect(() => openJournal(path)).toThrow(`Line 1 of ${path} cannot be read`)
+  expect(existsSync(`${path}.pid`)).toBe(false)
 })
 
 // proves fault: It dies in the middle
@@ -266,5 +395,6 @@ test('the program fetches the keys once, and killed in the middle of an effect i
     result: { effects: 1 },
   })
   expect(fetched).toBe(2)
+  // Begun and answered each, but for the one in the middle; and the end of the last line.
   expect(readFileSync(journal, 'utf8').split('\n').length).toBe(2 * 3 + 1 + 1)
 })

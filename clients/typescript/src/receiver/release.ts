@@ -1,14 +1,17 @@
-// A release, or a question what became of one, verified: signed by the service, for this receiver, for a capability it has, and still in time.
-import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
-import { parseJsonText } from '../../src/formats/json/text.ts'
+// A release, or a question what became of one, verified: signed by the service, for this receiver, for a capability it has, and still in time
+// (docs/handbook/governing.md "Register an external connector").
+import { verify } from 'node:crypto'
+import { canonicalize, type Json } from '../../../../src/formats/json/canonical.ts'
+import { parseJsonText } from '../../../../src/formats/json/text.ts'
+import type { ServiceKeys } from './keys.ts'
 
+/** An action that the service has decided, approved and released, to be carried out once. */
 export interface Release {
   readonly version: 1
   readonly connectorId: string
   readonly audience: string
   readonly businessTransactionId: string
-  /** One effect for each. */
+  /** One effect for each: the idempotency key for a system behind the receiver. */
   readonly authorizationId: string
   readonly capability: string
   readonly target: string
@@ -19,57 +22,6 @@ export interface Release {
   readonly expiresAt: string
 }
 
-/** The service's Ed25519 keys by keyId. */
-export type Keys = ReadonlyMap<string, KeyObject>
-
-/** Refused before anything was done: the service counts every one of these statuses as failed for certain. */
-export interface NotVerified {
-  readonly status: 400 | 401 | 403
-  readonly refused: string
-}
-
-export interface VerifyWith {
-  readonly keys: Keys
-  readonly origin: string
-  readonly capability: string
-  readonly now: Date
-}
-
-const DEPTH_MAX = 80
-const CLOCKS_DIFFER_MS = 30_000
-
-/**
- * Runs once, at start: a release cannot choose where its signer is looked up.
- * @param service origin of the service, https unless it runs on this machine
- */
-export async function fetchKeys(service: string): Promise<Keys> {
-  const response = await fetch(new URL('/.well-known/jwks.json', service), { redirect: 'error' })
-  if (!response.ok) throw new Error(`${response.url} answered ${response.status}`)
-  return readKeys(await response.json())
-}
-
-export function readKeys(jwks: unknown): Keys {
-  const { keys } = jwks as {
-    keys: readonly { keyId: string; algorithm: string; pem: string; revokedAt?: string }[]
-  }
-  return new Map(
-    keys
-      // A colon is in the keyIds of people, whose keys sign approvals: none of them may pass for the service. Somebody else may have a
-      // revoked key, and a release is always of now.
-      .filter(
-        ({ keyId, algorithm, revokedAt }) =>
-          algorithm === 'ed25519' && !keyId.includes(':') && revokedAt === undefined,
-      )
-      .map(({ keyId, pem }) => [keyId, createPublicKey(pem)]),
-  )
-}
-
-export function verifyRelease(body: Buffer, given: VerifyWith): { release: Release } | NotVerified {
-  const verified = verifySigned(body.toString('utf8'), 'release', given)
-  // From here on every member is what the service signed, so its shape is the service's.
-  return 'refused' in verified ? verified : { release: verified.signed as unknown as Release }
-}
-
 /** The question asks what became of a release, by GET, in the header `Countersign-Question`. */
 export interface Question {
   readonly businessTransactionId: string
@@ -77,40 +29,68 @@ export interface Question {
   readonly capability: string
 }
 
+/** Refused before anything was done: the service counts every one of these statuses as failed for certain. */
+interface NotVerified {
+  readonly status: 400 | 401 | 403
+  readonly refused: string
+}
+
+export interface VerifyWith {
+  readonly keys: ServiceKeys
+  /** Origin, as it was registered: a release for another receiver is refused. */
+  readonly audience: string
+  readonly capabilities: readonly string[]
+  readonly now: Date
+}
+
+const DEPTH_MAX = 80
+const CLOCKS_DIFFER_MS = 30_000
+
+/** @param body JSON of `{algorithm, keyId, signature, release}` */
+export async function verifyRelease(
+  body: Uint8Array,
+  given: VerifyWith,
+): Promise<{ release: Release } | NotVerified> {
+  const verified = await verifySigned(body, 'release', given)
+  // From here on every member is what the service signed, so its shape is the service's.
+  return 'refused' in verified ? verified : { release: verified.signed as unknown as Release }
+}
+
 /** @param header base64url of `{algorithm, keyId, signature, question}` */
-export function verifyQuestion(
+export async function verifyQuestion(
   header: string | undefined,
   given: VerifyWith,
-): { question: Question } | NotVerified {
-  const text = Buffer.from(header ?? '', 'base64url').toString('utf8')
-  const verified = verifySigned(text, 'question', given)
+): Promise<{ question: Question } | NotVerified> {
+  const verified = await verifySigned(Buffer.from(header ?? '', 'base64url'), 'question', given)
   return 'refused' in verified ? verified : { question: verified.signed as unknown as Question }
 }
 
-function verifySigned(
-  sentText: string,
+async function verifySigned(
+  sentBytes: Uint8Array,
   member: 'release' | 'question',
-  { keys, origin, capability, now }: VerifyWith,
-): { signed: { readonly [name: string]: Json } } | NotVerified {
+  { keys, audience, capabilities, now }: VerifyWith,
+): Promise<{ signed: { readonly [name: string]: Json } } | NotVerified> {
   let sent: { readonly [name: string]: Json } | null
   let text: string
   try {
     // JSON with exactly one reading: of two equal keys a signature could hold for the one and the effect follow the other.
+    const sentText = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sentBytes)
     sent = parseJsonText(sentText, DEPTH_MAX) as typeof sent
     text = canonicalize(sent?.[member] ?? null)
   } catch {
     return { status: 400, refused: 'Not JSON with one reading.' }
   }
   const { algorithm, keyId, signature } = sent ?? {}
-  const key = algorithm === 'ed25519' && typeof keyId === 'string' ? keys.get(keyId) : undefined
+  const key = algorithm === 'ed25519' && typeof keyId === 'string' ? await keys.find(keyId) : undefined
   if (key === undefined || typeof signature !== 'string') return { status: 401, refused: 'Unknown key.' }
   if (!verify(null, preAuthEncoding(member, text), key, Buffer.from(signature, 'base64')))
     return { status: 401, refused: 'The signature does not hold.' }
 
   const signed = sent?.[member] as { readonly [name: string]: Json }
   if (signed['version'] !== 1) return { status: 400, refused: 'Unknown version.' }
-  if (signed['audience'] !== origin) return { status: 403, refused: 'For another receiver.' }
-  if (signed['capability'] !== capability) return { status: 403, refused: 'Another capability.' }
+  if (signed['audience'] !== audience) return { status: 403, refused: 'For another receiver.' }
+  if (!capabilities.includes(signed['capability'] as string))
+    return { status: 403, refused: 'Another capability.' }
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
   if (!(timeOf(signed['issuedAt']) <= now.getTime() + CLOCKS_DIFFER_MS))
     return { status: 403, refused: 'Not issued yet.' }
