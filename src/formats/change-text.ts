@@ -63,13 +63,23 @@ function textIn({ proposed }: Said, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** One value that differs, as text. */
+export interface Difference {
+  /** Such as `rules.too-large.when`. */
+  readonly place: string
+  /** Undefined: it is new. */
+  readonly from: string | undefined
+  /** Undefined: it is gone. */
+  readonly to: string | undefined
+}
+
 /**
- * The diff of a change: the name of each place that differs, then `-` and `+` lines with its old and its new value.
+ * The values that differ; what is the same within an object is left out.
  * @param diff as the service answers it: by section what was added, removed and changed
  */
-export function diffLines(diff: Readonly<Record<string, unknown>>): string[] {
-  const { against: _, rulesReordered, ...sections } = diff as Members
-  const lines = Object.entries(sections).flatMap(([section, parts]) => {
+export function differencesOf(diff: Readonly<Record<string, unknown>>): Difference[] {
+  const { against: _, rulesReordered: __, ...sections } = diff as Members
+  return Object.entries(sections).flatMap(([section, parts]) => {
     const { added, removed, changed } = isMembers(parts) ? parts : {}
     return [
       ...entriesOf(removed).flatMap(([name, was]) => differing(`${section}.${name}`, was, undefined)),
@@ -79,22 +89,35 @@ export function diffLines(diff: Readonly<Record<string, unknown>>): string[] {
       ),
     ]
   })
-  return rulesReordered === true ? [...lines, 'The order of the rules changes.'] : lines
+}
+
+/** What a diff says of the order, which no value shows; undefined: nothing. */
+export function orderText(diff: Readonly<Record<string, unknown>>): string | undefined {
+  return diff['rulesReordered'] === true ? 'The order of the rules changes.' : undefined
+}
+
+/** The diff of a change for a terminal: the name of each place that differs, then `-` and `+` lines with its old and its new value. */
+export function diffLines(diff: Readonly<Record<string, unknown>>): string[] {
+  const lines = differencesOf(diff).flatMap(({ place, from, to }) => [
+    place,
+    ...(from === undefined ? [] : [`  - ${from}`]),
+    ...(to === undefined ? [] : [`  + ${to}`]),
+  ])
+  return [...lines, ...[orderText(diff)].filter((text) => text !== undefined)]
 }
 
 const entriesOf = (value: Json | undefined) => Object.entries(isMembers(value) ? value : {})
 
 /** Objects are compared member by member. */
-function differing(path: string, from: Json | undefined, to: Json | undefined): string[] {
+function differing(place: string, from: Json | undefined, to: Json | undefined): Difference[] {
   if (from !== undefined && to !== undefined && canonicalize(from) === canonicalize(to)) return []
   const names = new Set([from, to].flatMap((value) => entriesOf(value).map(([name]) => name)))
   const isOfObjects = [from, to].every((value) => value === undefined || isMembers(value))
-  if (!isOfObjects || names.size === 0) return [path, ...valueLines('-', from), ...valueLines('+', to)]
+  if (!isOfObjects || names.size === 0) return [{ place, from: valueText(from), to: valueText(to) }]
   const [before, after] = [from, to].map((value) => Object.fromEntries(entriesOf(value)))
-  return [...names].flatMap((name) => differing(`${path}.${name}`, before?.[name], after?.[name]))
+  return [...names].flatMap((name) => differing(`${place}.${name}`, before?.[name], after?.[name]))
 }
 
-function valueLines(mark: string, value: Json | undefined): string[] {
-  if (value === undefined) return []
-  return [`  ${mark} ${typeof value === 'string' ? value : JSON.stringify(value)}`]
+function valueText(value: Json | undefined): string | undefined {
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
 }

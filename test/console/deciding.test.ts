@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { BUILT } from '../../src/server/pages/built.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
-import { anApprovalOf } from '../authority.ts'
+import { anApprovalOf, proposed } from '../authority.ts'
 import { putInDoubt } from '../intents.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -444,6 +444,28 @@ describeInBrowser('the console', () => {
     expect(await rows.last().evaluate((row) => row === document.activeElement)).toBe(false)
     await more.click()
     await page.getByRole('region', { name: 'Decisions that would differ: the older ones' }).waitFor()
+  })
+
+  test('a change says its verb, shows the words that differ, and counts what ends with a version in money', async () => {
+    await page.goto(`${world.origin}/console/changes/policy/${world.policyChange}`)
+    const title = 'Put policy sandbox-echo 1.1.0 in effect and retire 1.0.0'
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
+    expect(await page.title()).toContain(title)
+    const condition = page.locator('.text-diff > div', { hasText: 'rules.too-large.when' })
+    expect(await condition.locator('dd').textContent()).toBe('signals.amount > removed: 1000.0added: 40.0')
+    await page.getByText('Proposed, whole').click()
+    await page.locator('.members dt', { hasText: 'policyVersion' }).first().waitFor()
+
+    const { changeId } = await proposed(world.service, world.erin, '/policies/by-one/1.0.0/pending-changes', {
+      action: 'retire',
+      reason: 'Nobody needs it.',
+    })
+    await page.goto(`${world.origin}/console/changes/policy/${changeId}`)
+    const ends = page.locator('.caution', { hasText: 'under version 1.0.0' })
+    expect(await ends.textContent()).toMatch(/^\d+ open requests? under version 1\.0\.0 ends? \([\d,]+\)\./)
+    await ends.getByRole('link').click()
+    await page.getByRole('heading', { level: 1, name: 'Approval requests' }).waitFor()
+    await page.locator(`a[href="/console/requests/${world.hostile.request.requestId}"]`).waitFor()
   })
 
   test('a kind of change that there is not is called that', async () => {

@@ -1,7 +1,8 @@
 // The diff shows what a proposed policy version changes (decisions §7); versions have an order.
 import { describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
-import { diffPolicies, byNameAndVersion } from '../../src/core/policy/versions.ts'
+import { diffPolicies, outdatedReasons } from '../../src/core/policy/diff.ts'
+import { byNameAndVersion } from '../../src/core/policy/versions.ts'
 import { aDocument, aRule } from './builders.ts'
 
 const documentOf = (changes: Record<string, unknown>) => compilePolicy(changes, 'test').document
@@ -31,6 +32,20 @@ describe('what a version changes', () => {
     expect(diffPolicies(both, before)).toMatchObject({ rules: { added: {}, removed: { first: {} } } })
     expect(diffPolicies(both, before)).not.toHaveProperty('rulesReordered')
   })
+})
+
+test.each([
+  ['signals.amount > 25.0', 'Amount above 10,000.50.', ['names 10000.5, which its condition no longer has']],
+  ['signals.amount > 25.0', 'Amount above 25.', []],
+  ['signals.amount > 25.0 && signals.amount < 10000.50', 'Amount from 25 to 10,000.50.', []],
+  ['signals.amount > 10000.5', 'Amount above 10000.5: see rule 7.', []],
+])('where the condition becomes %s, the reason %s is called outdated: %j', (when, reason, said) => {
+  const [from, to] = ['signals.amount > 10000.50', when].map((condition) =>
+    documentOf(aDocument({ rules: [aRule({ id: 'limit', when: condition, reason })] })),
+  )
+  expect(outdatedReasons(from!, to!)).toEqual(said.map((part) => expect.stringContaining(part)))
+  // A new rule has no earlier limit.
+  expect(outdatedReasons(documentOf(aDocument()), to!)).toEqual([])
 })
 
 test('versions stand in the order of their numbers, the highest first', () => {

@@ -2,13 +2,8 @@
 // versions that were approved.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
-import {
-  diffPolicies,
-  byApproval,
-  byNameAndVersion,
-  standingOf,
-  documentOf,
-} from '../../src/core/policy/versions.ts'
+import { diffPolicies, outdatedReasons } from '../../src/core/policy/diff.ts'
+import { byApproval, byNameAndVersion, standingOf, documentOf } from '../../src/core/policy/versions.ts'
 import { compiledOr400 } from '../../src/core/policy/check.ts'
 import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
@@ -104,6 +99,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
       warnings === undefined ? compiledOr400(JSON.parse(content), 'proposedContent') : undefined
     if (compiled instanceof Failure) return compiled
     const document = compiled?.document ?? (rest as PolicyDocument)
+    const newest = newestOf(versions)
     return {
       proposed: retires.length === 0 ? document : { ...document, retires },
       warnings: [
@@ -111,8 +107,11 @@ export const policyChanges: ChangeKind<PolicyChange> = {
         ...staying(versions, retires),
         ...ungoverned(all, name, retires, document),
         ...elsewhere(all, name, document.capabilities),
+        ...(newest === undefined ? [] : outdatedReasons(documentOf(newest), document)),
       ],
-      ...changeFromNewest(document, versions),
+      ...(newest === undefined
+        ? {}
+        : { diff: { against: newest.version, ...diffPolicies(documentOf(newest), document) } }),
     }
   },
 
@@ -217,10 +216,8 @@ function elsewhere(
   })
 }
 
-/** Compares with the version in effect that was approved last. */
-function changeFromNewest(document: PolicyDocument, versions: readonly StoredPolicyVersion[]) {
+/** The version in effect that was approved last: a proposal is compared with it. */
+function newestOf(versions: readonly StoredPolicyVersion[]): StoredPolicyVersion | undefined {
   const approved = versions.filter((row) => standingOf(row) !== 'LOADED').toSorted(byApproval)
-  const newest = approved.find((row) => standingOf(row) === 'APPROVED') ?? approved[0]
-  if (newest === undefined) return {}
-  return { diff: { against: newest.version, ...diffPolicies(documentOf(newest), document) } }
+  return approved.find((row) => standingOf(row) === 'APPROVED') ?? approved[0]
 }

@@ -1,5 +1,6 @@
 // Changes that one human proposes and another resolves, of every kind.
 import type { ProposedPolicy } from '../../formats/impact-report.ts'
+import { changeTitle } from '../../formats/change-text.ts'
 import { changePaths as pathsByKind } from '../../formats/change-paths.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Badge, Said, Time } from './basic.tsx'
@@ -17,7 +18,7 @@ export const changeRows: Rows<Change> = {
   keyOf: ({ changeId }) => changeId,
   hrefOf: ({ kind, changeId }) => `/console/changes/${kind}/${changeId}`,
   columns: [
-    { title: 'What', cell: ({ kind, target }) => <Said text={`${kind.replace('-', ' ')} ${target}`} /> },
+    { title: 'What', cell: (change) => <Said text={changeTitle(change)} /> },
     { title: 'Proposed by', cell: ({ proposedBy }) => <Said text={proposedBy} /> },
     { title: 'Reason', minor: true, cell: ({ reason }) => <Said text={reason} /> },
     { title: 'Status', cell: ({ status }) => <Badge status={status} /> },

@@ -55,12 +55,44 @@ export function ListedLine({ of: asked }: { readonly of: ApprovalRequestContent 
   return <Line of={asked} document={usePolicyOf(asked.policy).document} />
 }
 
-/** The amount of an action: where its policy says, else under the names that parameters of money mostly have. */
+/** A sum of money; null: its currency is not known. */
+export interface Money {
+  readonly amount: number
+  readonly currency: string | null
+}
+
+/** The amount of an action: where its policy says, else under the names that parameters of money mostly have; undefined: it has none. */
+export function amountOf(
+  document: PolicyDocument | undefined,
+  asked: Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>,
+): Money | undefined {
+  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
+  if (amount !== null) return { amount: Number(amount), currency }
+  const { parameters } = asked
+  if (typeof parameters['amount'] !== 'number') return undefined
+  return {
+    amount: parameters['amount'],
+    currency: typeof parameters['currency'] === 'string' ? parameters['currency'] : null,
+  }
+}
+
 export function Amount({ of: asked }: { readonly of: ApprovalRequestContent }) {
   const { document } = usePolicyOf(asked.policy)
-  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
-  if (amount !== null) return <>{shownMoney(Number(amount), currency)}</>
-  const { parameters } = asked
-  if (typeof parameters['amount'] !== 'number') return null
-  return <>{shownMoney(parameters['amount'], parameters['currency'])}</>
+  const money = amountOf(document, asked)
+  return money === undefined ? null : <>{shownMoney(money.amount, money.currency ?? undefined)}</>
 }
+
+/** Sums by currency, such as `1,410 EUR, 20.50 USD`; '' where there is nothing to sum. */
+export function sumsOf(all: readonly (Money | undefined)[]): string {
+  const sums = new Map<string | null, number>()
+  for (const one of all)
+    if (one !== undefined) sums.set(one.currency, (sums.get(one.currency) ?? 0) + one.amount)
+  return [...sums]
+    .map(([currency, sum]) =>
+      shownMoney(Math.round(sum * CENTS_OF_CENTS) / CENTS_OF_CENTS, currency ?? undefined),
+    )
+    .join(', ')
+}
+
+/** A sum of binary fractions is not exact: what is smaller than this is its error. */
+const CENTS_OF_CENTS = 10_000

@@ -16,6 +16,12 @@ import {
 import { changePaths, changeRows, policyIn } from '../components/changes.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
+import { usePolicyOf } from '../components/policy.tsx'
+import { DocumentDiff } from '../components/text-diff.tsx'
+import { amountOf, sumsOf } from '../components/what.tsx'
+import { changeTitle, consequencesOf, endingVersions } from '../../formats/change-text.ts'
+import { counted } from '../../formats/text/text.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change as ChangeRow } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
@@ -68,9 +74,10 @@ export function Change({ params, me }: PageProps) {
   const [made, setReport] = useState<ImpactReport>()
   // Another change may have come in the place of the one that it is of.
   const report = made?.changeHash === data?.changeHash ? made : undefined
-  useTitle(data === undefined ? 'Change' : oneLine(data.target))
+  useTitle(data === undefined ? 'Change' : oneLine(changeTitle(data)))
   if (data === undefined)
     return <NotLoaded title="Change" problem={path === undefined ? 'There is no such change.' : problem} />
+  const against = data.diff?.['against']
   // A step-up signs the hash: it must be that of what is shown.
   const hash = hashOf(data)
   if (hash !== data.changeHash)
@@ -83,11 +90,7 @@ export function Change({ params, me }: PageProps) {
     )
   return (
     <Detail
-      heading={
-        <>
-          {kind.replace('-', ' ')} <Said text={data.target} />
-        </>
-      }
+      heading={<Said text={changeTitle(data)} />}
       status={data.status}
       problem={problem}
       left={
@@ -121,7 +124,7 @@ export function Change({ params, me }: PageProps) {
               ))}
             </ul>
           </Panel>
-          {kind === 'policy' && <Retires change={data} />}
+          <Follows change={data} />
           {kind === 'policy' && data.status === 'PENDING_APPROVAL' && (
             <Impact key={id} change={data} onReport={setReport} />
           )}
@@ -133,9 +136,18 @@ export function Change({ params, me }: PageProps) {
       }
       right={
         <>
-          {data.diff !== undefined && <Panel title="What differs" members={data.diff} />}
-          <Panel title="Proposed, whole">
-            <Members of={data.proposed} />
+          {data.diff !== undefined && (
+            <Panel
+              title={typeof against === 'string' ? `What differs from ${oneLine(against)}` : 'What differs'}
+            >
+              <DocumentDiff of={data.diff} />
+            </Panel>
+          )}
+          <Panel title="What is signed">
+            <details open={data.diff === undefined}>
+              <summary>Proposed, whole</summary>
+              <Members of={data.proposed} />
+            </details>
             <p>
               Hash that a step-up signs: <Hash value={data.changeHash} />
             </p>
@@ -146,18 +158,79 @@ export function Change({ params, me }: PageProps) {
   )
 }
 
-function Retires({ change }: { readonly change: ChangeRow }) {
-  const { action, policyVersion, retires = [] } = policyIn(change)
-  const versions = action === 'retire' ? [policyVersion] : retires
-  if (versions.length === 0) return null
+/** What an approval puts into effect. */
+function Follows({ change }: { readonly change: ChangeRow }) {
+  const sentences = consequencesOf(change)
+  if (sentences.length === 0) return null
   return (
-    <Panel title="What ends">
-      <p>
-        Version <Said text={versions.join(', ')} /> rejects every execution from the moment of approval.
-        Requests for approval under it end too.
-      </p>
+    <Panel title="What follows">
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>
+            <Said text={sentence} />
+          </li>
+        ))}
+      </ul>
+      {change.status === 'PENDING_APPROVAL' &&
+        endingVersions(change).map((version) => <Ending key={version} change={change} version={version} />)}
     </Panel>
   )
+}
+
+/** As many as a reply may hold. */
+const COUNTED_MAX = 100
+
+/** The requests that end with a version, which somebody waits for. */
+function Ending({ change, version }: { readonly change: ChangeRow; readonly version: string }) {
+  const { policyId } = policyIn(change)
+  const asked = ['PENDING', 'APPROVED'].map((status) => {
+    const of = { policy: policyId, policyVersion: version, status, pageSize: String(COUNTED_MAX) }
+    return `/approval-requests?${new URLSearchParams(of).toString()}`
+  })
+  const lists = [
+    useLoaded<{ requests: ApprovalRequest[] }>(asked[0]),
+    useLoaded<{ requests: ApprovalRequest[] }>(asked[1]),
+  ]
+  const problem = lists.find((list) => list.problem !== undefined)?.problem
+  if (problem !== undefined) return <Problem text={problem} />
+  if (lists.some(({ data }) => data === undefined)) return null
+  const open = lists.flatMap(({ data }) => data?.requests ?? [])
+  const [first] = open
+  if (first === undefined)
+    return (
+      <p class="quiet">
+        No open request is under version <Said text={version} />.
+      </p>
+    )
+  const isMore = lists.some(({ next }) => next !== undefined)
+  return (
+    <p class="caution">
+      <strong>
+        {isMore ? 'More than ' : ''}
+        {counted(open.length, 'open request')}
+      </strong>{' '}
+      under version <Said text={version} /> {open.length === 1 && !isMore ? 'ends' : 'end'}
+      <Sums of={open} policy={first.request.policy} />.{' '}
+      <a
+        href={`/console/requests?${new URLSearchParams({ policy: policyId, policyVersion: version }).toString()}`}
+      >
+        Look at them
+      </a>
+    </p>
+  )
+}
+
+/** What requests under one version ask for together. */
+function Sums({
+  of: open,
+  policy,
+}: {
+  readonly of: readonly ApprovalRequest[]
+  readonly policy: ApprovalRequest['request']['policy']
+}) {
+  const { document } = usePolicyOf(policy)
+  const sums = sumsOf(open.map(({ request }) => amountOf(document, request)))
+  return sums === '' ? null : <> ({sums})</>
 }
 
 interface ToResolve {

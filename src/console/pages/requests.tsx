@@ -8,7 +8,13 @@ import type { PageProps } from '../page.ts'
 const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN']
 
 export function Requests({ query, me }: PageProps) {
-  const path = listPath('/approval-requests', query, ['status', 'waitingFor', 'cursor'])
+  const path = listPath('/approval-requests', query, [
+    'status',
+    'waitingFor',
+    'policy',
+    'policyVersion',
+    'cursor',
+  ])
   const loaded = useLoaded<{ requests: ApprovalRequest[] }>(path, 10_000)
   return (
     <>

@@ -1,4 +1,4 @@
-// The diff of a document against another is for its checker (decisions §7 `diff`).
+// The diff of a document against another is for its checker (decisions §7 `diff`). Browser-safe.
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 
 export type Members = { readonly [name: string]: Json }

@@ -1,6 +1,5 @@
 // Versions of a policy: their status, the order in which they are read, their successors, and the stored members of a version
 // (decisions §6, §12).
-import { diffDocuments, type Members } from '../cel/diff.ts'
 import { DocumentError } from '../cel/mistakes.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import type { PolicyStanding } from '../../formats/schemas/policy-version.ts'
@@ -81,24 +80,5 @@ export function compileStored({
   } catch (error) {
     if (error instanceof DocumentError) return undefined
     throw error
-  }
-}
-
-export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members {
-  return diffDocuments(placesOf(from), placesOf(to))
-}
-
-function placesOf(document: PolicyDocument) {
-  const { capabilities, display = {}, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
-  return {
-    places: {
-      capabilities: Object.fromEntries(capabilities.map((name) => [name, true])),
-      display,
-      signals,
-      bindings,
-      verify,
-      document: closeQuorum === undefined ? {} : { closeQuorum },
-    },
-    rules,
   }
 }

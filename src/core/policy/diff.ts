@@ -1,0 +1,44 @@
+// How two versions of a policy differ, for people. Browser-safe.
+import { diffDocuments, type Members } from '../cel/diff.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+
+/** By place, as the `diff` of a change has it: what was added, removed and changed, and whether the rules have another order. */
+export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members {
+  return diffDocuments(placesOf(from), placesOf(to))
+}
+
+function placesOf(document: PolicyDocument) {
+  const { capabilities, display = {}, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
+  return {
+    places: {
+      capabilities: Object.fromEntries(capabilities.map((name) => [name, true])),
+      display,
+      signals,
+      bindings,
+      verify,
+      document: closeQuorum === undefined ? {} : { closeQuorum },
+    },
+    rules,
+  }
+}
+
+/** Reasons that name a number which the condition of their rule no longer has: whoever is refused would read the old limit. */
+export function outdatedReasons(from: PolicyDocument, to: PolicyDocument): string[] {
+  return to.rules.flatMap(({ id, when, reason }) => {
+    const before = from.rules.find((rule) => rule.id === id)
+    const present = numbersIn(when)
+    const named = numbersIn(reason)
+    return [...numbersIn(before?.when ?? '')]
+      .filter((number) => !present.has(number) && named.has(number))
+      .map(
+        (number) =>
+          `The reason of rule ${id} names ${number}, which its condition no longer has: ${JSON.stringify(reason)}`,
+      )
+  })
+}
+
+/** 10000.0, 10,000 and 10000 are one number. */
+function numbersIn(text: string): ReadonlySet<number> {
+  const found = text.match(/\d+(,\d{3})*(\.\d+)?/g) ?? []
+  return new Set(found.map((digits) => Number(digits.replaceAll(',', ''))))
+}
