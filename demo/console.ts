@@ -1,0 +1,73 @@
+// npm run demo:console: a service with a month behind it, to look at in the console. It stays until Ctrl-C, and leaves nothing.
+import { once } from 'node:events'
+import { parseArgs } from 'node:util'
+import { CannotRun } from './client.ts'
+import { sizes, startDemoWorld, type DemoWorld } from './console/world.ts'
+import { heading, print, row } from './page.ts'
+
+const USAGE = 'npm run demo:console [-- --seed 1 --size full|small --port 3000]'
+
+interface Options {
+  readonly seed: number
+  readonly size: keyof typeof sizes
+  readonly port: string
+}
+
+/** @throws CannotRun with a sentence that names the option */
+function readOptions(): Options {
+  const { seed, size, port } = givenOptions()
+  if (!/^\d{1,9}$/.test(seed)) throw new CannotRun(`--seed must be a whole number.\nusage: ${USAGE}`)
+  if (size !== 'full' && size !== 'small')
+    throw new CannotRun(`--size must be full or small.\nusage: ${USAGE}`)
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new CannotRun(`--port must be a whole number from 0 to 65535.\nusage: ${USAGE}`)
+  return { seed: Number(seed), size, port }
+}
+
+function givenOptions() {
+  try {
+    return parseArgs({
+      options: {
+        seed: { type: 'string', default: '1' },
+        size: { type: 'string', default: 'full' },
+        port: { type: 'string', default: process.env['PORT'] ?? '0' },
+      },
+    }).values
+  } catch (error) {
+    throw new CannotRun(`${(error as Error).message}\nusage: ${USAGE}`)
+  }
+}
+
+function show({ origin, people }: DemoWorld): void {
+  heading(`The console is at ${origin}/console`)
+  for (const [name, what] of [
+    ['dana', 'approves'],
+    ['grace', 'proposes changes'],
+  ] as const)
+    row(name, `${people.humans[name].key}  ${what}`)
+  row('auditor', `${people.auditor.key}  reads everything`)
+  row('agent', `${people.agents['paying-agent'].key}  paying-agent`)
+  print('')
+  print('These keys log in. Ctrl-C stops the service and removes everything.')
+}
+
+async function main(): Promise<number> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort())
+  try {
+    const { seed, size, port } = readOptions()
+    await using stack = new AsyncDisposableStack()
+    const world = await startDemoWorld({ seed, size: sizes[size], port, signal, say: print }, stack)
+    show(world)
+    if (!signal.aborted) await once(signal, 'abort')
+    return 0
+  } catch (error) {
+    if (signal.aborted) return 130
+    if (!(error instanceof CannotRun)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return 1
+  }
+}
+
+process.exitCode = await main()

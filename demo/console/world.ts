@@ -1,0 +1,134 @@
+// A service of the demo's own with a month behind it: its database, the systems around it, and the people who know its keys.
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { migrate } from '../../src/store/postgres/migrate.ts'
+import { generateKeys } from '../../src/core/signing/keys.ts'
+import { generateMissingLogKeys } from '../../src/core/signing/log-keys.ts'
+import { startJobQueue } from '../../src/server/jobs/job-queue.ts'
+import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
+import { fetchKeys } from '../../examples/external-receiver/release.ts'
+import { demoFolder, startOwnService, type OwnService } from '../own-service.ts'
+import { changesOf } from './changes.ts'
+import { moveClock, putClockBack, setClock } from './database-clock.ts'
+import { BANK_SECRET, fill, type Clock } from './fill.ts'
+import { monthOf, type MonthSize } from './month.ts'
+import { hirePeople, type People } from './people.ts'
+import { startReceivers } from './receivers.ts'
+
+export const sizes = {
+  full: { executions: 5_000, requests: 60, days: 30 },
+  /** For tests of pages: each kind of thing is there. */
+  small: { executions: 240, requests: 20, days: 30 },
+} as const satisfies Readonly<Record<string, MonthSize>>
+
+export interface DemoWorld {
+  readonly url: string
+  /** Where the console is. */
+  readonly origin: string
+  readonly people: People
+}
+
+const DAY_MS = 24 * 3_600_000
+
+/**
+ * Starts everything; the service that is left runs by the real clock, and nothing of the other one is in it.
+ * @param stack takes what has to be undone
+ * @param say told of each step
+ */
+export async function startDemoWorld(
+  {
+    seed,
+    size,
+    port,
+    signal,
+    say,
+  }: { seed: number; size: MonthSize; port: string; signal: AbortSignal; say: (line: string) => void },
+  stack: AsyncDisposableStack,
+): Promise<DemoWorld> {
+  const folder = demoFolder()
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const endMs = Date.now()
+  // The humans have had a day to set it up.
+  const startMs = endMs - (size.days + 1) * DAY_MS
+  const postgres = await startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
+  stack.defer(() => postgres.stop())
+  await makeTables(postgres.url)
+  const signingKeyDir = join(folder, 'keys')
+  const made = { dir: signingKeyDir, now: new Date(startMs) }
+  generateKeys(made)
+  generateMissingLogKeys(made)
+
+  const people = hirePeople()
+  const env = {
+    DATABASE_URL: postgres.url,
+    SIGNING_KEY_DIR: signingKeyDir,
+    SERVICE_API_KEYS: JSON.stringify(people.all.map(({ entry }) => entry)),
+    WEBHOOK_DIR: join(import.meta.dirname, 'webhooks'),
+    BANK_WEBHOOK_SECRET: BANK_SECRET,
+    CONSOLE_ORIGIN: `http://localhost:${port}`,
+  }
+  const database = new Client({ connectionString: postgres.url })
+  await database.connect()
+  stack.defer(() => database.end())
+
+  let aheadMs = startMs - Date.now()
+  const now = () => Date.now() + aheadMs
+  const receivers = await startReceivers(now)
+  stack.defer(() => receivers.stop())
+  await moveClock(database, aheadMs)
+  const clockModule = new URL('clock.ts', import.meta.url)
+  clockModule.searchParams.set('ahead', String(aheadMs))
+  const past = await startOwnService(
+    signal,
+    {
+      ...env,
+      RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000',
+      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
+      APPROVAL_REQUESTS_PER_HOUR: '1000',
+    },
+    ['--import', clockModule.href],
+  )
+  try {
+    receivers.trust(await fetchKeys(past.url))
+    const clock: Clock = {
+      now,
+      async moveTo(ms) {
+        aheadMs = Math.max(aheadMs, ms - Date.now())
+        await Promise.all([setClock(database, aheadMs), tellClock(past, aheadMs)])
+      },
+    }
+    const changes = changesOf({
+      frank: people.humans.frank,
+      healthyUrl: `${receivers.origin}/events/healthy`,
+      failingUrl: `${receivers.origin}/events/failing`,
+      hanksPem: hirePeople().humans.dana.approvingPem,
+    })
+    say(`A month of ${size.executions} executions and ${size.requests} requests happens…`)
+    await fill(monthOf({ seed, endMs, size }), { url: past.url, signal, clock, people, receivers, changes })
+    await clock.moveTo(Date.now())
+  } finally {
+    await past.stop()
+  }
+  aheadMs = 0
+  await putClockBack(database)
+  const service = await startOwnService(signal, { ...env, PORT: port })
+  stack.defer(() => service.stop())
+  return { url: service.url, origin: `http://localhost:${new URL(service.url).port}`, people }
+}
+
+/** With the real clock, which the defaults of their columns keep. */
+async function makeTables(connectionString: string): Promise<void> {
+  await migrate(connectionString)
+  const log = { warn: () => undefined, error: () => undefined }
+  const jobs = await startJobQueue({ connectionString, queues: [], log })
+  await jobs.close(0)
+}
+
+/** Returns once every thread of the service has the new time. */
+async function tellClock({ process: child }: OwnService, aheadMs: number): Promise<void> {
+  const told = once(child, 'message')
+  child.send({ aheadMs })
+  await told
+}
