@@ -1,5 +1,6 @@
-// The receiver kit of the TypeScript client, and the program of examples/external-receiver, called by the service's own connector: acts once, whatever is repeated or crashes.
-import { spawn } from 'node:child_process'
+// The receiver kit of both clients, and the program of examples/external-receiver, called by the service's own connector: acts once, whatever is repeated or crashes.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,6 +23,7 @@ import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { externalConnector } from '../../workers/connectors/external.ts'
 import { questionTo, readBackOf } from '../../workers/connectors/read-back.ts'
 import { signRelease } from '../../workers/connectors/release.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 import { aKey, anOrder, aRegistration } from './order.ts'
 
 const key = aKey()
@@ -347,6 +349,43 @@ test('a journal is of one process, says which line cannot be read, and forgets w
   expect(() => openJournal(path)).toThrow(`Line 1 of ${path} cannot be read`)
   expect(existsSync(`${path}.pid`)).toBe(false)
 })
+
+test.skipIf(spawnSync('python3', ['--version']).error !== undefined)(
+  "the Python client's kit takes the same releases, and answers the same questions",
+  async () => {
+    const program = `
+import sys
+from countersign.receiver import FixedKeys, Journal, Receiver
+import json
+receiver = Receiver(
+    keys=FixedKeys(json.loads(sys.argv[1])),
+    capabilities=["vendor:pay"],
+    journal=Journal(sys.argv[2]),
+    act=lambda release: {"note": release["parameters"]["note"]},
+)
+listening = receiver.listen(0)
+print(listening.origin, flush=True)
+sys.stdin.read()
+listening.close()`
+    const child = spawn('python3', ['-c', program, JSON.stringify(jwks), aJournal()], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...pythonPath(PYTHON_CLIENT) },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [origin] = (await once(createInterface(child.stdout), 'line')) as [string]
+    const order = anOrder({ parameters: { note: 'für Ada' } })
+    const result = { note: 'für Ada' }
+    for (let i = 0; i < 2; i++)
+      expect(await connectorTo(origin).call(order)).toEqual({ kind: 'completed', result })
+    const about = { ...order, capability: 'vendor:pay' }
+    const registration = aRegistration(origin, { endpointUrl: `${origin}/` })
+    const { url, headers } = questionTo(registration, about, { key, now: new Date() })
+    const exchange = await call({ method: 'GET', url, headers, reach: 'any', timeoutMs: 10_000 })
+    expect(readBackOf(exchange, about, true)).toMatchObject({ says: 'executed' })
+    child.stdin.end()
+    expect(await once(child, 'exit')).toEqual([0, null])
+  },
+)
 
 // proves fault: It dies in the middle
 test('the program fetches the keys once, and killed in the middle of an effect it never does it again', async () => {

@@ -58,9 +58,16 @@ export function openJournal(path: string): FileJournal {
     rewrite(path, entries)
     const file = openSync(path, 'a', 0o600)
     let isClosed = false
+    let hasFailed = false
     const append = (authorizationId: string, entry: Entry): void => {
-      writeSync(file, `${lineOf(authorizationId, entry)}\n`)
+      if (hasFailed) throw new Error(`${path} could not be written before: open the journal again.`)
+      const line = Buffer.from(`${lineOf(authorizationId, entry)}\n`)
+      // Until it is opened again, which cuts off half a line, nothing may be written behind one.
+      hasFailed = true
+      if (writeSync(file, line) !== line.length)
+        throw new Error(`${path} was written in part: the disk is full.`)
       fsyncSync(file)
+      hasFailed = false
       entries.set(authorizationId, { ...entries.get(authorizationId), ...entry })
     }
     return {
