@@ -2,13 +2,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { verifyRelease, type Keys } from '../../examples/external-receiver/release.ts'
+import type { ServiceKeys } from '../../clients/typescript/src/receiver/keys.ts'
+import { verifyRelease } from '../../clients/typescript/src/receiver/release.ts'
 import type { Outcome } from './month.ts'
 
 export interface Receivers {
   readonly origin: string
   /** The signing keys of the service, once it runs. */
-  trust(keys: Keys): void
+  trust(keys: ServiceKeys): void
   /** How the next release of a transaction is answered; `done` without it. */
   answerNext(businessTransactionId: string, outcome: Outcome): void
   stop(): Promise<void>
@@ -16,12 +17,14 @@ export interface Receivers {
 
 /** @param now the demo's clock, milliseconds since 1970 */
 export async function startReceivers(now: () => number): Promise<Receivers> {
-  let keys: Keys = new Map()
+  let keys: ServiceKeys | undefined
   let origin = ''
   const outcomes = new Map<string, Outcome>()
 
-  function act(capability: string, body: Buffer): { status: number; body?: object } {
-    const verified = verifyRelease(body, { keys, origin, capability, now: new Date(now()) })
+  async function act(capability: string, body: Buffer): Promise<{ status: number; body?: object }> {
+    if (keys === undefined) return { status: 503, body: { error: 'It does not know the service yet.' } }
+    const given = { keys, audience: origin, capabilities: [capability], now: new Date(now()) }
+    const verified = await verifyRelease(body, given)
     if ('refused' in verified) return { status: verified.status, body: { error: verified.refused } }
     const { businessTransactionId, target } = verified.release
     const outcome = outcomes.get(businessTransactionId) ?? 'done'
@@ -48,7 +51,7 @@ export async function startReceivers(now: () => number): Promise<Receivers> {
       area === 'events'
         ? { status: name === 'healthy' ? 204 : 500 }
         : request.method === 'POST'
-          ? act(decodeURIComponent(name), body)
+          ? await act(decodeURIComponent(name), body)
           : // What became of a release that it never answered is not known here either.
             { status: 503, body: { error: 'It was begun, and its outcome is unknown.' } }
     response

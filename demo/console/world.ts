@@ -8,7 +8,7 @@ import { generateKeys } from '../../src/core/signing/keys.ts'
 import { generateMissingLogKeys } from '../../src/core/signing/log-keys.ts'
 import { startJobQueue } from '../../src/server/jobs/job-queue.ts'
 import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
-import { fetchKeys } from '../../examples/external-receiver/release.ts'
+import { fetchServiceKeys } from '../../clients/typescript/src/receiver/keys.ts'
 import { demoFolder, startOwnService, type OwnService } from '../own-service.ts'
 import { changesOf } from './changes.ts'
 import { moveClock, putClockBack, setClock } from './database-clock.ts'
@@ -91,7 +91,7 @@ export async function startDemoWorld(
     ['--import', clockModule.href],
   )
   try {
-    receivers.trust(await fetchKeys(past.url))
+    receivers.trust(await fetchServiceKeys(past.url))
     const clock: Clock = {
       now,
       async moveTo(ms) {
