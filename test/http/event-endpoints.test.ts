@@ -19,6 +19,7 @@ import {
   TYPES,
   type Event,
 } from '../event-endpoints.ts'
+import { putInDoubt } from '../intents.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { withService } from '../with-service.ts'
 
@@ -419,6 +420,15 @@ describe('a delivery', () => {
     expect(new Set(changes.requests.map((request) => eventOf(request).type))).toEqual(
       new Set(['change.resolved']),
     )
+  })
+
+  test('tells of what has no place for some members, such as an execution in doubt', async () => {
+    const { requests } = await anEndpoint(http(204), { types: ['execution.in_doubt'] })
+    const id = await execute()
+    await putInDoubt(database, id)
+    await until(() => requests.length > 0, 'the event', 20_000)
+    expect(eventOf(requests[0]!)).toMatchObject({ type: 'execution.in_doubt', businessTransactionId: id })
+    expect(eventOf(requests[0]!)).not.toHaveProperty('provider')
   })
 
   // proves abuse: An event endpoint that lies

@@ -34,9 +34,15 @@ export async function readArtifactDetails(
     const row = found.get(read)?.get(id)
     if (row === undefined) return undefined
     const { callerId, body } = row
-    return read.details(JSON.parse(body) as Told, { id, callerId: callerId ?? undefined })
+    return withoutUndefined(read.details(JSON.parse(body) as Told, { id, callerId: callerId ?? undefined }))
   })
   return withCallers(sql, details)
+}
+
+/** A member that is undefined has no canonical form: an event with one could not be signed, and would hold up its endpoint for good. */
+function withoutUndefined(details: EventDetails): EventDetails {
+  const members = Object.entries(details).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(members) as unknown as EventDetails
 }
 
 function idWithoutCaller(one: EventDetails | undefined): string | undefined {
