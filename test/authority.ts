@@ -82,6 +82,23 @@ export function anEndpointStepUp(
   return signedStepUp(privateKey, { ...once(), ...act, ...members })
 }
 
+/**
+ * A step-up for how an execution in doubt ended, valid as long.
+ * @param members replace those of the payload
+ */
+export function aResolutionStepUp(
+  { privateKey }: Pick<Human, 'privateKey'>,
+  said: {
+    businessTransactionId: string
+    businessTransactionHash: string
+    resolution: string
+    note: string
+  },
+  members: Payload = {},
+) {
+  return signedStepUp(privateKey, { ...once(), action: 'resolve', ...said, ...members })
+}
+
 function once(): Payload {
   const now = Date.now()
   return {

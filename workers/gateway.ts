@@ -2,6 +2,7 @@
 // stage `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for code that calls a connector without the pipeline.
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
+import { actionText } from '../src/formats/action-text.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
 import type { BatchPosition } from '../src/formats/merkle/batch-head.ts'
 import { verifySignature, type Signature, type SignatureMemo } from '../src/core/signing/signature.ts'
@@ -107,7 +108,7 @@ export function checkPayload(
 export function businessTransactionHash(transaction: AuthorizedTransaction, parameters: Json): string {
   const { businessTransactionId, intent } = transaction
   return sha256Hex(
-    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
+    actionText(businessTransactionId, { action: intent.action, parameters, target: intent.target }),
   )
 }
 

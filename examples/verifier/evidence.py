@@ -77,16 +77,9 @@ def change(c, keys):
 
     def step_up():
         if c['status'] == 'PENDING_APPROVAL': return (yield 'stepUpAuthorization' not in c)
-        entry = c['stepUpAuthorization']
-        payload, names = entry['payload'], [f'{c.get("resolvedBy")}:{name}' for name in ('step-up', entry['keyId'])]
-        yield payload['version'] == 1.0 and filled(payload['nonce'])
-        yield same(pick(payload, 'changeId', 'changeHash'), pick(c, 'changeId', 'changeHash'))
-        yield payload['action'] == {'APPROVED': 'approve', 'REJECTED': 'reject'}[c['status']]
-        yield 0 < time(payload['expiresAt']) - time(payload['authorizedAt']) <= 120_000 and time(c['resolvedAt']) < time(payload['expiresAt'])
-        yield entry['algorithm'] in HUMAN_ALGORITHMS and text(entry['keyId']) and text(entry['signature'])
-        # One of the keys that are given; that none is, is for a note.
-        tried = [holds(lambda: by_human('step-up', entry, [name], keys, c['resolvedAt'])) for name in names if name in keys]
-        yield tried == [] or True in tried
+        due = {**pick(c, 'changeId', 'changeHash'), 'action': {'APPROVED': 'approve', 'REJECTED': 'reject'}[c['status']]}
+        yield is_time(c['resolvedAt'])
+        yield from stepped_up(c['stepUpAuthorization'], c.get('resolvedBy'), c['resolvedAt'], due, keys)
 
     def report():
         r = c['impactReport']
@@ -101,6 +94,19 @@ def change(c, keys):
     if 'impactReport' in c or isinstance(step, dict) and isinstance(step.get('payload'), dict) and 'impactHash' in step['payload']:
         checks['impact report'] = report
     return checks
+
+
+def stepped_up(entry, by, at, due, keys):
+    """A step-up of this human for what is due, used at this time; None: when it was signed."""
+    payload, names = entry['payload'], [f'{by}:{name}' for name in ('step-up', entry['keyId'])]
+    used = payload['authorizedAt'] if at is None else at
+    yield payload['version'] == 1.0 and filled(payload['nonce'])
+    yield same(pick(payload, *due), due)
+    yield 0 < time(payload['expiresAt']) - time(payload['authorizedAt']) <= 120_000 and time(used) < time(payload['expiresAt'])
+    yield entry['algorithm'] in HUMAN_ALGORITHMS and text(entry['keyId']) and text(entry['signature'])
+    # One of the keys that are given; that none is, is for a note.
+    tried = [holds(lambda: by_human('step-up', entry, [name], keys, used)) for name in names if name in keys]
+    yield tried == [] or True in tried
 
 
 def unknown_in_change(c, path):
@@ -119,8 +125,20 @@ def transition(e, keys):
         yield is_hash(t['trustRecordHash']) if to == 'FINALIZED' or to == 'ERRORED' and 'trustRecordHash' in t else 'trustRecordHash' not in t
         yield 'confirmationId' not in t or to == 'RESOLVED' and by.startswith('webhook:') and filled(confirmed)
         yield 'agreedWith' not in t or to == 'RESOLVED' and filled(t['agreedWith']) and t['agreedWith'] != by
-    return {'transition signature': lambda: by_service('intent-transition', e['transition'], e['signature'], keys, e['transition'].get('at')),
-            'transition': form, 'members': lambda: unknown_in_signed(e, '', 'transition')}
+
+    def step_up():
+        t = e['transition']
+        due = {**pick(t, 'businessTransactionId', 'resolution'), 'action': 'resolve'}
+        yield t['to'] == 'RESOLVED'
+        if 'stepUpAuthorization' in t:
+            yield is_time(t['at'])
+            yield from stepped_up(t['stepUpAuthorization'], t['by'], t['at'], {**due, 'note': t['note']}, keys)
+        if 'agreedStepUpAuthorization' in t:
+            yield from stepped_up(t['agreedStepUpAuthorization'], t['agreedWith'], None, due, keys)
+    checks = {'transition signature': lambda: by_service('intent-transition', e['transition'], e['signature'], keys, e['transition'].get('at')),
+              'transition': form, 'members': lambda: unknown_in_signed(e, '', 'transition')}
+    is_signed = isinstance(e['transition'], dict) and {'stepUpAuthorization', 'agreedStepUpAuthorization'} & e['transition'].keys()
+    return {**checks, 'step-up authorization': step_up} if is_signed else checks
 
 
 def confirmation(e, keys):

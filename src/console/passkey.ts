@@ -5,7 +5,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { stepUpPayload } from '../formats/step-up-payload.ts'
+import { resolutionStepUpPayload, stepUpPayload } from '../formats/step-up-payload.ts'
 import { base64url, toBase64 } from '../formats/base64.ts'
 import { preAuthEncoding } from '../formats/verifier/pre-auth-encoding.ts'
 import type { PasskeyAlgorithm } from '../formats/webauthn/assertion.ts'
@@ -70,6 +70,19 @@ export async function stepUpBy(
   { action, impactHash }: { readonly action: 'approve' | 'reject'; readonly impactHash?: string | undefined },
 ): Promise<object> {
   const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date(), impactHash })
+  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+}
+
+/**
+ * Signs how an execution in doubt ended.
+ * @param said with the hash of the action, which the page computed from what it shows
+ * @throws as `approvalBy`
+ */
+export async function resolutionBy(
+  passkey: OwnPasskey,
+  said: Parameters<typeof resolutionStepUpPayload>[0],
+): Promise<object> {
+  const payload = resolutionStepUpPayload(said, { nonce: aNonce(), now: new Date() })
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 

@@ -1,4 +1,5 @@
-// The payload that a human signs to resolve a change, or to act on an event endpoint, on the command line as in the console. Browser-safe.
+// The payload that a human signs to resolve a change, to act on an event endpoint, or to say how an execution ended, on the command line as in the console. Browser-safe.
+import type { Resolution } from './schemas/intent-states.ts'
 
 /** The longest that the service takes (decisions §7): a human may need a moment to send it. */
 export const STEP_UP_MS = 120_000
@@ -53,6 +54,32 @@ export function endpointStepUpPayload(
     endpointId,
     action,
     ...(after === undefined ? {} : { after }),
+    ...timesFrom(now),
+  }
+}
+
+/**
+ * The payload of a step-up for how an execution in doubt ended (docs/handbook/executions.md), in effect as long.
+ * @param said exactly as in the body, with the hash of the action that the human was shown (src/formats/action-text.ts)
+ */
+export function resolutionStepUpPayload(
+  said: {
+    readonly businessTransactionId: string
+    readonly businessTransactionHash: string
+    readonly resolution: Resolution
+    readonly note: string
+  },
+  { nonce, now }: { readonly nonce: string; readonly now: Date },
+) {
+  const { businessTransactionId, businessTransactionHash, resolution, note } = said
+  return {
+    version: 1,
+    nonce,
+    businessTransactionId,
+    businessTransactionHash,
+    action: 'resolve',
+    resolution,
+    note,
     ...timesFrom(now),
   }
 }

@@ -15,6 +15,7 @@ import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { aHuman, aKeyPair, type Change } from '../authority.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -278,6 +279,51 @@ describeInBrowser('passkeys in the console', () => {
     })
     const keys = await service.get('/.well-known/jwks.json', { key: null })
     expect(verifyEvidence(text, keys.text).checks).toContainEqual({ name: 'impact report' })
+  })
+
+  // proves abuse: A service, or somebody between, that shows another action
+  test('an execution in doubt is closed by what the human signs, and not where another action is shown', async () => {
+    const transaction = aTransaction({ authority: { principalId: 'agent' }, intent: { target: 'orders/7' } })
+    const { businessTransactionId: id } = transaction
+    expect((await service.post('/execute', transaction, agent)).status).toBe(200)
+    await putInDoubt(database, id)
+    await page.goto(`${origin}/console/in-doubt`)
+    await page.getByText(/^overdue \d+ (s|min)$/).waitFor()
+    await page.getByRole('link', { name: 'sandbox:echo → orders/7' }).waitFor()
+
+    const shown = (await service.get(`/transactions/${id}`, erin)).body as typeof transaction
+    const other = { ...shown, intent: { ...shown.intent, target: 'orders/8' } }
+    await page.route(`**/transactions/${id}`, (route) => route.fulfill({ json: other }))
+    await page.goto(`${origin}/console/executions/${id}`)
+    await page.getByRole('heading', { name: 'Do not sign this' }).waitFor()
+    expect(await page.getByRole('button', { name: /passkey/ }).count()).toBe(0)
+    await page.unroute(`**/transactions/${id}`)
+
+    await page.goto(`${origin}/console/executions/${id}`)
+    await page.getByLabel('It was not executed').check()
+    await page.getByLabel('How you know').fill('The provider has no such order (ticket 4711).')
+    await page.getByText('What your signature covers').click()
+    await page.locator('.members', { hasText: 'businessTransactionHash' }).last().waitFor()
+    await expectNothingOfAxe()
+    await page.getByRole('button', { name: 'Close it with your passkey…' }).click()
+    await page.locator('h1 + .badge', { hasText: 'resolved' }).waitFor()
+    await page.getByText('who signed it').waitFor()
+    const { body } = await service.get(`/execution-intents/${id}`, erin)
+    expect(body).toMatchObject({
+      state: 'RESOLVED',
+      resolution: 'NOT_EXECUTED',
+      transitions: [
+        {
+          transition: {
+            by: 'dana',
+            stepUpAuthorization: { payload: { businessTransactionId: id, resolution: 'NOT_EXECUTED' } },
+          },
+        },
+      ],
+    })
+    // Chromium logs each 404, and an execution in doubt has neither a record nor a refusal.
+    const others = watched.problems.filter((problem) => !/pubKeyCredParams|404/.test(problem))
+    expect(others).toEqual([])
   })
 
   test('a human whom the device does not verify signs nothing', async () => {

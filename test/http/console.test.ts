@@ -1,7 +1,9 @@
 // The console's host: who gets in, what a session may do, and what stays as it was for everybody else.
 import { describe, expect, test } from 'vitest'
 import { atConsole, CONSOLE_ORIGIN, COOKIE, logIn } from '../console.ts'
-import { aHuman } from '../authority.ts'
+import type { TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
+import { aHuman, aResolutionStepUp } from '../authority.ts'
 import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
@@ -9,8 +11,9 @@ import { withService } from '../with-service.ts'
 const human = aHuman('human')
 const auditor = aCaller('auditor', { readAll: true })
 
+let database: TestDatabase
 let service: TestService
-withService((made) => ({ service } = made), {
+withService((made) => ({ database, service } = made), {
   callers: [human.entry, auditor.entry],
   env: { CONSOLE_ORIGIN },
   addPolicies: () => undefined,
@@ -53,11 +56,31 @@ describe('403 consoleRefused', () => {
     for (const [path, body] of [
       ['/execute', aTransaction()],
       ['/approvers/changes', {}],
-      ['/execution-intents/8c3f3a0e-90d8-4f3e-8ad5-5f5b0d2a0118/resolve', {}],
+      ['/execution-intents/8c3f3a0e-90d8-4f3e-8ad5-5f5b0d2a0118/finalize', {}],
     ] as const) {
       const { status, body: answer } = await atConsole(service, 'POST', path, { ...session, body })
       expect([status, answer.code]).toEqual([403, 'CONSOLE_REFUSED'])
     }
+  })
+
+  // proves abuse: A session used as authority
+  test('a session closes what is in doubt with the signature of its human alone', async () => {
+    const session = await logIn(service, human.key)
+    const transaction = aTransaction()
+    const { businessTransactionId: id } = transaction
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+    await putInDoubt(database, id)
+    const said = { resolution: 'EXECUTED', note: 'The provider has it.' }
+    const post = (body: object) =>
+      atConsole(service, 'POST', `/execution-intents/${id}/resolve`, { ...session, body })
+    const bare = await post(said)
+    expect([bare.status, bare.body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+    const { body: intent } = await atConsole(service, 'GET', `/execution-intents/${id}`, session)
+    expect(intent.state).toBe('RELEASED')
+    const { businessTransactionHash } = intent.authorization.payload as { businessTransactionHash: string }
+    const bound = { businessTransactionId: id, businessTransactionHash, ...said }
+    const closed = await post({ ...said, stepUpAuthorization: aResolutionStepUp(human, bound) })
+    expect([closed.status, closed.body.state]).toEqual([200, 'RESOLVED'])
   })
 
   // proves abuse: Another site’s page

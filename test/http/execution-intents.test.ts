@@ -7,6 +7,8 @@ import { sha256Hex } from '../../src/store/sha256.ts'
 import { auditEvent } from '../../src/formats/artifacts/audit-event.ts'
 import { intentTransition } from '../../src/formats/artifacts/intent-transition.ts'
 import { rowsOf, type TestDatabase } from '../database.ts'
+import { aHuman, aResolutionStepUp, type Human } from '../authority.ts'
+import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { checked } from '../fsck/mix.ts'
 import { intentState, notedInDoubt, passDeadline, putInDoubt } from '../intents.ts'
@@ -19,8 +21,9 @@ import { withService } from '../with-service.ts'
 /** How long a connector works while a test does something on the side. */
 const UNDER_WAY_MS = 2_500
 
-const human = aCaller('olive', { credentialHolderType: 'USER' })
-const second = aCaller('peter', { credentialHolderType: 'USER' })
+const human = aHuman('olive')
+const second = aHuman('peter')
+const withoutKey = aCaller('quinn', { credentialHolderType: 'USER' })
 /** Olive, as an approver and as another caller of that approver. */
 const olivesOther = aCaller('o.price', { credentialHolderType: 'USER', approverId: 'olive' })
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
@@ -38,7 +41,7 @@ let database: TestDatabase
 let service: TestService
 
 withService((made) => ({ database, service } = made), {
-  callers: [human.entry, second.entry, other.entry, auditor.entry],
+  callers: [human.entry, second.entry, withoutKey.entry, other.entry, auditor.entry],
   env: { POLICY_DIR: policyDir },
 })
 
@@ -418,6 +421,100 @@ test('its policy may say that it takes two humans, whatever the setting is', asy
   const closed = await service.post(`/execution-intents/${id}/resolve`, body, second)
   expect(closed.status).toBe(200)
   expect(closed.body.transitions[0].transition).toMatchObject({ by: 'peter', agreedWith: 'olive' })
+})
+
+/** What a human says of an execution, and signs. */
+async function aWord(id: string, note = 'The provider has it.') {
+  const { businessTransactionHash } = (await read(id)).body.authorization.payload as Record<string, string>
+  return {
+    businessTransactionId: id,
+    businessTransactionHash: businessTransactionHash!,
+    resolution: 'EXECUTED',
+    note,
+  }
+}
+
+describe('POST /execution-intents/{id}/resolve, signed by the human', () => {
+  test('the signatures of both stay in the transition, and verify there with their keys alone', async () => {
+    const transaction = aTransaction({ policy: { name: 'closed-by-two' }, signals: { approved: true } })
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+    const { businessTransactionId: id } = transaction
+    await putInDoubt(database, id, 'lost')
+    const [first, next] = [await aWord(id, 'Ticket 4711.'), await aWord(id, 'I called them.')]
+    const say = (who: Human, { resolution, note, ...bound }: typeof first) => {
+      const stepUpAuthorization = aResolutionStepUp(who, { ...bound, resolution, note })
+      return service.post(`/execution-intents/${id}/resolve`, { resolution, note, stepUpAuthorization }, who)
+    }
+    expect(await say(human, first)).toMatchObject({
+      status: 202,
+      body: { firstWord: { by: 'olive', stepUpAuthorization: { payload: first } } },
+    })
+    const { status, text, body } = await say(second, next)
+    expect(status, text).toBe(200)
+    const [transition] = body.transitions
+    expect(transition.transition).toMatchObject({
+      by: 'peter',
+      agreedWith: 'olive',
+      stepUpAuthorization: { payload: next },
+      agreedStepUpAuthorization: { payload: first },
+    })
+    expectSigned(transition)
+    // Their keys are the operator's to give; the service's own prove that it took the signatures as theirs.
+    const jwks = await service.get('/.well-known/jwks.json', { key: null })
+    const report = verifyEvidence(JSON.stringify(transition), jwks.text)
+    expect(report.verdict).toBe('valid')
+    expect(report.checks.map(({ name }) => name)).toContain('step-up authorization')
+    expect(report.notes.join()).toMatch(/"peter:step-up" is given.*"olive:step-up" is given/)
+    const { lines } = await checked(database, service.signingKeyDir)
+    expect(lines.filter((line) => line.includes(transition.transition.transitionId))).toEqual([])
+  })
+
+  // proves abuse: A word on how an execution ended
+  test('a signature for anything else closes nothing, and one counts once', async () => {
+    const id = await inDoubt()
+    const word = await aWord(id)
+    const { resolution, note } = word
+    const elsewhere = await aWord(await inDoubt())
+    const post = (stepUpAuthorization: unknown, who: { key: string } = human) =>
+      service.post(`/execution-intents/${id}/resolve`, { resolution, note, stepUpAuthorization }, who)
+    const refused: [unknown, string, { key: string }?][] = [
+      [null, 'it is missing or not of its shape'],
+      [aResolutionStepUp(human, elsewhere), 'it is for another execution'],
+      [
+        aResolutionStepUp(human, { ...elsewhere, businessTransactionId: id }),
+        'its businessTransactionHash is not',
+      ],
+      [
+        aResolutionStepUp(human, { ...word, resolution: 'NOT_EXECUTED' }),
+        'its resolution is not that of the body',
+      ],
+      [aResolutionStepUp(human, { ...word, note: 'Another.' }), 'its note is not that of the body'],
+      [aResolutionStepUp(second, word), "its signature is not by the caller's step-up key"],
+      [aResolutionStepUp(human, word), 'the caller has no step-up key', withoutKey],
+      [aResolutionStepUp(human, word, { expiresAt: new Date().toISOString() }), 'it has expired'],
+      [aResolutionStepUp(human, word, { action: 'approve' }), 'not of its shape'],
+    ]
+    for (const [stepUp, why, who] of refused) {
+      const { status, body } = await post(stepUp, who)
+      expect([status, body.code], why).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+      expect(body.error).toContain(why)
+    }
+    expect(await intentState(database, id)).toBe('RELEASED')
+    const stepUp = aResolutionStepUp(human, word)
+    expect((await post(stepUp)).status).toBe(200)
+    const next = await inDoubt()
+    const used = await aWord(next)
+    const nonce = { nonce: stepUp.payload['nonce'] as string }
+    const again = await service.post(
+      `/execution-intents/${next}/resolve`,
+      { resolution, note, stepUpAuthorization: aResolutionStepUp(human, used, nonce) },
+      human,
+    )
+    expect([again.status, again.body.error]).toEqual([
+      403,
+      expect.stringContaining('its nonce has been used'),
+    ])
+  })
 })
 
 describe('POST /execution-intents/{id}/resolve 400 invalidField', () => {

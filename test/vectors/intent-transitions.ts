@@ -2,7 +2,7 @@
 import { Cases, type Case } from './case.ts'
 import { put, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, keys, sha256, sign, type Forgery, type Key, revokedKey } from './keys.ts'
+import { canonical, humans, keys, sha256, sign, type Forgery, type Key, revokedKey } from './keys.ts'
 import { addMembers, addShapesAndSignatures } from './signed-artifact.ts'
 import { addRevoked } from './revoked.ts'
 
@@ -31,6 +31,26 @@ const RESOLVED = {
   note: 'The bank has no such payment.',
   by: 'alice',
 }
+/** Signs what the human says, by the key that they have for it. */
+function aStepUp(due: Key, otherwise: Members = {}): Members {
+  const payload = {
+    version: 1,
+    nonce: 'a nonce of a step-up',
+    businessTransactionId: uuid('first transaction'),
+    businessTransactionHash: sha256('an action'),
+    action: 'resolve',
+    resolution: RESOLVED.resolution,
+    note: RESOLVED.note,
+    authorizedAt: time(4_000),
+    expiresAt: time(64_000),
+    ...otherwise,
+  }
+  const { algorithm, value } = sign('step-up', canonical(payload), due)
+  return { payload, keyId: due.keyId.split(':')[1] ?? '', algorithm, signature: value }
+}
+
+const stepUpOf = (otherwise: Members) => ({ stepUpAuthorization: aStepUp(humans.aliceStepUp, otherwise) })
+const BY_STEP_UP = { ...RESOLVED, ...stepUpOf({}) }
 const BY_PROVIDER = {
   to: 'RESOLVED',
   resolution: 'EXECUTED',
@@ -62,6 +82,63 @@ export function transitionCases(): Case[] {
     ['prepared-released', 'It was released.', { from: 'PREPARED', to: 'RELEASED' }],
   ]
   for (const [id, what, change] of valid) all.add(`valid-${id}`, what, signed(aTransition(change)))
+  const two = {
+    agreedWith: 'bob',
+    agreedStepUpAuthorization: aStepUp(humans.bobByKeyId, { note: 'I saw it.' }),
+  }
+  const signedByHuman: [id: string, what: string, change: Members][] = [
+    ['step-up', 'The human signed what they said.', {}],
+    ['step-up-two', 'Both humans signed what they said, each with a reason of their own.', two],
+    [
+      'step-up-unknown-key',
+      'The key of the human is not given, so their signature is not checked.',
+      { by: 'zoe', stepUpAuthorization: aStepUp(humans.bobByKeyId) },
+    ],
+  ]
+  for (const [id, what, change] of signedByHuman)
+    all.add(`valid-${id}`, what, signed(aTransition({ ...BY_STEP_UP, ...change })))
+  const late = { authorizedAt: time(0), expiresAt: time(4_000) }
+  const misused: [id: string, what: string, change: Members][] = [
+    ['other-outcome', 'The human signed the opposite.', stepUpOf({ resolution: 'EXECUTED' })],
+    ['other-note', 'The human signed another reason.', stepUpOf({ note: 'Another reason.' })],
+    ['other-execution', 'It is for another execution.', stepUpOf({ businessTransactionId: uuid('other') })],
+    ['of-a-change', 'It is for another act.', stepUpOf({ action: 'approve' })],
+    ['expired', 'It had expired.', stepUpOf(late)],
+    [
+      'other-key',
+      'Another human signed it.',
+      { stepUpAuthorization: aStepUp(humans.bobByKeyId, {}), by: 'alice' },
+    ],
+    ['null', 'It is null.', { stepUpAuthorization: null }],
+    [
+      'agreed-other-outcome',
+      'The first human signed the opposite.',
+      {
+        ...two,
+        agreedStepUpAuthorization: aStepUp(humans.bobByKeyId, { resolution: 'EXECUTED' }),
+      },
+    ],
+    [
+      'agreed-alone',
+      'The first human is not named.',
+      { agreedStepUpAuthorization: two.agreedStepUpAuthorization },
+    ],
+    [
+      'agreed-other-key',
+      'The second human signed for the first.',
+      {
+        ...two,
+        agreedStepUpAuthorization: { ...aStepUp(humans.aliceStepUp), keyId: 'card' },
+      },
+    ],
+  ]
+  for (const [id, what, change] of misused)
+    all.add(
+      `step-up-${id}`,
+      `${what} The right key signed the transition.`,
+      signed(aTransition({ ...BY_STEP_UP, ...change })),
+      ['step-up authorization'],
+    )
   all.add('valid-rotated-key', 'Signed by a key that was rotated out.', signed(resolved, keys.oldEd25519))
   all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
   all.addUnsigned(

@@ -1,7 +1,11 @@
 // The step-up authorization of a human (decisions §7 and §13): this change or this act, this moment, this key.
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
-import type { EndpointStepUp, StepUpAuthorization } from '../../src/formats/schemas/governance.ts'
+import type {
+  EndpointStepUp,
+  ResolutionStepUp,
+  StepUpAuthorization,
+} from '../../src/formats/schemas/governance.ts'
 import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
 import { humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
 import { isPasskeyAlgorithm } from '../../src/formats/webauthn/assertion.ts'
@@ -16,7 +20,7 @@ const CLOCK_TOLERANCE_MS = 5_000
 /** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
 const KEY_ID = 'step-up'
 
-type AnyStepUp = StepUpAuthorization | EndpointStepUp
+type AnyStepUp = StepUpAuthorization | EndpointStepUp | ResolutionStepUp
 
 /** The step-up keys of the key that was called with. */
 type StepUpKeys = Pick<ScopedCaller, 'stepUpPublicKey' | 'stepUpPasskey'>

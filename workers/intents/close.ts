@@ -23,7 +23,7 @@ const ROUTES = {
 
 /** The word of the first of two humans: it ends nothing yet. */
 interface Waits {
-  readonly firstWord: Pick<FirstWord, 'resolution' | 'note'>
+  readonly firstWord: Pick<FirstWord, 'resolution' | 'note' | 'stepUpAuthorization'>
 }
 
 /** How it is to end, that it waits for a second human, or why it must not end; decided while the intent is locked. */

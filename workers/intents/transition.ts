@@ -1,5 +1,6 @@
 // The signed transition of an execution intent: the proof of an end that no record and no authorization proves (decisions §8).
 import { randomUUID } from 'node:crypto'
+import type { ResolutionStepUp } from '../../src/formats/schemas/governance.ts'
 import { intentTransition } from '../../src/formats/artifacts/intent-transition.ts'
 import {
   mayFollow,
@@ -24,6 +25,9 @@ export interface End {
   readonly confirmationId?: string
   /** The human who said the same before, where it takes two. */
   readonly agreedWith?: string
+  /** The step-up by which the human signed it; of the first human, where it takes two. */
+  readonly stepUpAuthorization?: ResolutionStepUp
+  readonly agreedStepUpAuthorization?: ResolutionStepUp
   /** The hash of the stored record that proves it. */
   readonly trustRecordHash?: string
 }

@@ -742,12 +742,22 @@ class Client:
         """POST /execution-intents/{id}/finalize: closes by the evidence that is stored; for humans."""
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/finalize", {}).value()
 
-    def resolve_intent(self, business_transaction_id: str, *, resolution: str, note: str) -> shapes.ExecutionIntent:
+    def resolve_intent(
+        self,
+        business_transaction_id: str,
+        *,
+        resolution: str,
+        note: str,
+        step_up_authorization: Optional[Mapping[str, Any]] = None,
+    ) -> shapes.ExecutionIntent:
         """POST /execution-intents/{id}/resolve: closes by a human's word, ``EXECUTED`` or ``NOT_EXECUTED``.
 
-        Where it takes two humans, the first word leaves it in doubt and is its ``firstWord``.
+        Where it takes two humans, the first word leaves it in doubt and is its ``firstWord``. ``step_up_authorization`` is the
+        human's own signature for exactly this, which stays in the evidence.
         """
-        body = {"resolution": resolution, "note": note}
+        body: Dict[str, Any] = {"resolution": resolution, "note": note}
+        if step_up_authorization is not None:
+            body["stepUpAuthorization"] = step_up_authorization
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/resolve", body).value()
 
     # What payment providers say

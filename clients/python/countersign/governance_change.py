@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, Optional
 
-from .canonical import canonicalize, json_string
+from .canonical import canonicalize
 from .evidence import (
-    Carried,
     Check,
     Given,
     Keys,
@@ -15,19 +14,16 @@ from .evidence import (
     checked,
     checked_signed,
     object_of,
-    require_human_algorithm,
     sha256_hex,
-    signature_beside,
     string_of,
     verifies_ed25519,
-    verifies_human,
 )
 from .instant import instant
+from .step_up import is_stepped_up, missing_step_up_key_of, note_on_step_up
 
 _SHOWN = ("changeId", "kind", "target", "proposed", "reason", "proposedBy", "proposedAt")
 #: What the human said who resolved it, by its status.
 _ACTIONS = {"APPROVED": "approve", "REJECTED": "reject"}
-_STEP_UP_LIFETIME_MAX_MS = 120_000
 
 
 def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
@@ -87,16 +83,14 @@ def signed_members_of(change: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def missing_step_up_key(change: Any, keys: Keys) -> Optional[str]:
     """The id of the key by which the step-up would be checked, where no such key is given."""
-    resolved_by = change.get("resolvedBy") if isinstance(change, dict) else None
-    if not isinstance(resolved_by, str) or "stepUpAuthorization" not in change or _step_up_keys(change, keys):
+    if not isinstance(change, dict):
         return None
-    return f"{resolved_by}:step-up"
+    return missing_step_up_key_of(change, "stepUpAuthorization", "resolvedBy", keys)
 
 
 def notes_on_change(change: Any, keys: Keys) -> List[str]:
     """What no check fails on and a reader should know."""
-    due = missing_step_up_key(change, keys)
-    notes = [] if due is None else [f"The signature of the step-up authorization was not checked: no key {json_string(due)} is given."]
+    notes = note_on_step_up(missing_step_up_key(change, keys))
     if change.get("warnings", []) != [] or "diff" in change:
         notes.append("Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.")
     return notes
@@ -117,47 +111,6 @@ def _is_stepped_up(change: Mapping[str, Any], given: Given) -> bool:
     status = string_of(change, "status")
     if status == "PENDING_APPROVAL":
         return "stepUpAuthorization" not in change
-    step_up = object_of(change, "stepUpAuthorization")
-    payload = object_of(step_up, "payload")
-    begin, end = instant(payload.get("authorizedAt")), instant(payload.get("expiresAt"))
+    due = {"changeId": change.get("changeId"), "changeHash": change.get("changeHash"), "action": _ACTIONS.get(status)}
     resolved_at = instant(change.get("resolvedAt"))
-    carried = signature_beside(step_up)
-    is_bound = (
-        payload.get("version") == 1
-        and payload.get("version") is not True
-        and string_of(payload, "nonce") != ""
-        and string_of(payload, "changeId") == change.get("changeId")
-        and string_of(payload, "changeHash") == change.get("changeHash")
-        and string_of(payload, "action") == _ACTIONS.get(status)
-        and 0 < end - begin <= _STEP_UP_LIFETIME_MAX_MS
-        and resolved_at < end
-    )
-    if not is_bound:
-        return False
-    require_human_algorithm(carried.algorithm)
-    known = _step_up_keys(change, given.keys)
-    return not known or any(
-        verifies_human(
-            "step-up",
-            canonicalize(payload),
-            Carried(carried.algorithm, key_id, carried.value, webauthn=step_up.get("webauthn")),
-            given,
-        )
-        for key_id in known
-        if not _is_revoked(key_id, resolved_at, given.keys)
-    )
-
-
-def _is_revoked(key_id: str, at: int, keys: Keys) -> bool:
-    revoked_at = keys[key_id].revoked_at
-    return revoked_at is not None and instant(revoked_at) <= at
-
-
-def _step_up_keys(change: Mapping[str, Any], keys: Keys) -> List[str]:
-    """Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names."""
-    resolved_by, step_up = change.get("resolvedBy"), change.get("stepUpAuthorization")
-    if not isinstance(resolved_by, str):
-        return []
-    named = step_up.get("keyId") if isinstance(step_up, dict) else None
-    names = ["step-up", named] if isinstance(named, str) and named != "step-up" else ["step-up"]
-    return [key_id for key_id in (f"{resolved_by}:{name}" for name in names) if key_id in keys]
+    return is_stepped_up(change.get("stepUpAuthorization"), change.get("resolvedBy"), resolved_at, due, given)

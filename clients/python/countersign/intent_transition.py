@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, List, Mapping
 
-from .evidence import Check, Keys, checked, checked_beside, object_of, string_of
+from .evidence import Check, Given, Keys, checked, checked_beside, checked_signed, object_of, string_of
+from .instant import instant
+from .step_up import is_stepped_up, missing_step_up_key_of, note_on_step_up
 
 #: What a state may be followed by; the other three are ends.
 _FOLLOWING = {"PREPARED": ("RELEASED", "ERRORED"), "RELEASED": ("FINALIZED", "ERRORED", "RESOLVED")}
@@ -23,6 +25,43 @@ def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
             "The transition is not one that an intent can make",
             lambda: _is_legal(object_of(signed, "transition")),
         ),
+        *_step_up_checks(signed.get("transition"), keys),
+    ]
+
+
+def notes_on_transition(evidence: Any, keys: Keys) -> List[str]:
+    """What no check fails on and a reader should know."""
+    transition = evidence.get("transition") if isinstance(evidence, dict) else None
+    if not isinstance(transition, dict):
+        return []
+    return [
+        *note_on_step_up(missing_step_up_key_of(transition, "stepUpAuthorization", "by", keys)),
+        *note_on_step_up(missing_step_up_key_of(transition, "agreedStepUpAuthorization", "agreedWith", keys)),
+    ]
+
+
+def _step_up_checks(transition: Any, keys: Keys) -> List[Check]:
+    """None where no human signed: the word of a caller's key is what the service says it heard."""
+    if not isinstance(transition, dict) or not transition.keys() & {"stepUpAuthorization", "agreedStepUpAuthorization"}:
+        return []
+
+    def holds(given: Given) -> bool:
+        due = {"action": "resolve", **{name: transition.get(name) for name in ("businessTransactionId", "resolution")}}
+        if transition.get("to") != "RESOLVED":
+            return False
+        if "stepUpAuthorization" in transition:
+            at, said = instant(transition.get("at")), {**due, "note": transition.get("note")}
+            if not is_stepped_up(transition["stepUpAuthorization"], transition.get("by"), at, said, given):
+                return False
+        if "agreedStepUpAuthorization" not in transition:
+            return True
+        # Whoever spoke first gave a reason of their own.
+        return "agreedWith" in transition and is_stepped_up(
+            transition["agreedStepUpAuthorization"], transition["agreedWith"], None, due, given
+        )
+
+    return [
+        checked_signed("step-up authorization", "A step-up authorization is not one of this resolution", keys, holds),
     ]
 
 

@@ -10,7 +10,7 @@ from .approval_evidence import check_approval_request, check_approval_request_cl
 from .bundle import inspect_bundle
 from .evidence import Check, Keys, Unreadable
 from .governance_change import check_governance_change, notes_on_change
-from .intent_transition import check_intent_transition
+from .intent_transition import check_intent_transition, notes_on_transition
 from .known_members import check_members, page_list, problem_of_page
 from .log.trust import LogTrust, read_log_trust
 from .notes import notes_on_approvals, notes_on_confirmation, notes_on_receipt, notes_on_record
@@ -78,7 +78,7 @@ KINDS = (
         "intent transition",
         ("transition", "signature"),
         ("transition", "transitionId"),
-        _by(check_intent_transition),
+        _by(check_intent_transition, notes_on_transition),
     ),
     Kind(
         "provider-confirmation",

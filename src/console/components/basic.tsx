@@ -14,6 +14,17 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
+/** How long ago something was due. */
+export function Overdue({ since }: { readonly since: string }) {
+  const now = useNow(10_000)
+  const isDue = Date.parse(since) > now
+  return (
+    <time dateTime={since} title={absolute(since)} data-absolute={absolute(since)}>
+      {isDue ? relative(since, now) : `overdue ${relative(since, now).replace(/ ago$/, '')}`}
+    </time>
+  )
+}
+
 /** Counts down to the time at which something expires. */
 export function Countdown({ to }: { readonly to: string }) {
   const now = useNow()

@@ -1,16 +1,49 @@
 // Executions whose outcome is not known yet.
+import type { Static } from 'typebox'
+import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
-import { Badge, Said, Time } from './basic.tsx'
+import { useLoaded } from '../hooks.ts'
+import { shownMoney } from '../text.ts'
+import { Badge, Overdue, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
 
-export const intentRows: Rows<ExecutionIntent> = {
-  keyOf: ({ businessTransactionId }) => businessTransactionId,
-  hrefOf: ({ businessTransactionId }) => `/console/executions/${businessTransactionId}`,
-  columns: [
-    { title: 'Action', cell: ({ action, target }) => <Said text={`${action} → ${target}`} /> },
-    { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
-    { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
-    { title: 'Released', cell: ({ releasedAt }) => <Time at={releasedAt} /> },
-    { title: 'Answer due', minor: true, cell: ({ deadline }) => <Time at={deadline} /> },
-  ],
+type Page = Static<typeof CataloguePage>
+
+/**
+ * The columns of executions in doubt. Sentence and amount come from the catalogue; where it is off, or behind, a row names its action alone.
+ * @param everyMs how often the catalogue is asked
+ */
+export function useIntentRows(everyMs: number): Rows<ExecutionIntent> {
+  const { data } = useLoaded<Page>('/executions?status=in_doubt&pageSize=100', everyMs)
+  const known = new Map((data?.executions ?? []).map((entry) => [entry.businessTransactionId, entry]))
+  return {
+    keyOf: ({ businessTransactionId }) => businessTransactionId,
+    hrefOf: ({ businessTransactionId }) => `/console/executions/${businessTransactionId}`,
+    columns: [
+      {
+        title: 'Action',
+        cell: ({ businessTransactionId: id, action, target }) => (
+          <Said text={known.get(id)?.summary ?? `${action} → ${target}`} />
+        ),
+        below: ({ firstWord }) =>
+          firstWord === undefined ? null : (
+            <>
+              <Said text={firstWord.by} /> says: {firstWord.resolution.replace('_', ' ').toLowerCase()}
+            </>
+          ),
+      },
+      {
+        title: 'Amount',
+        number: true,
+        cell({ businessTransactionId: id }) {
+          const { amount, currency } = known.get(id) ?? {}
+          return amount === undefined ? '' : shownMoney(amount, currency)
+        },
+      },
+      { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+      { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
+      { title: 'Released', minor: true, cell: ({ releasedAt }) => <Time at={releasedAt} /> },
+      { title: 'Answer', cell: ({ deadline }) => <Overdue since={deadline} /> },
+    ],
+  }
 }

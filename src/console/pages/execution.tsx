@@ -19,7 +19,7 @@ type Found =
   | { readonly text: string; readonly record: ExecutionTrustRecord }
   | { readonly problem: string; readonly missing: boolean }
 
-export function Execution({ params }: PageProps) {
+export function Execution({ params, me }: PageProps) {
   const id = params['id'] ?? ''
   const [found, setFound] = useState<Found>()
   useTitle(
@@ -42,7 +42,7 @@ export function Execution({ params }: PageProps) {
   }, [id])
   if (found === undefined) return <h1>Execution</h1>
   if ('record' in found) return <Shown id={id} {...found} />
-  return found.missing ? <WithoutRecord id={id} /> : <Problem text={found.problem} />
+  return found.missing ? <WithoutRecord id={id} me={me} /> : <Problem text={found.problem} />
 }
 
 interface Kept {

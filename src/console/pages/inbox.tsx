@@ -4,7 +4,7 @@ import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
 import { changeRows } from '../components/changes.tsx'
-import { intentRows } from '../components/intents.tsx'
+import { useIntentRows } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
 import { waitingRows } from '../components/requests.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
@@ -27,6 +27,7 @@ export function Inbox({ me }: PageProps) {
     `/execution-intents/unfinalized?${PAGE}`,
     REST_EVERY_MS,
   )
+  const doubted = useIntentRows(REST_EVERY_MS)
   return (
     <>
       <h1>Inbox</h1>
@@ -57,7 +58,7 @@ export function Inbox({ me }: PageProps) {
           empty="No execution is in doubt."
           restAt="/console/in-doubt"
           caption="Executions in doubt"
-          {...intentRows}
+          {...doubted}
         />
       </Panel>
     </>

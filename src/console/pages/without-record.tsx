@@ -4,7 +4,9 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Because } from '../components/asked.tsx'
-import { Command, Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import type { Me } from '../api.ts'
+import { CloseIt } from '../components/close-doubt.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
 import { useLoaded } from '../hooks.ts'
@@ -12,11 +14,12 @@ import { jsonText } from '../text.ts'
 
 const EVERY_MS = 5_000
 
-export function WithoutRecord({ id }: { readonly id: string }) {
-  const { data: intent, problem } = useLoaded<ExecutionIntent>(
-    `/execution-intents/${encodeURIComponent(id)}`,
-    EVERY_MS,
-  )
+export function WithoutRecord({ id, me }: { readonly id: string; readonly me: Me }) {
+  const {
+    data: intent,
+    problem,
+    reload,
+  } = useLoaded<ExecutionIntent>(`/execution-intents/${encodeURIComponent(id)}`, EVERY_MS)
   const refusal = useLoaded<object>(`/refusal/${encodeURIComponent(id)}`)
   if (refusal.data !== undefined)
     return (
@@ -34,10 +37,18 @@ export function WithoutRecord({ id }: { readonly id: string }) {
         <Problem text={problem && 'There is no execution with this id, or it is not yours to see.'} />
       </>
     )
-  return <Released intent={intent} />
+  return <Released intent={intent} me={me} reload={reload} />
 }
 
-function Released({ intent }: { readonly intent: ExecutionIntent }) {
+function Released({
+  intent,
+  me,
+  reload,
+}: {
+  readonly intent: ExecutionIntent
+  readonly me: Me
+  readonly reload: () => void
+}) {
   const { businessTransactionId: id, action, target, inDoubt } = intent
   const { data: submitted } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
   return (
@@ -62,7 +73,8 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
                     <>
                       , as <Said text={transition.agreedWith} /> had said
                     </>
-                  )}{' '}
+                  )}
+                  {transition.stepUpAuthorization !== undefined && ', who signed it'}{' '}
                   {transition.note !== undefined && <Said text={transition.note} />}
                 </Step>
               ))}
@@ -73,7 +85,7 @@ function Released({ intent }: { readonly intent: ExecutionIntent }) {
           {inDoubt && (
             <>
               <LookUp intent={intent} parameters={submitted?.intent.parameters} />
-              <Close id={id} firstWord={intent.firstWord} />
+              <CloseIt intent={intent} submitted={submitted} me={me} onClosed={reload} />
             </>
           )}
         </>
@@ -200,28 +212,4 @@ function identifying(parameters: object | undefined): [string, unknown][] {
   return Object.entries(parameters ?? {})
     .filter(([name, value]) => ['string', 'number'].includes(typeof value) && `${name}${value}`.length <= 80)
     .slice(0, 8)
-}
-
-function Close({ id, firstWord }: { readonly id: string; readonly firstWord: ExecutionIntent['firstWord'] }) {
-  const at = `${location.origin}/execution-intents/${id}`
-  const curl = `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d`
-  return (
-    <Panel title="Close it">
-      {firstWord === undefined ? (
-        <p>Say what you found, with your key. It is final, and nothing is executed again.</p>
-      ) : (
-        <p>
-          <Said text={firstWord.by} /> said <Time at={firstWord.at} /> that it was{' '}
-          {firstWord.resolution.replace('_', ' ').toLowerCase()}: <Said text={firstWord.note} />. A second
-          human must say the same, with a key of their own. That is final, and nothing is executed again.
-        </p>
-      )}
-      <Command
-        text={`${curl} '{"resolution": "EXECUTED", "note": "<what you found, and where>"}' \\\n  ${at}/resolve`}
-      />
-      <p class="quiet">
-        <code>NOT_EXECUTED</code> where it did not happen.
-      </p>
-    </Panel>
-  )
 }

@@ -12,12 +12,11 @@ import {
 } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
-import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
+import { checkEd25519 } from './signatures.ts'
+import { isSteppedUp, missingStepUpKeyOf, noteOnStepUp } from './step-up.ts'
 import type { ArtifactKind, Streams } from './kind.ts'
 import * as shape from './known-members.ts'
 import { joined, textAt } from './account-text.ts'
-
-const STEP_UP_LIFETIME_MAX_MS = 120_000
 
 /** The action of the human who resolved it, by its status. */
 const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
@@ -60,7 +59,7 @@ export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
       'step-up authorization',
       'The step-up authorization is not one of this resolution',
       given,
-      (crypto) => isSteppedUp(change, crypto),
+      (crypto) => isSteppedUpAs(change, crypto),
     ),
     ...impactChecks(change, given),
   ]
@@ -98,55 +97,21 @@ function isResolved(change: Members): boolean {
   )
 }
 
-function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
-  const { status, stepUpAuthorization } = change
-  if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
-  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization)
-  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload)
-  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))]
-  const isBound =
-    version === 1 &&
-    string(nonce) !== '' &&
-    string(changeId) === change['changeId'] &&
-    string(changeHash) === change['changeHash'] &&
-    string(action) === ACTIONS.get(status) &&
-    from < to &&
-    to - from <= STEP_UP_LIFETIME_MAX_MS &&
-    instantMs(string(change['resolvedAt'])) < to
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn }
-  if (!isBound) return false
-  requireHumanAlgorithm(carried.algorithm)
-  const known = stepUpKeys(change, crypto)
-  return (
-    known.length === 0 ||
-    known.some((id) => {
-      const revokedAt = crypto.humanKey(id)?.revokedAt ?? null
-      return (
-        (revokedAt === null || instantMs(string(change['resolvedAt'])) < instantMs(revokedAt)) &&
-        crypto.verifySignature('step-up', canonicalize(payload as Json), { ...carried, keyId: id })
-      )
-    })
-  )
-}
-
-/** The given keys that may have signed the step-up: its keyId is informative, so there are two names. */
-function stepUpKeys(
-  { resolvedBy, stepUpAuthorization }: Members,
-  crypto: Pick<Crypto, 'humanKey'>,
-): string[] {
-  if (typeof resolvedBy !== 'string') return []
-  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization['keyId'] : undefined
-  const names = new Set(['step-up', ...(typeof keyId === 'string' ? [keyId] : [])])
-  return Array.from(names, (name) => `${resolvedBy}:${name}`).filter(
-    (id) => crypto.humanKey(id) !== undefined,
-  )
+function isSteppedUpAs(change: Members, crypto: CheckCrypto): boolean {
+  const { status, stepUpAuthorization: stepUp, changeId, changeHash, resolvedBy: by, resolvedAt } = change
+  if (status === 'PENDING_APPROVAL') return stepUp === undefined
+  const action = ACTIONS.get(status)
+  if (action === undefined) return false
+  const at = string(resolvedAt)
+  return isSteppedUp({ stepUp, by, at, due: { changeId, changeHash, action } as Members }, crypto)
 }
 
 /** The id of the key by which the step-up would be checked, where no such key is given. */
-export function missingStepUpKey(change: Members, crypto: Pick<Crypto, 'humanKey'>): string | undefined {
-  const { resolvedBy, stepUpAuthorization } = change
-  if (stepUpAuthorization === undefined || typeof resolvedBy !== 'string') return undefined
-  return stepUpKeys(change, crypto).length > 0 ? undefined : `${resolvedBy}:step-up`
+export function missingStepUpKey(
+  { stepUpAuthorization: stepUp, resolvedBy: by }: Members,
+  crypto: Pick<Crypto, 'humanKey'>,
+): string | undefined {
+  return missingStepUpKeyOf({ stepUp, by }, crypto)
 }
 
 /** Notes things that no check fails on and a reader should know. */
@@ -155,11 +120,7 @@ export function notesOnChange(change: Members, crypto: Crypto): readonly string[
   const { warnings = [] } = change
   const isAdvised = 'diff' in change || !(Array.isArray(warnings) && warnings.length === 0)
   return [
-    ...(due === undefined
-      ? []
-      : [
-          `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`,
-        ]),
+    ...noteOnStepUp(due),
     ...(isAdvised
       ? ['Nothing signs the warnings and the diff of a change: they are advice of when it was proposed.']
       : []),

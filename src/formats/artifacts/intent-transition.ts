@@ -1,7 +1,9 @@
 // The transition by which an execution intent ended (decisions §8), which stands as `{transition, signature}`.
 import type { Json } from '../json/canonical.ts'
 import { mayFollow } from '../schemas/intent-states.ts'
-import { check, members, string } from './evidence.ts'
+import { check, checkSigned, members, string, type Check, type Crypto } from './evidence.ts'
+import { isMembers, type Members } from '../json/members.ts'
+import { isSteppedUp, missingStepUpKeyOf, noteOnStepUp } from './step-up.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
 import { membersAt, joined, textAt } from './account-text.ts'
 
@@ -26,6 +28,34 @@ function isLegal(value: Json | undefined): boolean {
   )
 }
 
+/** None where no human signed: the word of a caller's key is what the service says it heard. */
+function stepUpChecks(transition: Members, given: Crypto): Check[] {
+  const { stepUpAuthorization, agreedStepUpAuthorization } = transition
+  if (stepUpAuthorization === undefined && agreedStepUpAuthorization === undefined) return []
+  const problem = 'A step-up authorization is not one of this resolution'
+  return [
+    checkSigned('step-up authorization', problem, given, (crypto) => {
+      const { to, businessTransactionId, resolution, note, by, agreedWith, at } = transition
+      const what = { action: 'resolve', businessTransactionId, resolution } as Members
+      return (
+        to === 'RESOLVED' &&
+        (stepUpAuthorization === undefined ||
+          isSteppedUp(
+            { stepUp: stepUpAuthorization, by, at: string(at), due: { ...what, note } as Members },
+            crypto,
+          )) &&
+        // Whoever spoke first gave a reason of their own.
+        (agreedStepUpAuthorization === undefined ||
+          (agreedWith !== undefined &&
+            isSteppedUp(
+              { stepUp: agreedStepUpAuthorization, by: agreedWith, at: undefined, due: what },
+              crypto,
+            )))
+      )
+    }),
+  ]
+}
+
 export const intentTransition = {
   name: 'intent-transition',
   times: ['at'],
@@ -44,10 +74,20 @@ export const intentTransition = {
       member: 'transition',
       id: 'transitionId',
       problem: 'The signature of the transition is not valid',
-      own: (transition) => [
+      own: (transition, crypto) => [
         check('transition', 'The transition is not one that an intent can make', () => isLegal(transition)),
+        ...stepUpChecks(isMembers(transition) ? transition : {}, crypto),
       ],
     }),
+    notesOn({ transition }, crypto) {
+      const { stepUpAuthorization, agreedStepUpAuthorization, by, agreedWith } = isMembers(transition)
+        ? transition
+        : {}
+      return [
+        ...noteOnStepUp(missingStepUpKeyOf({ stepUp: stepUpAuthorization, by }, crypto)),
+        ...noteOnStepUp(missingStepUpKeyOf({ stepUp: agreedStepUpAuthorization, by: agreedWith }, crypto)),
+      ]
+    },
     title: 'Transition of an execution intent',
     plainTitle: 'End of an execution in doubt',
     account: (evidence) => {

@@ -140,7 +140,7 @@ export function enveloped({
   readonly member: string
   readonly id: string
   readonly problem: string
-  readonly own?: (signed: Json | undefined) => readonly Check[]
+  readonly own?: (signed: Json | undefined, crypto: Crypto) => readonly Check[]
 }): Pick<Evidence, 'marks' | 'idOf' | 'members' | 'check'> {
   return {
     marks: [member, 'signature'],
@@ -152,7 +152,7 @@ export function enveloped({
       const text = isMembers(signed) ? canonicalText(signed) : undefined
       return [
         checkEd25519(`${member} signature`, problem, crypto, { artifact, text, signature }),
-        ...own(signed),
+        ...own(signed, crypto),
       ]
     },
   }

@@ -1,6 +1,7 @@
 // The checks of an Execution Trust Record (decisions §4 "Verification"), from its text alone. Browser-safe: hashing and
 // signatures are arguments. The server runs the same checks on what it is about to store.
 import { canonicalize, type Json } from '../json/canonical.ts'
+import { actionText } from '../action-text.ts'
 import { checkApprovals } from './approvals.ts'
 import {
   canonicalText,
@@ -93,14 +94,6 @@ function boundToTransaction(record: Members, crypto: Crypto): boolean {
         )
       })
   )
-}
-
-/** Writes the text that businessTransactionHash covers. @throws Error where a member is missing */
-function actionText(
-  businessTransactionId: Json | undefined,
-  { action, parameters, target }: Members,
-): string {
-  return canonicalize({ action, businessTransactionId, parameters, target } as Members)
 }
 
 function boundToDecision(record: Members): boolean {

@@ -1,5 +1,6 @@
 // Execution intents and the signed transitions that close them (decisions §8).
 import { Type } from 'typebox'
+import { ResolutionStepUp } from './governance.ts'
 import { intentStates, resolutions } from './intent-states.ts'
 import { closed, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
@@ -10,6 +11,9 @@ const IntentState = Type.Enum([...intentStates])
 const Resolution = Type.Enum([...resolutions], {
   description: 'EXECUTED or NOT_EXECUTED, as a human, a provider or the connector said',
 })
+
+const signedByThem = (who: string) =>
+  Type.Optional({ ...ResolutionStepUp, description: `the signature of ${who}, where there is one` })
 
 export const IntentTransition = Type.Object({
   transitionId: Uuid,
@@ -29,6 +33,8 @@ export const IntentTransition = Type.Object({
       description: 'the callerId of the first human, who stated the same outcome',
     }),
   ),
+  stepUpAuthorization: signedByThem('the human'),
+  agreedStepUpAuthorization: signedByThem('the first human'),
   at: Instant,
   trustRecordHash: Type.Optional(Sha256),
 })
@@ -53,7 +59,13 @@ export const ExecutionIntent = Type.Object({
   resolution: Type.Optional(Resolution),
   firstWord: Type.Optional(
     Type.Object(
-      { resolution: Resolution, note: NonEmptyText, by: NonEmptyText, at: Instant },
+      {
+        resolution: Resolution,
+        note: NonEmptyText,
+        by: NonEmptyText,
+        at: Instant,
+        stepUpAuthorization: signedByThem('this human'),
+      },
       {
         description:
           'the outcome that a human stated; a second human must state the same to close the intent',
@@ -67,7 +79,7 @@ export type ExecutionIntent = Type.Static<typeof ExecutionIntent>
 
 export const ExecutionIntentPage = Type.Object({ intents: Type.Array(ExecutionIntent) })
 
-export const IntentResolution = closed({
+const resolution = {
   resolution: Type.Enum([...resolutions], { description: 'EXECUTED or NOT_EXECUTED, as a human found out' }),
   note: Type.String({
     minLength: 1,
@@ -75,6 +87,17 @@ export const IntentResolution = closed({
     pattern: '\\S',
     description: 'a text of 1 to 1000 characters that says how you know',
   }),
+}
+
+export const IntentResolution = closed({
+  ...resolution,
+  stepUpAuthorization: Type.Optional(ResolutionStepUp),
+})
+
+/** As it is read: a malformed step-up is a failed step-up, not a mistake of the body. */
+export const IntentResolutionRead = closed({
+  ...resolution,
+  stepUpAuthorization: Type.Optional(Type.Unknown()),
 })
 
 export const NoMembers = closed({})

@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile'
 import { humanSignature } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
 import { ImpactReport } from './impact-report.ts'
+import { resolutions } from './intent-states.ts'
 import { closed, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
@@ -69,6 +70,20 @@ export const EndpointStepUp = stepUpOf(
 )
 export type EndpointStepUp = Type.Static<typeof EndpointStepUp>
 
+/** For how an execution in doubt ended, exactly as the body says it, of the action whose hash the human was shown. */
+export const ResolutionStepUp = stepUpOf(
+  closed({
+    ...once,
+    businessTransactionId: Uuid,
+    businessTransactionHash: Sha256,
+    action: Type.Literal('resolve'),
+    resolution: Type.Enum([...resolutions], { description: 'the same as in the body' }),
+    note: Type.String({ minLength: 1, maxLength: 1000, description: 'the same as in the body' }),
+  }),
+)
+export type ResolutionStepUp = Type.Static<typeof ResolutionStepUp>
+
+export const isResolutionStepUp = guardOf(ResolutionStepUp)
 export const isStepUpAuthorization = guardOf(StepUpAuthorization)
 export const isEndpointStepUp = guardOf(EndpointStepUp)
 

@@ -116,11 +116,13 @@ export const executionIntents = [
   {
     ...humanPost,
     path: '/execution-intents/{id}/resolve',
+    // Of a session the body must carry a step-up signature, which a session cannot make.
+    session: true,
     operationId: 'resolveIntent',
     tag: 'Execution Intents',
     summary: 'Record how an execution in doubt ended',
     description:
-      'Final. It does not execute anything: submit a transaction that was not executed again, under a new id. With `INTENT_CLOSE_QUORUM=2`, or `closeQuorum: 2` in its policy, the intent is closed when a second human states the same outcome; until then the first human may change theirs.',
+      'Final. It does not execute anything: submit a transaction that was not executed again, under a new id. With `INTENT_CLOSE_QUORUM=2`, or `closeQuorum: 2` in its policy, the intent is closed when a second human states the same outcome; until then the first human may change theirs. A `stepUpAuthorization` is the signature of the human for exactly this; it stays in the transition. A session of the console needs one.',
     params: { id: transactionId(inDoubtExamples.toResolve) },
     body: {
       schema: IntentResolution,
@@ -152,19 +154,20 @@ export const executionIntents = [
         },
       },
     },
-    failures: ['fieldRequired', 'invalidField', 'intentNotFound', 'conflict'],
+    failures: ['fieldRequired', 'invalidField', 'intentNotFound', 'stepUpInvalid', 'conflict'],
     readsDatabase: true,
     handle: resolveIntent,
   },
 ] as const satisfies readonly Route[]
 
 const resolve = onThread('resolve-intent')
+const resolveOfSession = onThread('resolve-intent', { beside: { stepUp: 'required' } })
 
 /** Sweeps first: the statement of the first of two humans is stored with an intent that is known to be in doubt. */
 async function resolveIntent(request: RouteRequest, service: Service): Promise<Answer | Failure> {
   const swept = await sweepOnce(service.dispatcher.submit)
   if (swept.kind !== 'done') return swept.answer
-  return resolve(request, service)
+  return (request.session === undefined ? resolve : resolveOfSession)(request, service)
 }
 
 /** Sweeps first, so that an intent whose deadline has just passed is listed too. */

@@ -1,5 +1,6 @@
 // in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
 // audited once and listed in the order of noticing.
+import type { ResolutionStepUp } from '../../formats/schemas/governance.ts'
 import type { Resolution } from '../../formats/schemas/intent-states.ts'
 import { openIntents } from './released-batches.ts'
 import type { Sql } from '../postgres/sql.ts'
@@ -94,6 +95,8 @@ export interface FirstWord {
   readonly note: string
   /** callerId. */
   readonly by: string
+  /** Where they signed it. */
+  readonly stepUpAuthorization?: ResolutionStepUp
   /** ISO 8601. */
   readonly at: string
 }
