@@ -327,6 +327,35 @@ describeInBrowser('the console', () => {
     expect(await page.getByText('Could still sign').count()).toBe(0)
   })
 
+  test('several requests are declined with one reason, each by itself, and one that is over keeps none', async () => {
+    const targets = [await askBy(world, 3_000), await askBy(world, 3_000), await askBy(world, 3_000)]
+    const { body } = await world.service.get('/approval-requests?status=PENDING&pageSize=100', world.dana)
+    const requests = (body['requests'] as ApprovalRequest[]).filter(({ request }) =>
+      targets.includes(request.target),
+    )
+    await page.goto(`${world.origin}/console`)
+    await page.getByRole('button', { name: 'Decline several…' }).click()
+    const dialog = page.getByRole('dialog')
+    const decline = dialog.getByRole('button', { name: /^Decline \d/ })
+    expect(await decline.isDisabled()).toBe(true)
+    for (const target of targets)
+      await dialog.locator('label', { hasText: target }).getByRole('checkbox').check()
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+    expect(violations.map(({ id }) => id)).toEqual([])
+    const [gone, ...left] = requests
+    expect((await world.service.post(`${gone!.url}/withdraw`, {})).status).toBe(200)
+    await dialog.getByLabel('Why, for the caller').fill('Nobody ordered these.')
+    await dialog.getByRole('button', { name: 'Decline 3 requests' }).click()
+    await page.getByRole('status').getByText('2 requests declined.').waitFor()
+    await page.getByRole('alert').getByText(gone!.request.target).waitFor()
+    for (const { url } of left) {
+      const { body: shown } = await world.service.get(url, world.dana)
+      expect(shown.closed).toMatchObject({ status: 'DECLINED', by: 'dana', reason: 'Nobody ordered these.' })
+    }
+    for (const target of targets)
+      await page.locator('a[data-row]', { hasText: target }).waitFor({ state: 'detached' })
+  })
+
   test('the inbox begins with what ends first, and leads to the list where more waits than it shows', async () => {
     const urgent = await askBy(world, 600)
     for (let i = 0; i < 30; i++) await askBy(world, 3_600)

@@ -195,6 +195,15 @@ function Elsewhere({
   )
 }
 
+export function DeclineReason() {
+  return (
+    <label>
+      Why, for the caller and for later readers
+      <textarea name="reason" required maxLength={1000} rows={4} />
+    </label>
+  )
+}
+
 function Close({
   requestId,
   how,
@@ -224,12 +233,7 @@ function Close({
     <dialog ref={dialog} onClose={onDone} aria-labelledby="closing">
       <h2 id="closing">{how === 'decline' ? 'Decline this request' : 'Withdraw this request'}</h2>
       <form onSubmit={(event) => void submit(event)}>
-        {how === 'decline' && (
-          <label>
-            Why, for the caller and for later readers
-            <textarea name="reason" required maxLength={1000} rows={4} />
-          </label>
-        )}
+        {how === 'decline' && <DeclineReason />}
         <p>This is final: approvals that were given for the request count no more.</p>
         <Problem text={problem} />
         <div class="actions">

@@ -4,6 +4,7 @@ import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import { Panel } from '../components/basic.tsx'
 import { changeRows } from '../components/changes.tsx'
+import { DeclineSeveral } from '../components/decline-several.tsx'
 import { useIntentRows } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
 import { waitingRows } from '../components/requests.tsx'
@@ -40,6 +41,9 @@ export function Inbox({ me }: PageProps) {
           caption="Approval requests that wait"
           {...waitingRows(requests.data ?? [])}
         />
+        {me.approverId !== null && (
+          <DeclineSeveral waiting={requests.data ?? []} onDeclined={requests.reload} />
+        )}
       </Panel>
       <Panel title="Changes that another human must resolve">
         <Listed

@@ -1,0 +1,127 @@
+// Several requests that wait are declined with one reason. Each is declined by itself, so that each has its own signed end, and one that is
+// over by then does not keep the others from it.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted } from '../../formats/text/text.ts'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import { post, problemText } from '../api.ts'
+import { fieldOf } from '../forms.ts'
+import { Problem, Said } from './basic.tsx'
+import { DeclineReason } from './decide.tsx'
+import { Amount, ListedLine } from './what.tsx'
+
+/** What came of one of them; undefined: it is declined. */
+type Outcome = { readonly asked: ApprovalRequest; readonly problem: string | undefined }
+
+/** @param waiting that the human could sign, so that they may decline them */
+export function DeclineSeveral({
+  waiting,
+  onDeclined,
+}: {
+  readonly waiting: readonly ApprovalRequest[]
+  readonly onDeclined: () => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([])
+  const failed = outcomes.filter(({ problem }) => problem !== undefined)
+  return (
+    <>
+      <div class="actions">
+        {waiting.length > 1 && (
+          <button type="button" onClick={() => setOpen(true)}>
+            Decline several…
+          </button>
+        )}
+        <p role="status">
+          {outcomes.length > 0 && `${counted(outcomes.length - failed.length, 'request')} declined.`}
+        </p>
+      </div>
+      {failed.map(({ asked, problem }) => (
+        <Problem key={asked.request.requestId} text={`${asked.request.target}: ${problem}`} />
+      ))}
+      {isOpen && (
+        <Choose
+          waiting={waiting}
+          onDone={() => setOpen(false)}
+          onDeclined={(came) => {
+            setOutcomes(came)
+            onDeclined()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Choose({
+  waiting,
+  onDone,
+  onDeclined,
+}: {
+  readonly waiting: readonly ApprovalRequest[]
+  readonly onDone: () => void
+  readonly onDeclined: (outcomes: readonly Outcome[]) => void
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  // Those that were there when it was opened: a new one does not move what somebody is about to choose.
+  const offered = useRef(waiting).current
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [busy, setBusy] = useState(false)
+  useEffect(() => dialog.current?.showModal(), [])
+  const choose = (id: string, isChosen: boolean) =>
+    setChosen((before) => new Set(isChosen ? [...before, id] : [...before].filter((one) => one !== id)))
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const reason = fieldOf(event.currentTarget, 'reason')
+    setBusy(true)
+    const outcomes: Outcome[] = []
+    for (const asked of offered.filter(({ request }) => chosen.has(request.requestId)))
+      outcomes.push({ asked, problem: await declineOne(asked, reason) })
+    dialog.current?.close()
+    onDeclined(outcomes)
+  }
+  return (
+    <dialog ref={dialog} onClose={onDone} aria-labelledby="declining">
+      <h2 id="declining">Decline several requests</h2>
+      <form onSubmit={(event) => void submit(event)}>
+        <ul class="plain choices" tabIndex={0} aria-label="Requests that wait">
+          {offered.map((asked) => (
+            <li key={asked.request.requestId}>
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={chosen.has(asked.request.requestId)}
+                  onChange={({ currentTarget }) => choose(asked.request.requestId, currentTarget.checked)}
+                />
+                <span>
+                  <ListedLine of={asked.request} /> <Amount of={asked.request} />{' '}
+                  <span class="quiet">
+                    <Said text={asked.request.requestedBy} />
+                  </span>
+                </span>
+              </label>
+            </li>
+          ))}
+        </ul>
+        <DeclineReason />
+        <p>This is final for each of them: approvals that were given for it count no more.</p>
+        <div class="actions">
+          <button type="submit" class="primary" disabled={busy || chosen.size === 0}>
+            Decline {counted(chosen.size, 'request')}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Go back
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+async function declineOne({ request }: ApprovalRequest, reason: string): Promise<string | undefined> {
+  try {
+    await post(`/approval-requests/${request.requestId}/decline`, { reason })
+    return undefined
+  } catch (error) {
+    return problemText(error)
+  }
+}
