@@ -42,6 +42,7 @@ export const AREAS = {
   rules: '/webhook-rules/changes',
   endpoint: '/event-endpoints/changes',
   'caller key': '/caller-keys/changes',
+  group: '/approver-groups/changes',
 } as const
 export type Area = keyof typeof AREAS
 

@@ -45,6 +45,7 @@ CREATE TABLE approval_requests (
   policy_name text,
   policy_version text,
   notice_at timestamp with time zone,
+  needed_signals text,
   CONSTRAINT approval_requests_pkey PRIMARY KEY (request_id),
   CONSTRAINT approval_requests_request_hash_key UNIQUE (request_hash),
   CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
@@ -533,7 +534,7 @@ CREATE TABLE pending_changes (
   log_ordinal smallint,
   CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
   CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
-  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text, 'caller-key'::text]))),
+  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text, 'caller-key'::text, 'approver-group'::text]))),
   CONSTRAINT pending_changes_pkey PRIMARY KEY (change_id),
   CONSTRAINT pending_changes_status_check CHECK ((status = ANY (ARRAY['PENDING_APPROVAL'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );

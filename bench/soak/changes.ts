@@ -38,6 +38,8 @@ const newCallerKey = () => ({
   body: { action: 'issue', callerId: `soak-caller-${fresh()}`, keyHash: sha256Hex(makeRawKey()) },
 })
 
+const newGroup = () => ({ body: { action: 'set', group: `soak-${fresh()}`, members: ['soak-newcomer'] } })
+
 const newEndpoint = ({ receiverUrl }: World) => anEndpoint(new URL(`/events/${fresh()}`, receiverUrl).href)
 
 /** One proposes, the other turns it down. */
@@ -72,6 +74,7 @@ export const changeStories: readonly Story[] = [
   turnedDown('rules', 10, newRules),
   turnedDown('endpoint', 10, newEndpoint),
   turnedDown('caller key', 10, newCallerKey),
+  turnedDown('group', 10, newGroup),
   approved('policy', 'proposes a policy, looks at it, and retires it', newPolicy, (call, { params }) =>
     putIntoEffect(call, 'policy', { params, body: { action: 'retire' } }),
   ),
@@ -90,6 +93,15 @@ export const changeStories: readonly Story[] = [
     await putIntoEffect(call, 'caller key', { body: { action: 'revoke', callerId, keyId: keyIdOf(keyHash) } })
     await call('GET /caller-keys', look)
   }),
+  approved(
+    'group',
+    'sets a group of approvers and removes it',
+    newGroup,
+    async (call, { body: { group } }) => {
+      await putIntoEffect(call, 'group', { body: { action: 'remove', group } })
+      await call('GET /approver-groups', look)
+    },
+  ),
   approved('rules', 'puts webhook rules in effect', newRules, (call) => call('GET /webhook-rules', look)),
   approved(
     'endpoint',

@@ -1,7 +1,8 @@
 """The checks of a bundle, as docs/handbook/log.md names them under "One file for one execution". A tlog-policy it does not read."""
+import json
 import re
-from evidence import change, unknown, unknown_in_change, unknown_in_list
-from reading import WRONG_FORM, base64_bytes, digest, is_time, merge, must, named_keys, read_json, read_key, same, sha256, text, without
+from evidence import change, memberships, unknown, unknown_in_change, unknown_in_list
+from reading import WRONG_FORM, base64_bytes, digest, is_time, merge, must, named_keys, read_json, read_key, same, sha256, text, time, without
 from record import all_of, record, unknown_in_record
 from signatures import root_of, verifies
 
@@ -104,9 +105,29 @@ def bundle(b, keys, log):
             if c['kind'] == 'policy':
                 yield c['target'] == f'{payload["policyName"]}/{payload["policyVersion"]}'
                 yield digest(without(proposed, 'retires')) == payload['policyContentHash']
+            elif c['kind'] == 'approver-group':
+                yield proposed['action'] == 'set' and proposed['group'] == c['target'] and all(text(m) for m in proposed['members'])
+                yield any((c['target'], c['changeId']) in memberships(v) for v in signals(r) if 'groups' in v)
             else:
                 yield c['kind'] == 'approver' and proposed['action'] == 'add' and c['target'] in approver_names()
                 yield c['target'] == f'{proposed["approverId"]}:{proposed["keyId"]}'
+
+        yield from group_members()
+
+    def group_members():
+        """Each approver is in a group that the policy asks for, as a change of the bundle set it before the decision."""
+        sets = {(c['target'], c['changeId']): c for c in b['changes'] if c['kind'] == 'approver-group'}
+        known = text(b.get('policy')) and sha256(b['policy'].encode()).hex() == r['authorization']['payload']['policyContentHash']
+        verify = json.loads(b['policy']).get('verify', {}) if known else None
+        for e in r['executions']:
+            for name, verified in e['decision']['verifiedSignals'].items():
+                if not verified.get('approvals'): continue
+                asked = verify.get(name, {}).get('from') if known else None
+                if known: yield (asked is None) == ('groups' not in verified)
+                for a, stated in zip(verified['approvals'], memberships(verified) if 'groups' in verified else []):
+                    yield asked is None or stated[0] in asked
+                    yield stated in sets and a['payload']['approverId'] in sets[stated]['proposed']['members']
+                    yield time(sets[stated]['resolvedAt']) <= time(e['decision']['evaluatedAt'])
 
     def enrolled():
         """The keys that changes of the bundle enrolled, by name."""
@@ -171,7 +192,7 @@ def bundle(b, keys, log):
     def log_order():
         found, release = places(), ('authorization', r['businessTransactionId'])
         yield set(found) == set(artifacts(b)) and len({place[0] for place in found.values() if place}) <= 1
-        order = [(('change', c['changeId']), release) for c in b['changes'] if c['kind'] == 'policy']
+        order = [(('change', c['changeId']), release) for c in b['changes'] if c['kind'] in ('policy', 'approver-group')]
         for verified in signals(r):
             for a in verified.get('approvals', []):
                 own = ('approval', a['payload']['approvalId'])

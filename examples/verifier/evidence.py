@@ -1,6 +1,13 @@
 """The checks of every kind of evidence but records and bundles, as docs/handbook/evidence.md names them. signatures.py says what a check is."""
-from reading import NEVER, digest, filled, is_hash, is_time, list_of, number, pick, same, text, time, whole, without
+from reading import NEVER, digest, filled, is_hash, is_time, list_of, must, number, pick, same, text, time, whole, without
 from signatures import HUMAN_ALGORITHMS, by_all, by_approver, by_human, by_service, holds
+
+
+def memberships(verified):
+    """The group and the changeId that a signal states for each of its approvals."""
+    must(all(text(one['group']) and text(one['changeId']) for one in verified['groups']))
+    must(0 < len(verified['groups']) == len(verified.get('approvals', [])))
+    return [(one['group'], one['changeId']) for one in verified['groups']]
 
 
 # Members that no signature covers
@@ -52,6 +59,7 @@ def refusal(r, keys):
     def approvals():
         for verified in r['decision']['verifiedSignals'].values():
             yield list_of(text)(verified.get('notCounted', []))
+            yield 'groups' not in verified or len(memberships(verified)) > 0
             for approval in verified.get('approvals', []):
                 yield approval['payload']['approverId'] not in verified.get('notCounted', [])
                 yield from by_approver(approval, unrevoked, r['decision'])
@@ -189,10 +197,15 @@ def request(e, keys):
             names = {'approvalId', 'approverId', 'keyId', 'approvedAt', 'reason'}
             return isinstance(v, dict) and set(v) <= names and all(map(text, v.values())) and ('approvedAt' not in v or is_time(v['approvedAt']))
 
+        def needed(v):
+            texts = {n: list_of(text) for n in ('from', 'approvedBy', 'eligible')}
+            forms = {'signal': text, 'quorum': number, **texts}
+            return isinstance(v, dict) and set(v) <= set(forms) and all(forms[n](v[n]) for n in v)
+
         def ended_by(v): return isinstance(v, dict) and set(v) == {'changeId'} and text(v['changeId'])
         statuses = ('PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN')
         forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text,
-                 'eligible': list_of(text), 'approvals': list_of(given), 'endedBy': ended_by}
+                 'eligible': list_of(text), 'signals': list_of(needed), 'approvals': list_of(given), 'endedBy': ended_by}
         yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'signature', *forms), **forms)
         yield from unknown_in_signature(e['signature'], 'signature.')
         if isinstance(e.get('closed'), dict): yield from ended['members']()

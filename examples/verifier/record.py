@@ -1,5 +1,5 @@
 """The checks of an Execution Trust Record, as docs/handbook/evidence.md names them under "Checks of a record"."""
-from evidence import confirmation, receipt, unknown, unknown_in_list, unknown_in_receipt, unknown_in_signature, unknown_in_signed
+from evidence import confirmation, memberships, receipt, unknown, unknown_in_list, unknown_in_receipt, unknown_in_signature, unknown_in_signed
 from reading import digest, is_time, list_of, number, one_of, pick, same, text, time, whole
 from signatures import by_all, by_approver, by_service
 
@@ -45,7 +45,7 @@ def request_holds(request, transaction, decision):
 
 
 def approvals_hold(r, keys):
-    transaction, nonces = r.get('transaction'), []
+    transaction, nonces, stood = r.get('transaction'), [], []
     for execution in r['executions']:
         decision = execution['decision']
         for name, verified in decision['verifiedSignals'].items():
@@ -68,8 +68,12 @@ def approvals_hold(r, keys):
                 yield all(payload['requestHash'] == digest(verified['request']) for payload in requested)
                 yield from request_holds(verified['request'], transaction, decision)
             yield len({approval['payload']['approverId'] for approval in given}) == len(given)
+            if 'groups' in verified: yield by == 'approval' and value is True and len(memberships(verified)) > 0
+            stood += [(approval['payload']['approverId'], 'groups' in verified) for approval in given]
             nonces += [approval['payload']['nonce'] for approval in given]
     yield len(set(nonces)) == len(nonces)
+    names = [name for name, _ in stood]  # before there were groups, one approver could stand for two signals
+    yield not any(in_group and names.count(name) > 1 for name, in_group in stood)
 
 
 def approval_counts(payload, transaction, decision, behind):

@@ -190,7 +190,9 @@ function boundText(path: string, found: unknown): string {
 
 function verifierText({ by, ...options }: CompiledPolicy['verify'][number]): string {
   const words = Object.entries(options).flatMap(([name, value]) =>
-    name === 'signal' ? [] : [`${name} ${Array.isArray(value) ? value.join(' and ') : value}`],
+    name === 'signal'
+      ? []
+      : [`${name} ${Array.isArray(value) ? value.join(name === 'from' ? ' or ' : ' and ') : value}`],
   )
   return words.length === 0 ? by : `${by} (${words.join(', ')})`
 }

@@ -9,4 +9,5 @@ export const changePaths: Readonly<Record<ChangeKindName, string>> = {
   'webhook-rules': '/webhook-rules/changes',
   'event-endpoint': '/event-endpoints/changes',
   'caller-key': '/caller-keys/changes',
+  'approver-group': '/approver-groups/changes',
 }

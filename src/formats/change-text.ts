@@ -53,9 +53,18 @@ export function consequencesOf(change: Said): string[] {
       return [`Requests with this key are those of the caller ${of('callerId')}.`]
     case 'caller-key revoke':
       return [`Requests with this key of ${of('callerId')} are answered 401.`]
+    case 'approver-group set':
+      return [`Where a policy asks for approvals of ${target}, those of ${listIn(change, 'members')} count.`]
+    case 'approver-group remove':
+      return [`Where a policy asks for approvals of ${target}, nobody's count.`]
     default:
       return []
   }
+}
+
+function listIn({ proposed }: Said, name: string): string {
+  const { [name]: value } = proposed
+  return Array.isArray(value) ? value.join(', ') : ''
 }
 
 function textIn({ proposed }: Said, name: string): string {

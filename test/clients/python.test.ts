@@ -215,6 +215,12 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
           allowedCapabilities: ['sandbox:echo'],
           reason: 'test',
         }),
+        'approver-group': await aChange('/approver-groups/changes', {
+          action: 'set',
+          group: 'managers',
+          members: ['alice'],
+          reason: 'test',
+        }),
         approval: aSignedApproval(alice),
         transaction: aTransaction({ policy: { name: 'approved-by-two' }, signals: { amount: undefined } }),
         loaded: aPolicy('proposed-only'),

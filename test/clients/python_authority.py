@@ -171,6 +171,20 @@ class Authority(unittest.TestCase):
             lambda: CHECKER.reject_caller_key_change(proposed["changeId"], step_up, rejection_reason="No."),
         )
 
+    def test_a_group_of_approvers_is_set(self) -> None:
+        change, step_up = PREPARED["approver-group"]["change"], PREPARED["approver-group"]["stepUp"]
+        self.assertEqual(CHECKER.approver_group_change(change["changeId"]), change)
+        CHECKER.approve_approver_group_change(change["changeId"], step_up)
+        (group,) = CHECKER.approver_groups()
+        self.assertEqual((group["members"], group["approvedByChange"]), (["alice"], change["changeId"]))
+        proposed = MAKER.propose_approver_group_change({"action": "remove", "group": "managers", "reason": "test"})
+        self.assertEqual(CHECKER.approver_group_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_approver_group_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
     def test_an_event_endpoint_is_registered(self) -> None:
         change, step_up = PREPARED["event-endpoint"]["change"], PREPARED["event-endpoint"]["stepUp"]
         self.assertEqual(CHECKER.event_endpoint_change(change["changeId"]), change)

@@ -376,6 +376,26 @@ test('a key of a caller is issued by two humans, by its hash, and revoked', asyn
   expect((await making.callerKeyChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
 })
 
+test('a group of approvers is set by two humans, and removed', async () => {
+  const proposal = { action: 'set' as const, group: 'managers', members: ['alice'], reason: 'test' }
+  const first = await making.proposeApproverGroupChange(proposal)
+  await checking.rejectApproverGroupChange(first.changeId, rejection(first))
+  const change = await making.proposeApproverGroupChange(proposal)
+  expect(await checking.approverGroupChange(change.changeId)).toEqual(change)
+  await checking.approveApproverGroupChange(change.changeId, stepUp(change))
+  expect((await making.approverGroups()).approverGroups).toMatchObject([
+    { group: 'managers', members: ['alice'], approvedByChange: change.changeId },
+  ])
+  const over = await making.proposeApproverGroupChange({
+    action: 'remove',
+    group: 'managers',
+    reason: 'test',
+  })
+  await checking.approveApproverGroupChange(over.changeId, stepUp(over))
+  expect((await making.approverGroups()).approverGroups).toEqual([])
+  expect((await making.approverGroupChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
+})
+
 test('an event endpoint is registered by two humans, gets a secret and is served again', async () => {
   const proposal = {
     action: 'register' as const,

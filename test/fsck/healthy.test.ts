@@ -27,9 +27,9 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
       open: { inDoubt: 1, underWay: 1 },
       rows: {
         refusal_records: 3,
-        authority: 15,
-        pending_changes: 17,
-        approvals: 3,
+        authority: 20,
+        pending_changes: 22,
+        approvals: 4,
         approval_requests: 2,
         approval_request_closes: 1,
         webhook_events: 4,

@@ -63,6 +63,9 @@ export interface Mix {
   readonly connector: string
   readonly rulesChange: string
   readonly endpoint: string
+  /** The change that set the group `managers`, and the execution that counts by it. */
+  readonly group: string
+  readonly byManager: string
   /** The change that issued `callerKey`. */
   readonly issue: string
   /** The keyIds of two keys of `agent`. */
@@ -97,6 +100,12 @@ export async function startMixed(
     version: '1.0.0',
     capability: 'sandbox:echo',
     verify: { approved: { by: 'approval', quorum: 1 } },
+  })
+  addPolicy(policyDir, {
+    name: 'by-manager',
+    version: '1.0.0',
+    capability: 'sandbox:echo',
+    verify: { approved: { by: 'approval', quorum: 1, from: ['managers'] } },
   })
   addPolicy(policyDir, {
     ...LIMITED,
@@ -239,6 +248,21 @@ export async function startMixed(
   await putInEffect(service, humans, endpoints, { action: 'revoke', ...endpointOf })
   const { changeId: endpoint } = await putInEffect(service, humans, endpoints, follows)
 
+  const groups = '/approver-groups/changes'
+  const managers = { action: 'set', group: 'managers', members: ['alice', 'carol'], reason: 'test' }
+  await putInEffect(service, humans, groups, { ...managers, members: ['alice'] })
+  const { changeId: group } = await putInEffect(service, humans, groups, managers)
+  const directors = { ...managers, group: 'directors' }
+  await putInEffect(service, humans, groups, directors)
+  await putInEffect(service, humans, groups, { action: 'remove', group: 'directors', reason: 'test' })
+  const carol = anApprover('carol')
+  await enrolled(service, humans, carol)
+  const ofManager = aTransaction({ policy: { name: 'by-manager' }, intent: { target: 'of-manager' } })
+  expect((await service.post('/approvals', aSignedApproval(carol, { target: 'of-manager' }))).status).toBe(
+    201,
+  )
+  const byManager = await execute(ofManager, 200)
+
   const callerKeys = '/caller-keys/changes'
   const [callerKey = '', revokedKey = ''] = ['issued', 'revoked'].map((name) => sha256Hex(name))
   const issued = { action: 'issue', callerId: 'agent', allowedCapabilities: ['sandbox:echo'], reason: 'test' }
@@ -325,6 +349,8 @@ export async function startMixed(
       connector,
       rulesChange,
       endpoint,
+      group,
+      byManager,
       issue,
       callerKey: keyIdOf(callerKey),
       revokedKey: keyIdOf(revokedKey),

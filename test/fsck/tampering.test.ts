@@ -637,6 +637,20 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `authority event-endpoint ${endpoint}: is in effect, but how far it was served is missing`,
     ],
   },
+  'when a group of approvers began': {
+    sql: `UPDATE authority SET began_at = began_at + interval '1 day' WHERE key = :group::text`,
+    lines: ({ group, byManager }) => [
+      `authority approver-group ${group}: differs from what the change says`,
+      `authority approver-group ${group}: was not in effect at the decision of ${byManager}, whose trust record counts a member of it`,
+    ],
+  },
+  'that there is a group of approvers': {
+    sql: `DELETE FROM authority WHERE key = :group::text`,
+    lines: ({ group, byManager }) => [
+      `authority approver-group ${group}: is missing, but the trust record of ${byManager} counts a member of it`,
+      `pending_changes ${group}: is APPROVED, but nothing took effect`,
+    ],
+  },
   'what a key of a caller allows': {
     sql: `UPDATE authority SET stated = replace(stated, 'echo', 'fail'),
       stated_hash = encode(sha256(convert_to(replace(stated, 'echo', 'fail'), 'UTF8')), 'hex') WHERE unique_key = :callerKey::text`,

@@ -395,6 +395,7 @@ describe('lists of governance and of what is in doubt', () => {
     ['/external-connectors/changes', 'external-connector'],
     ['/event-endpoints/changes', 'event-endpoint'],
     ['/caller-keys/changes', 'caller-key'],
+    ['/approver-groups/changes', 'approver-group'],
   ])('GET %s: a page of large changes ends at 4 MiB, and its Link keeps the filter', async (path, kind) => {
     const { signature, warnings, ...signed } = change.pending
     await database.pool.query(
@@ -511,7 +512,9 @@ describe('lists of governance and of what is in doubt', () => {
     '/webhook-rules/changes',
     '/event-endpoints/changes',
     '/caller-keys',
+    '/approver-groups',
     '/caller-keys/changes',
+    '/approver-groups/changes',
     '/execution-intents/unfinalized',
     '/audit/events',
     '/transactions',

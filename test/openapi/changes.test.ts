@@ -27,6 +27,10 @@ const kinds: [path: string, proposal: () => object][] = [
       reason: 'test',
     }),
   ],
+  [
+    '/approver-groups/changes',
+    () => ({ action: 'set', group: `group-${n++}`, members: ['alice'], reason: 'test' }),
+  ],
   ['/webhook-rules/changes', () => ({ provider: `provider_${n++}`, rules: [], reason: 'test' })],
   [
     '/event-endpoints/changes',

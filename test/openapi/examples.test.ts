@@ -55,6 +55,11 @@ const CALLER_KEYS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAtuHbsC8cvSK7ufB33PxPY1ksdz5GbdpQEPq+U48PreA=
 -----END PUBLIC KEY-----
 `
+/** And for the changes of groups of approvers. */
+const GROUPS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAb4f60Vcd3A6IizcsgcoyMIC84688Jd3zHK63rOUCvlU=
+-----END PUBLIC KEY-----
+`
 const EXAMPLE_APPROVER_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 -----END PUBLIC KEY-----
@@ -95,6 +100,10 @@ const localForCallerKeys = aCaller('local-dev', {
   credentialHolderType: 'USER',
   stepUpPublicKey: CALLER_KEYS_STEP_UP_KEY,
 })
+const localForGroups = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: GROUPS_STEP_UP_KEY,
+})
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 
 let database: TestDatabase
@@ -109,9 +118,15 @@ withDatabase(async ({ database: made, start }) => {
   await registerExampleConnector()
   service = await start({
     signingKeyDir,
-    callers: [local, approver, localForRules, localForEndpoints, localForCallerKeys, auditor].map(
-      ({ entry }) => entry,
-    ),
+    callers: [
+      local,
+      approver,
+      localForRules,
+      localForEndpoints,
+      localForCallerKeys,
+      localForGroups,
+      auditor,
+    ].map(({ entry }) => entry),
     env: { ...env, ...witnessing },
   })
   for (const change of Object.values(changeExamples)) await storeChange(change)
@@ -189,6 +204,7 @@ async function storeRequest({ request, requestHash }: typeof approvalRequest.pen
     createdAt,
     expiresAt,
     noticeAt: createdAt,
+    neededSignals: null,
     askedHash: requestId,
     body: canonicalize(request),
     seal: canonicalize(approvalRequest.pending.signature),
@@ -246,6 +262,7 @@ test.each(postRoutes)('POST $path takes its example, and of an auditor nothing',
     'webhook-rules': localForRules,
     'event-endpoints': localForEndpoints,
     'caller-keys': localForCallerKeys,
+    'approver-groups': localForGroups,
   }
   const by = others[ofWhat as keyof typeof others] ?? local
   const { key } = path.endsWith('/decline') ? approver : by

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { approvalRequestClose } from '../../src/formats/artifacts/approval-request.ts'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
+import { maySign, whoMaySign } from '../../src/core/approval-requests/signers.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
@@ -60,15 +61,19 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
 /** An approver who could have signed may decline, whether or not they have signed. */
 async function ineligible(
   { approverId }: ScopedCaller,
-  { requestedBy, principalId }: StandingRequest,
+  request: StandingRequest,
   { sql, persons }: { sql: Transaction; persons: Persons },
 ): Promise<Failure | undefined> {
   if (approverId === undefined)
     return failures.notAnEligibleApprover(
       'This caller has no approverId in SERVICE_API_KEYS, which says which approver a human is.',
     )
+  const { requestedBy, principalId } = request
   const isEnrolled = (await readApproversInEffect(sql)).includes(approverId)
-  if (isEnrolled && !isBehind(persons, approverId, [requestedBy, principalId])) return undefined
+  if (isEnrolled && !isBehind(persons, approverId, [requestedBy, principalId]))
+    return maySign(request, approverId)
+      ? undefined
+      : failures.notAnEligibleApprover(`Approver '${approverId}' is not ${whoMaySign(request)}.`)
   return failures.notAnEligibleApprover(
     `Approver '${approverId}' has no key in effect, or is a person who asked for this approval.`,
   )

@@ -18,8 +18,8 @@ import {
 export interface Approvable {
   readonly transaction: BusinessTransactionInput
   readonly policyContentHash: string
-  /** Over the signals that it needs of those that the policy verifies by approvals. */
-  readonly quorum: number
+  /** Of those that the policy verifies by approvals, the signals that it needs. */
+  readonly needed: readonly ApprovalSignal[]
 }
 
 /**
@@ -75,7 +75,7 @@ export function judge(
   return {
     transaction,
     policyContentHash: version.contentHash,
-    quorum: fewest(approvals, transaction, (granted) => {
+    needed: fewest(approvals, transaction, (granted) => {
       const filled = { ...nothingBefore(version.policy), ...granted }
       return evaluateVersion(version, transaction, now, filled).kind === 'approved'
     }),
@@ -88,20 +88,19 @@ function nothingBefore({ verify }: CompiledPolicy): Record<string, number> {
 }
 
 /**
- * How many approvals let it through, at the least: those that it declares and, of the signals that it leaves out, the cheapest set with which
- * the rules approve; all of them where none is known to.
+ * The signals that take the fewest approvals to let it through: those that it declares and, of the signals that it leaves out, the cheapest set
+ * with which the rules approve; all of them where none is known to.
  */
 function fewest(
   approvals: readonly ApprovalSignal[],
   { signals }: { readonly signals: Readonly<Record<string, unknown>> },
   approves: (granted: Readonly<Record<string, boolean>>) => boolean,
-): number {
+): ApprovalSignal[] {
   const leftOut = approvals.filter(({ signal }) => !Object.hasOwn(signals, signal))
-  const declared = approvals
-    .filter((one) => !leftOut.includes(one))
-    .reduce((sum, { quorum }) => sum + quorum, 0)
-  const grants = grantsOf(leftOut).filter((granted) => declared > 0 || quorumOf(leftOut, granted) > 0)
-  return declared + quorumOf(leftOut, grants.find(approves) ?? grants.at(-1)!)
+  const declared = approvals.filter((one) => !leftOut.includes(one))
+  const grants = grantsOf(leftOut).filter((granted) => declared.length > 0 || quorumOf(leftOut, granted) > 0)
+  const granted = grants.find(approves) ?? grants.at(-1)!
+  return [...declared, ...leftOut.filter(({ signal }) => granted[signal] === true)]
 }
 
 /** As a decision states it, a reason may begin in lower case. */

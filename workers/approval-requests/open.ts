@@ -8,7 +8,11 @@ import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { addNotifications, type NotificationWay } from '../../src/store/queues/notification-queue.ts'
-import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
+import { CHOICES_MAX, type ApprovalSignal } from '../../src/core/approval-requests/grants.ts'
+import { seat } from '../../src/core/approval-requests/seats.ts'
+import { readMemberships } from '../../src/store/tables/approver-groups.ts'
+import { isBehind, personOf, type Persons } from '../../src/formats/people/persons.ts'
+import { counted } from '../../src/formats/text/text.ts'
 import type { ApprovalRequestContent } from '../../src/formats/schemas/approval-request.ts'
 import {
   ApprovalRequestRead,
@@ -64,12 +68,14 @@ export async function openApprovalRequest({ caller, body }: WorkerRequest, threa
   const content: ApprovalRequestContent = {
     requestId: randomUUID(),
     ...contentOf(approvable, caller),
+    quorum: approvable.needed.reduce((sum, { quorum }) => sum + quorum, 0),
     note,
     createdAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + expiresInSeconds * 1000).toISOString(),
   }
   const notify = await openNotify(thread)
-  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, sql, notify }))
+  const { needed } = approvable
+  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, needed, sql, notify }))
 }
 
 type Notify = (sql: Sql, message: { requestId: string; startAfter: string }) => Promise<void>
@@ -102,7 +108,7 @@ async function postedOf(
 }
 
 function contentOf(
-  { transaction, policyContentHash: contentHash, quorum }: Approvable,
+  { transaction, policyContentHash: contentHash }: Approvable,
   { callerId: requestedBy }: ScopedCaller,
 ) {
   const { authority, intent, policy, signals } = transaction
@@ -114,7 +120,6 @@ function contentOf(
     parameters: intent.parameters,
     signals,
     policy: { name: policy.name, version: policy.version, contentHash },
-    quorum,
   }
 }
 
@@ -122,6 +127,7 @@ async function store(
   content: ApprovalRequestContent,
   {
     sql,
+    needed,
     connectors,
     persons: inEffect,
     notify,
@@ -130,9 +136,10 @@ async function store(
   }: Pick<OpenWith, 'key' | 'startLogEntries' | 'connectors' | 'persons' | 'perHour'> & {
     sql: Transaction
     notify: Notify
+    needed: readonly ApprovalSignal[]
   },
 ) {
-  const { requestId, createdAt, requestedBy, principalId, quorum, capability } = content
+  const { requestId, createdAt, requestedBy, principalId, capability } = content
   const askedHash = hashOfAsked(content)
   const persons = inEffect.current()
   await lockOpening(sql)
@@ -141,7 +148,7 @@ async function store(
   const refused =
     tooOften(await secondsToNextOpening(sql, { requestedBy, perHour })) ??
     tooMany(await countOpenRequests(sql, requestedBy)) ??
-    tooFew(countedApprovers(persons, await readApproversInEffect(sql), [requestedBy, principalId]), quorum) ??
+    (await tooFew(needed, { sql, persons, at: createdAt, initiators: [requestedBy, principalId] })) ??
     withoutConnector(content, connectors)
   if (refused !== undefined) return refused
 
@@ -165,6 +172,7 @@ async function store(
     policyName: content.policy.name,
     policyVersion: content.policy.version,
     noticeAt: notice.at,
+    neededSignals: needed.length > CHOICES_MAX ? null : canonicalize(needed.map(neededSignal)),
   })
   if (!notice.joins) await notify(sql, { requestId, startAfter: notice.at })
   await sql.run(recording.statements())
@@ -206,11 +214,40 @@ function tooMany({ own, all }: { own: number; all: number }): Failure | undefine
   return undefined
 }
 
-function tooFew(approvers: readonly string[], quorum: number): Failure | undefined {
-  if (approvers.length >= quorum) return undefined
-  return failures.notApprovable(
-    `The policy asks for ${quorum} approvals; enrolled approvers who are other persons than the caller and the principal: ${approvers.length}.`,
+/** Whether the approvers who could sign are too few for a signal, or for all of them together. */
+async function tooFew(
+  needed: readonly ApprovalSignal[],
+  { sql, persons, at, initiators }: { sql: Sql; persons: Persons; at: string; initiators: readonly string[] },
+): Promise<Failure | undefined> {
+  const enrolled = await readApproversInEffect(sql)
+  const able = enrolled.filter((approverId) => !isBehind(persons, approverId, initiators))
+  const people = [...Map.groupBy(able, (approverId) => personOf(persons, approverId)).values()]
+  const memberships = await readMemberships(sql, { groups: needed.flatMap(({ from = [] }) => from), at })
+  const seated = seat(
+    needed.map(({ quorum, from }) => ({
+      quorum,
+      takes: (names: readonly string[]) =>
+        from === undefined || names.some((approverId) => memberships(from, approverId) !== undefined),
+    })),
+    people,
   )
+  const unmet = needed.flatMap(({ quorum, from }, i) =>
+    seated[i]!.length < quorum ? [{ quorum, from, found: seated[i]!.length }] : [],
+  )
+  const [first] = unmet
+  if (first === undefined) return undefined
+  const { from } = first
+  const quorum = needed.reduce((sum, one) => sum + one.quorum, 0)
+  return failures.notApprovable(
+    from === undefined
+      ? `The policy asks for ${quorum} approvals; enrolled approvers who are other persons than the caller and the principal: ${people.length}.`
+      : `The policy asks for ${counted(first.quorum, 'approval')} of ${from.join(' or ')}. Enrolled members who could sign, because they are other persons than the caller and the principal and do not stand for another signal: ${first.found}.`,
+  )
+}
+
+/** As it is stored beside the request. */
+function neededSignal({ signal, quorum, from }: ApprovalSignal): Json {
+  return { signal, quorum, ...(from === undefined ? {} : { from: [...from] }) }
 }
 
 function withoutConnector(

@@ -87,6 +87,7 @@ const ROUTES: Readonly<Record<ChangeKindName, ReturnType<typeof changesAt>>> = {
   'webhook-rules': changesAt('/webhook-rules/changes'),
   'event-endpoint': changesAt('/event-endpoints/changes'),
   'caller-key': changesAt('/caller-keys/changes'),
+  'approver-group': changesAt('/approver-groups/changes'),
 }
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const

@@ -2,6 +2,7 @@
 // stored; what is stored waits for the one execution that uses it up.
 import { approval as approvalKind } from '../../src/formats/artifacts/approval.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { maySign, whoMaySign } from '../../src/core/approval-requests/signers.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { isBehind, isSamePerson, type Persons } from '../../src/formats/people/persons.ts'
 import { SignedApproval } from '../../src/formats/schemas/approval.ts'
@@ -55,7 +56,7 @@ export async function deliverApproval({ caller, body }: WorkerRequest, thread: T
         ? undefined
         : await requestOf({ ...payload, requestHash }, { sql, persons: persons.current() })
     if (request instanceof Failure) return request
-    const completed = request?.approvals.length === (request?.quorum ?? 0) - 1
+    const completed = request?.missing === 1 && request.eligible.includes(approverId)
     const recording = startRecording(thread)
     // The approver's key was read from the database just now.
     const position = recording.enter(approvalKind, payload)
@@ -124,6 +125,8 @@ async function requestOf(
     return failures.invalidField('payload.approverId must not be a person who asked for the approval.')
   if (request.status !== 'PENDING' && request.status !== 'APPROVED')
     return failures.conflict(`The approval request is ${request.status} already.`)
+  if (!maySign(request, approverId))
+    return failures.invalidField(`payload.approverId must be ${whoMaySign(request)}.`)
   const given = request.approvals.find((one) => isSamePerson(persons, one.approverId, approverId))
   return given === undefined
     ? request

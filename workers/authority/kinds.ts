@@ -3,6 +3,7 @@ import type { Json } from '../../src/formats/json/canonical.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
 import type { Caller } from '../../src/formats/people/caller.ts'
 import { approverChanges } from './approver.ts'
+import { approverGroupChanges } from './approver-group.ts'
 import { callerKeyChanges } from './caller-key.ts'
 import type { ChangeKind } from './change-kind.ts'
 import { eventEndpointChanges } from './event-endpoint.ts'
@@ -46,6 +47,7 @@ export function openChangeKinds({
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),
     'caller-key': callerKeyChanges(configuredCallers),
+    'approver-group': approverGroupChanges,
   }
   // A kind is handed back what its own `read` or `examine` has made: kept as signed JSON, which is checked before it is read.
   return kinds as ChangeKinds

@@ -3,12 +3,14 @@
 import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { diffPolicies, outdatedReasons } from '../../src/core/policy/diff.ts'
+import { unmetQuorums } from '../../src/core/policy/groups.ts'
 import { byApproval, byNameAndVersion, standingOf, documentOf } from '../../src/core/policy/versions.ts'
 import { compiledOr400 } from '../../src/core/policy/check.ts'
 import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
+import { readApproverGroups } from '../../src/store/tables/approver-groups.ts'
 import { begin, end, type Act } from '../../src/store/tables/authority.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../src/store/tables/policy-versions.ts'
 import type { ChangeKind } from './change-kind.ts'
@@ -108,6 +110,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
         ...ungoverned(all, name, retires, document),
         ...elsewhere(all, name, document.capabilities),
         ...(newest === undefined ? [] : outdatedReasons(documentOf(newest), document)),
+        ...(await unmet(document, sql)),
       ],
       ...(newest === undefined
         ? {}
@@ -214,6 +217,12 @@ function elsewhere(
     if (named.length === 0) return []
     return [`For ${capability} callers may name ${named.join(', ')} in the place of this policy.`]
   })
+}
+
+/** Groups may be set by another change, before or after this one. */
+async function unmet(document: PolicyDocument, sql: Sql): Promise<string[]> {
+  const groups = new Map((await readApproverGroups(sql)).map(({ group, members }) => [group, members]))
+  return unmetQuorums(document, groups).map(({ sentence }) => sentence)
 }
 
 /** The version in effect that was approved last: a proposal is compared with it. */

@@ -5,6 +5,7 @@ import { checksOf } from '../execute/prove/prove.ts'
 import type { Accepted } from '../execute/validate/validate.ts'
 import type { LoadedPolicy } from '../policies.ts'
 import { verifierOf } from '../verifiers/index.ts'
+import type { SignalValue } from '../verifiers/verifier.ts'
 
 /** A transaction under a policy that verifies state. */
 export interface Stateful extends Accepted {
@@ -23,13 +24,13 @@ export async function readPresent(
 ): Promise<PresentState> {
   const decision = { decisionId: thread.newId(), policyContentHash: item.version.contentHash }
   const found: Record<string, PresentState[string]> = {}
-  const taken = new Set<string>()
+  const before = new Map<string, SignalValue>()
   for (const { declared: _, ...one } of checksOf(item, { decision, now })) {
     const verifier = verifierOf(one.verifier)
     if (verifier.when === 'before the claim') continue
     // As if it were left out: an approval that is declared false would not be looked for.
-    const read = await verifier.read({ ...one, declared: undefined }, { ...thread, sql: thread.pool, taken })
-    for (const { approvalId } of read.consumes ?? []) taken.add(approvalId)
+    const read = await verifier.read({ ...one, declared: undefined }, { ...thread, sql: thread.pool, before })
+    before.set(one.signal, read)
     found[one.signal] = { value: read.value, by: one.verifier.by }
   }
   return found

@@ -1,14 +1,16 @@
-// `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
-// execution that it releases, in the same commit.
+// `{ by: approval, quorum, from }`: that as many distinct humans approved this very action (decisions §7), and that each is in one of the
+// groups. What it finds is used up by the execution that it releases, in the same commit.
 import { requestProblem } from '../../src/formats/artifacts/request-problem.ts'
-import { approversBehind, countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
+import { seat } from '../../src/core/approval-requests/seats.ts'
+import { approversBehind, isBehind, personOf, type Persons } from '../../src/formats/people/persons.ts'
 import { Canonical, type Json } from '../../src/formats/json/canonical.ts'
 import type { SignalVerifier } from '../../src/formats/schemas/policy.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
+import { readMemberships, type Membership, type Memberships } from '../../src/store/tables/approver-groups.ts'
 import { APPROVERS_IN_EFFECT } from '../../src/store/tables/approvers.ts'
 import { approvalLock, readUsableApprovals, type UsableApproval } from '../../src/store/tables/approvals.ts'
 import { scopeCovers } from '../../src/formats/artifacts/scope.ts'
-import type { SignalCheck, StateVerifier } from './verifier.ts'
+import type { SignalCheck, SignalValue, StateVerifier } from './verifier.ts'
 
 type Approval = Extract<SignalVerifier, { by: 'approval' }>
 
@@ -19,30 +21,46 @@ export const approval: StateVerifier<Approval> = {
     APPROVERS_IN_EFFECT,
   ],
 
-  async read(given, { sql, taken, approvers, persons }) {
-    const check = { ...given, persons: persons.current(), initiators: initiatorsOf(given) }
-    const notCounted = approversBehind(check.persons, check.initiators)
+  async read(given, { sql, before, approvers, persons: inEffect }) {
+    const persons = inEffect.current()
+    const initiators = initiatorsOf(given)
+    const notCounted = approversBehind(persons, initiators)
     const none = { value: false, evidence: { notCounted } }
     // Declared false: it claims no approval, so it uses none up.
-    if (check.declared === false) return none
-    const { intent } = check.accepted.transaction
+    if (given.declared === false) return none
+    const { intent } = given.accepted.transaction
+    const others = otherSignals(given, before)
+    const at = given.now.toISOString()
+    const memberships = await readMemberships(sql, {
+      groups: [given.verifier, ...others].flatMap(({ from = [] }) => from),
+      at,
+    })
+    const check = { ...given, persons, initiators, others, memberships }
     const usable = await readUsableApprovals(sql, {
       capability: intent.action,
       target: intent.target,
-      parametersHash: sha256Hex(check.accepted.canonical.parameters.text),
-      at: check.now.toISOString(),
+      parametersHash: sha256Hex(given.accepted.canonical.parameters.text),
+      at,
       notBy: notCounted,
     })
+    // A person stands for one signal of an execution.
+    const used = new Set(
+      [...before.values()].flatMap(({ consumes = [] }) =>
+        consumes.map(({ approverId }) => personOf(persons, approverId)),
+      ),
+    )
     const chosen = choose(
-      usable.filter((row) => !taken.has(row.approvalId)),
+      usable.filter(({ approver }) => !used.has(personOf(persons, approver.approverId))),
       check,
     )
     if (chosen === undefined) return none
+    const groups = groupsOf(chosen.approvals, check)
     for (const { approver } of chosen.approvals) approvers.learn(approver)
     return {
       value: true,
       evidence: {
         approvals: chosen.approvals.map(({ body }) => new Canonical(body)),
+        ...(groups === undefined ? {} : { groups }),
         notCounted,
         ...(chosen.request === undefined ? {} : { request: new Canonical(chosen.request.body) }),
       },
@@ -58,12 +76,35 @@ export const approval: StateVerifier<Approval> = {
 /** A check, and who its approvals are counted by. */
 interface ApprovalCheck extends SignalCheck<Approval> {
   readonly persons: Persons
+  /** The verifiers of the signals that may have to be met after this one. */
+  readonly others: readonly Approval[]
+  readonly memberships: Memberships
   /** Its callerId and its principalId: no approval of the persons behind them counts. */
   readonly initiators: readonly string[]
 }
 
 function initiatorsOf({ accepted }: SignalCheck<Approval>): string[] {
   return [accepted.request.caller.callerId, accepted.transaction.authority.principalId]
+}
+
+/** A signal that is declared false claims no approval. */
+function otherSignals(
+  { signal: own, version, accepted }: SignalCheck<Approval>,
+  before: ReadonlyMap<string, SignalValue>,
+): Approval[] {
+  const { signals } = accepted.transaction
+  return version.policy.verify.flatMap(({ signal, ...verifier }) => {
+    const isLater = signal !== own && !before.has(signal) && signals[signal] !== false
+    return verifier.by === 'approval' && isLater ? [verifier] : []
+  })
+}
+
+/** The membership by which each approval counts; undefined where every approver's counts. */
+function groupsOf(
+  approvals: readonly UsableApproval[],
+  { verifier: { from }, memberships }: ApprovalCheck,
+): Membership[] | undefined {
+  return from && approvals.map(({ approver }) => memberships(from, approver.approverId)!)
 }
 
 interface Chosen {
@@ -86,23 +127,35 @@ function choose(usable: readonly UsableApproval[], check: ApprovalCheck): Chosen
   for (const some of forRequests.values()) {
     const request = some[0]!.request!
     if (!isRequested(request.body, check)) continue
-    const approvals = firstOfEach([...some, ...forNone], check)
+    const approvals = countedOf([...some, ...forNone], check)
     if (approvals.length === quorum && approvals.some((row) => row.request !== null))
       return { approvals, request }
   }
-  const approvals = firstOfEach(forNone, check)
+  const approvals = countedOf(forNone, check)
   return approvals.length === quorum ? { approvals } : undefined
 }
 
-/** The first of each person, as many as the quorum asks for; never of one behind the execution. */
-function firstOfEach(
+/**
+ * One approval of each person, as many as the quorum asks for; never of one behind the execution. People who count for other signals too are
+ * left to those where others are enough here.
+ */
+function countedOf(
   usable: readonly UsableApproval[],
-  { persons, initiators, verifier }: ApprovalCheck,
+  { persons, initiators, memberships, verifier, others }: ApprovalCheck,
 ): UsableApproval[] {
-  const approverIds = usable.map(({ approver }) => approver.approverId)
-  const counted = new Set(countedApprovers(persons, approverIds, initiators))
-  // One approver has several approvals: the first counts.
-  return usable.filter(({ approver }) => counted.delete(approver.approverId)).slice(0, verifier.quorum)
+  const counts = ({ approver: { approverId } }: UsableApproval, { from }: Approval) =>
+    from === undefined || memberships(from, approverId) !== undefined
+  const able = usable.filter(({ approver }) => !isBehind(persons, approver.approverId, initiators))
+  // One person has several approvals: the first that counts for the signal does.
+  const people = [...Map.groupBy(able, ({ approver }) => personOf(persons, approver.approverId)).values()]
+  const [own = []] = seat(
+    [verifier, ...others].map((one) => ({
+      quorum: one.quorum,
+      takes: (approvals: readonly UsableApproval[]) => approvals.some((row) => counts(row, one)),
+    })),
+    people,
+  )
+  return own.map((approvals) => approvals.find((row) => counts(row, verifier))!)
 }
 
 function covers({ body }: UsableApproval, { accepted }: SignalCheck<Approval>): boolean {

@@ -62,6 +62,10 @@ export type StateVerifier<V extends SignalVerifier> =
       readonly locks: (check: SignalCheck<V>) => AdvisoryLock[]
       readonly read: (
         check: SignalCheck<V>,
-        tools: VerifyWith & { sql: Sql; taken: ReadonlySet<string> },
+        tools: VerifyWith & {
+          sql: Sql
+          /** What was verified of the same execution before, by signal. */
+          before: ReadonlyMap<string, SignalValue>
+        },
       ) => Promise<SignalValue>
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Set, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
 from .canonical import canonicalize
 from .evidence import (
@@ -33,11 +33,12 @@ def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
 
     def holds(given: Given) -> bool:
         used: Set[str] = set()
+        stood_for: Dict[str, Tuple[str, bool]] = {}
         for execution in objects_of(record, "executions"):
             decision = object_of(execution, "decision")
             verified_signals = object_of(decision, "verifiedSignals")
             for signal in verified_signals:
-                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, given)
+                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, stood_for, given)
         return True
 
     return checked_signed("approvals", "The verified signals cannot be verified", keys, holds)
@@ -52,6 +53,7 @@ def check_refused_approvals(refusal: Mapping[str, Any], keys: Keys) -> Check:
         for signal in verified_signals:
             verified = object_of(verified_signals, signal)
             not_counted = _not_counted_in(verified)
+            memberships_of(verified)
             for approval in approvals_of(verified):
                 _require_signature(approval, given)
                 approver = string_of(object_of(approval, "payload"), "approverId")
@@ -68,6 +70,7 @@ def _require_signal(
     decision: Mapping[str, Any],
     record: Mapping[str, Any],
     used: Set[str],
+    stood_for: Dict[str, Tuple[str, bool]],
     given: Given,
 ) -> None:
     value, by = member_of(verified, "value"), verified.get("by")
@@ -83,8 +86,9 @@ def _require_signal(
         if not approvals:
             raise Unreadable(f"signal {signal} has no approval")
         _require_approvals(approvals, not_counted, verified, decision, record, used, given)
+        _require_one_signal_each(signal, approvals, verified, stood_for)
         return
-    if approvals or "request" in verified:
+    if approvals or "request" in verified or "groups" in verified:
         raise Unreadable(f"signal {signal} has approvals that it does not claim")
     if by == "crm-deal":
         _require_authorized_read(verified, record, given)
@@ -141,6 +145,22 @@ def _require_approvals(
         used.add(nonce)
     if request is not None:
         _require_request(request, approvals, transaction, decision)
+
+
+def _require_one_signal_each(
+    signal: str,
+    approvals: List[Dict[str, Any]],
+    verified: Mapping[str, Any],
+    stood_for: Dict[str, Tuple[str, bool]],
+) -> None:
+    """A person stands for one signal of an execution. Before there were groups, two approvals by one approver could stand for two."""
+    has_groups = memberships_of(verified) is not None
+    for approval in approvals:
+        approver = string_of(object_of(approval, "payload"), "approverId")
+        other = stood_for.get(approver)
+        if other is not None and (has_groups or other[1]):
+            raise Unreadable(f"the approval by {approver} stands for the signal {other[0]} too")
+        stood_for[approver] = (signal, has_groups)
 
 
 def _is_version(payload: Mapping[str, Any], version: int) -> bool:
@@ -215,3 +235,17 @@ def _not_counted_in(verified: Mapping[str, Any]) -> List[str]:
 def approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:
     """The approvals that a verified signal carries."""
     return objects_of(verified, "approvals") if "approvals" in verified else []
+
+
+def memberships_of(verified: Mapping[str, Any]) -> Optional[List[Tuple[str, str]]]:
+    """The group and the changeId that a verified signal states for each of its approvals; None where it states none. That they hold is
+    shown by the changes, which a bundle brings.
+
+    Raises Unreadable where they are not one for each approval.
+    """
+    if "groups" not in verified:
+        return None
+    stated = [(string_of(one, "group"), string_of(one, "changeId")) for one in objects_of(verified, "groups")]
+    if not stated or len(stated) != len(approvals_of(verified)):
+        raise Unreadable("it does not state one group for each approval")
+    return stated

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar
 
-from .approvals import approvals_of
+from .approvals import approvals_of, memberships_of
 from .bundle_log import DueProofs, LoggedPart, check_proofs
 from .canonical import NotCanonical, canonicalize, json_string
 from .evidence import Check, Given, Keys, checked, checked_signed, list_of, object_of, objects_of, sha256_hex, string_of
 from .governance_change import check_governance_change, notes_on_change, signed_members_of
-from .instant import Unreadable
+from .instant import Unreadable, instant
 from .key_set import PublicKey, UnusableKeySet, combined_keys, is_same_key, read_key_set
 from .log.trust import LogTrust
 from .notes import notes_on_record
@@ -44,7 +44,8 @@ def inspect_bundle(bundle: Mapping[str, Any], keys: Keys, log: Optional[LogTrust
         problems = [problem for change in list_of(bundle, "changes") for problem in _problems_of(change, given)]
         if problems:
             raise Unreadable("; ".join(problems))
-        return _are_in_force(changes())
+        asked = _groups_asked_for(bundle.get("policy"), execution())
+        return _are_in_force(changes()) and _are_members(_read_approved_signals(record), changes(), asked)
 
     record_keys = dict(keys)
 
@@ -57,7 +58,7 @@ def inspect_bundle(bundle: Mapping[str, Any], keys: Keys, log: Optional[LogTrust
 
     changes_check = checked_signed(
         "governance changes",
-        "A governance change is not one that put the policy or the key of an approver into force",
+        "A governance change is not one that put the policy, or the key or group of an approver into force",
         keys,
         are_changes_valid,
     )
@@ -97,6 +98,17 @@ class _UsedApproval:
 
 
 @dataclass(frozen=True)
+class _ApprovedSignal:
+    """A signal that approvals stand for, as a decision states it."""
+
+    signal: str
+    evaluated_at: str
+    approver_ids: List[str]
+    #: Group and changeId, in the order of the approvers; None: it states none.
+    memberships: Optional[List[Tuple[str, str]]]
+
+
+@dataclass(frozen=True)
 class _Execution:
     """What the record says of what was executed, on whose authority."""
 
@@ -107,6 +119,8 @@ class _Execution:
     #: What was asked for, as the approvers signed it.
     requests: List[LoggedPart]
     approvals: List[_UsedApproval]
+    #: Group and changeId that its decisions state, as far as they can be read.
+    stated_groups: List[Tuple[Any, Any]]
     #: The newest.
     receipt: Optional[LoggedPart]
     #: The log that the receipt was promised to.
@@ -126,6 +140,7 @@ def _read_execution(record: Mapping[str, Any]) -> _Execution:
         authorization=LoggedPart("authorization", id, "authorization", sha256_hex(canonicalize(payload))),
         requests=_read_requests(record),
         approvals=_read_approvals(record),
+        stated_groups=_read_stated_groups(record),
         receipt=receipt,
         promised_to=promised_to,
         confirmations=_read_confirmations(record),
@@ -166,6 +181,26 @@ def _read_requests(record: Mapping[str, Any]) -> List[LoggedPart]:
     return list(found.values())
 
 
+def _read_stated_groups(record: Mapping[str, Any]) -> List[Tuple[Any, Any]]:
+    found = [verified.get("groups") for verified in _verified_signals_of(record)]
+    stated = [one for groups in found if isinstance(groups, list) for one in groups if isinstance(one, dict)]
+    return [(one.get("group"), one.get("changeId")) for one in stated]
+
+
+def _read_approved_signals(record: Mapping[str, Any]) -> List[_ApprovedSignal]:
+    found = []
+    for execution in objects_of(record, "executions"):
+        decision = object_of(execution, "decision")
+        verified_signals = object_of(decision, "verifiedSignals")
+        for signal in verified_signals:
+            verified = object_of(verified_signals, signal)
+            approvers = [string_of(object_of(one, "payload"), "approverId") for one in approvals_of(verified)]
+            if approvers:
+                at = string_of(decision, "evaluatedAt")
+                found.append(_ApprovedSignal(signal, at, approvers, memberships_of(verified)))
+    return found
+
+
 def _verified_signals_of(record: Mapping[str, Any]) -> List[Mapping[str, Any]]:
     found = []
     for execution in objects_of(record, "executions"):
@@ -185,11 +220,15 @@ def _read_receipt(receipt: Any, id: str) -> Tuple[LoggedPart, Optional[str]]:
 
 @dataclass(frozen=True)
 class _Change:
-    """A governance change: the key that it enrolled, or that it put the policy into force; neither where it is another change."""
+    """A governance change: the key that it enrolled, the group that it set, or that it put the policy into force; none where it is
+    another change."""
 
     part: LoggedPart
     target: str
     enrolled: Optional[PublicKey] = None
+    #: The approverIds of the group.
+    group: Optional[List[str]] = None
+    resolved_at: str = ""
     is_of_policy: bool = False
 
 
@@ -213,6 +252,18 @@ def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
         document = {name: value for name, value in object_of(change, "proposed").items() if name != "retires"}
         is_this = target == named and sha256_hex(canonicalize(document)) == execution.policy_hash
         return _Change(part, target, is_of_policy=is_this)
+    if change.get("kind") == "approver-group":
+        set_here = object_of(change, "proposed")
+        if (
+            set_here.get("action") != "set"
+            or set_here.get("group") != target
+            or (target, part.id) not in execution.stated_groups
+        ):
+            return _Change(part, target)
+        group = list_of(set_here, "members")
+        if not all(isinstance(member, str) for member in group):
+            raise Unreadable("members holds something else than names")
+        return _Change(part, target, group=group, resolved_at=string_of(change, "resolvedAt"))
     if change.get("kind") != "approver" or not isinstance(proposed, dict) or proposed.get("action") != "add":
         return _Change(part, target)
     is_of_approver = target == f"{string_of(proposed, 'approverId')}:{string_of(proposed, 'keyId')}" and any(
@@ -234,11 +285,56 @@ def _are_in_force(changes: List[_Change]) -> bool:
     targets = []
     for change in changes:
         which = f"change {json_string(change.part.id)}"
-        if not change.is_of_policy and change.enrolled is None:
+        if not change.is_of_policy and change.enrolled is None and change.group is None:
             raise Unreadable(f"{which} put nothing into force that was used here")
         if change.target in targets:
             raise Unreadable(f"{which} is the second one of {json_string(change.target)}")
         targets.append(change.target)
+    return True
+
+
+def _groups_asked_for(policy: Any, execution: _Execution) -> Optional[Dict[str, Optional[List[str]]]]:
+    """The groups that the policy asks for, by signal; None for a document that is not the one that was executed under, of which another
+    check says so."""
+    if not isinstance(policy, str) or sha256_hex(policy.encode("utf-8")) != execution.policy_hash:
+        return None
+    try:
+        document = json.loads(policy)
+    except ValueError:
+        raise Unreadable("the policy document is no JSON") from None
+    if not isinstance(document, dict):
+        raise Unreadable("the policy document is not an object")
+    verify = object_of(document, "verify") if "verify" in document else {}
+    asked: Dict[str, Optional[List[str]]] = {}
+    for signal in verify:
+        verifier = object_of(verify, signal)
+        asked[signal] = [string_of({"from": one}, "from") for one in list_of(verifier, "from")] if "from" in verifier else None
+    return asked
+
+
+def _are_members(
+    approved_signals: List[_ApprovedSignal], changes: List[_Change], asked: Optional[Dict[str, Optional[List[str]]]]
+) -> bool:
+    """That no later change of a group was in effect by then is not shown by a bundle: ``countersign log audit`` compares with every change.
+
+    Raises Unreadable where an approver is not in the group that a decision states, as its change set it, or the policy asks for another.
+    """
+    for one in approved_signals:
+        named = f"signal {json_string(one.signal)}"
+        groups = None if asked is None else asked.get(one.signal)
+        if asked is not None and (groups is None) != (one.memberships is None):
+            raise Unreadable(f"{named} does not state the groups that the policy asks for")
+        for approver, (group, change_id) in zip(one.approver_ids, one.memberships or []):
+            whose = f"{named}: {json_string(approver)}"
+            if groups is not None and group not in groups:
+                raise Unreadable(f"{whose} is in {json_string(group)}, which the policy does not ask for")
+            change = next((c for c in changes if c.part.id == change_id and c.target == group), None)
+            if change is None or change.group is None:
+                raise Unreadable(f"{whose}: no governance change in it set the group {json_string(group)}")
+            if approver not in change.group:
+                raise Unreadable(f"{whose} is not in the group {json_string(group)} as it was set")
+            if not instant(change.resolved_at) <= instant(one.evaluated_at):
+                raise Unreadable(f"{whose}: the group {json_string(group)} was set after the decision")
     return True
 
 
@@ -298,7 +394,7 @@ def _due_proofs(execution: _Execution, changes: List[_Change]) -> DueProofs:
     authorization, receipt = execution.authorization, execution.receipt
     order: List[Tuple[LoggedPart, LoggedPart]] = []
     for change in changes:
-        if change.is_of_policy:
+        if change.is_of_policy or change.group is not None:
             order.append((change.part, authorization))
         else:
             approvals = [approval for approval in execution.approvals if approval.key_id == change.target]

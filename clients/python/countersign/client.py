@@ -578,6 +578,34 @@ class Client:
         """POST /caller-keys/changes/{id}/reject"""
         return self._reject("/caller-keys/changes", change_id, step_up, rejection_reason)
 
+    def approver_groups(self) -> List[shapes.ApproverGroup]:
+        """GET /approver-groups: the groups in effect, and their members; of humans and auditors."""
+        return list(self._every("/approver-groups", {}, "approverGroups"))
+
+    def propose_approver_group_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /approver-groups/changes: ``{action, group, members, reason}``."""
+        return self._create("/approver-groups/changes", proposal).value()
+
+    def approver_group_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /approver-groups/changes: newest first."""
+        return self._changes("/approver-groups/changes", status, page, page_size)
+
+    def approver_group_change(self, change_id: str) -> shapes.Change:
+        """GET /approver-groups/changes/{id}"""
+        return self._read(f"/approver-groups/changes/{_part(change_id)}").value()
+
+    def approve_approver_group_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /approver-groups/changes/{id}/approve"""
+        return self._approve("/approver-groups/changes", change_id, step_up)
+
+    def reject_approver_group_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /approver-groups/changes/{id}/reject"""
+        return self._reject("/approver-groups/changes", change_id, step_up, rejection_reason)
+
     def event_endpoints(self) -> List[shapes.EventEndpoint]:
         """GET /event-endpoints: what is in effect, and how far each endpoint has been served."""
         return list(self._every("/event-endpoints", {}, "eventEndpoints"))

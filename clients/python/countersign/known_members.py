@@ -129,6 +129,9 @@ _REQUEST = _Object(
         "intervalSeconds": _count,
         "url": _text,
         "eligible": _texts,
+        "signals": _list_of(
+            _Object({"signal": _text, "quorum": _count, **_all(_texts, "from approvedBy eligible")})
+        ),
         "endedBy": _one(_Object({"changeId": _text})),
         "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId reason"), "approvedAt": _time})),
         "closed": _CLOSE,

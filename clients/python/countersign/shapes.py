@@ -409,6 +409,14 @@ class WebhookRules(_WebhookRules, total=False):
     approvedByChange: str
 
 
+class ApproverGroup(TypedDict):
+    group: str
+    members: List[str]
+    approvedBy: str
+    approvedAt: str
+    approvedByChange: str
+
+
 class _CallerKey(TypedDict):
     callerId: str
     keyId: str

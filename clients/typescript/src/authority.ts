@@ -14,6 +14,7 @@ type Listed =
   | '/webhook-rules/changes'
   | '/event-endpoints/changes'
   | '/caller-keys/changes'
+  | '/approver-groups/changes'
   | '/approvals'
   | '/execution-intents/unfinalized'
   | '/webhook-events'
@@ -216,6 +217,35 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/caller-keys/changes/{id}/approve', { ...of(id), body: approval })),
     rejectCallerKeyChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/caller-keys/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /approver-groups: the groups in effect, and their members; of humans and auditors. */
+    approverGroups: async () => ({
+      approverGroups: await allItems<
+        Cursor,
+        Schemas['ApproverGroupList'],
+        Schemas['ApproverGroupList']['approverGroups'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/approver-groups', { params: { query } }),
+          itemsOf: (page) => page.approverGroups,
+          read,
+        },
+      ),
+    }),
+    proposeApproverGroupChange: (proposal: Schemas['ApproverGroupProposal']) =>
+      change(() => http.POST('/approver-groups/changes', { body: proposal })),
+    approverGroupChanges: (query: Query<'/approver-groups/changes'> = {}) =>
+      wholePage(query, {
+        get: (asked) => http.GET('/approver-groups/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
+    approverGroupChange: (id: string) => read(() => http.GET('/approver-groups/changes/{id}', of(id))),
+    approveApproverGroupChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/approver-groups/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectApproverGroupChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/approver-groups/changes/{id}/reject', { ...of(id), body: rejection })),
 
     /** GET /event-endpoints: what is in effect, how far each endpoint has been served, and the keys of `v1a` signatures. */
     eventEndpoints: async () => {

@@ -8,7 +8,15 @@ import { checkOf } from './check.ts'
 import { auditedWith, columnsOf, repeats, signedIn, verifies } from './sealed.ts'
 
 /** Columns of what follows from the request, or comes after it. */
-const UNSIGNED = ['requestHash', 'askedHash', 'status', 'policyName', 'policyVersion', 'noticeAt']
+const UNSIGNED = [
+  'requestHash',
+  'askedHash',
+  'status',
+  'policyName',
+  'policyVersion',
+  'noticeAt',
+  'neededSignals',
+]
 
 export const approvalRequests = checkOf({
   table: 'approval_requests',

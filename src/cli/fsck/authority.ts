@@ -40,12 +40,15 @@ function approvedChange(text: string | null, kind: string): Members {
   return change
 }
 
+/** One in effect ends where the next one of its target begins. */
+const SUCCEEDED: readonly ChangeKindName[] = ['webhook-rules', 'approver-group']
+
 /** Whether a change of its kind says that it ends. */
 function ends({ kind, target }: Item, change: Members): boolean {
   const { action, retires = [] } = members(change['proposed'])
-  // The next rules of a provider take the place of these.
+  // The next rules of a provider take the place of these, and the next members of a group.
   if (change['target'] === target)
-    return action === 'revoke' || action === 'retire' || kind === 'webhook-rules'
+    return ['revoke', 'retire', 'remove'].includes(action as string) || SUCCEEDED.includes(kind)
   const [name = '', version = ''] = target.split('/')
   return (
     kind === 'policy' && string(change['target']).startsWith(`${name}/`) && list(retires).includes(version)
@@ -102,8 +105,9 @@ const RULES: readonly Rule<Item>[] = [
       if (endedAt === null || endedByChange === null)
         return endedBy === null && endedAt === null && endedByChange === null
       const change = approvedChange(ending, kind)
-      // A key of an approver is revoked at the database's time: after every execution that has rested on it.
-      const isThen = kind === 'approver' || sameTime(endedAt, change['resolvedAt'])
+      // A key of an approver, and a group, end at the database's time: after every execution that has rested on them.
+      const isThen =
+        kind === 'approver' || kind === 'approver-group' || sameTime(endedAt, change['resolvedAt'])
       return ends(row, change) && change['resolvedBy'] === endedBy && isThen
     },
   ],

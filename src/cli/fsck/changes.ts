@@ -27,8 +27,9 @@ const columns = {
   effects: [
     'integer',
     `(SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
-        -- Rules end where the next ones come into effect.
-        OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'))::integer`,
+        -- Rules end where the next ones come into effect, and a group where its next members do.
+        OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'
+          AND NOT (a.kind = 'approver-group' AND c.body::json #>> '{proposed,action}' = 'set')))::integer`,
   ],
   proposalAudited: ['boolean', audited(`'governance.proposed'`)],
   resolutionAudited: ['boolean', audited(`'governance.approved', 'governance.rejected'`)],

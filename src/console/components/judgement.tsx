@@ -226,7 +226,10 @@ function known({ signals, bindings, verify }: PolicyDocument, name: string) {
 }
 
 function verified(verifier: SignalVerifier): string {
-  if (verifier.by === 'approval') return `${counted(verifier.quorum, 'approval')} of a human, such as yours`
+  if (verifier.by === 'approval') {
+    const { quorum, from } = verifier
+    return `${counted(quorum, 'approval')} of ${from === undefined ? 'a human, such as yours' : `members of ${from.join(' or ')}`}`
+  }
   if (verifier.by === 'crm-deal') return `the CRM: property ${verifier.property} of the deal`
   const { window, sum, per = ['caller'], where } = verifier
   const what = sum === undefined ? 'the number' : `the total of ${sum}`

@@ -1,4 +1,5 @@
 // The page of whose signatures count, whose keys open what, and which keys the service signs with.
+import type { ApproverGroup } from '../../formats/schemas/approver-group.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
 import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
@@ -10,6 +11,7 @@ import type { PageProps } from '../page.ts'
 
 export function Approvers({ me }: PageProps) {
   const approvers = useLoaded<{ approvers: Approver[] }>('/approvers', 30_000)
+  const groups = useLoaded<{ approverGroups: ApproverGroup[] }>('/approver-groups', 30_000)
   const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
   const misfits = useCounterMisfits()
   const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
@@ -49,6 +51,25 @@ export function Approvers({ me }: PageProps) {
             <a href="/console/passkey">Make a passkey</a> that approves, or that resolves changes.
           </p>
         )}
+      </Panel>
+      <Panel title="Groups of approvers">
+        <p>
+          <a href="/console/changes?kind=approver-group">Changes of groups</a>. Where a policy names a group,
+          only the approvals of its members count.
+        </p>
+        <Listed
+          loaded={groups}
+          rowsOf={(reply) => reply.approverGroups}
+          empty="There is no group. The handbook's chapter Governing makes the first one."
+          caption="Groups of approvers"
+          keyOf={({ group }) => group}
+          hrefOf={({ approvedByChange }) => `/console/changes/approver-group/${approvedByChange}`}
+          columns={[
+            { title: 'Group', cell: ({ group }) => <Said text={group} /> },
+            { title: 'Members', cell: ({ members }) => <Said text={members.join(', ')} /> },
+            { title: 'Since', minor: true, cell: ({ approvedAt }) => <Time at={approvedAt ?? ''} /> },
+          ]}
+        />
       </Panel>
       <Panel title="Keys of callers">
         <p>

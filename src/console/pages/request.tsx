@@ -28,6 +28,7 @@ import { sha256Hex } from '../hashing.ts'
 import { useFollowed, useLoaded, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { useQueue, type Place } from '../queue.ts'
+import { oneLine } from '../text.ts'
 import { navigate } from '../router.ts'
 
 /** Holds the request until it changes, for as long as the page is open. */
@@ -200,13 +201,24 @@ function DoNotSign({
 }
 
 function Approvals({ of }: { readonly of: ApprovalRequest }) {
-  const { approvals, eligible, missing } = of
+  const { approvals, eligible, missing, signals = [] } = of
+  // One signal that every approver may sign for says nothing that the rest of the panel does not.
+  const bySignal = signals.filter(({ from }) => signals.length > 1 || from !== undefined)
   const misfits = useCounterMisfits()
   return (
     <Panel title="Approvals">
       <p>
         {counted(of.request.quorum, 'approval')} asked for, {missing} missing.
       </p>
+      {bySignal.length > 0 && (
+        <ul class="plain">
+          {bySignal.map((signal) => (
+            <li key={signal.signal}>
+              <SignalLine of={signal} />
+            </li>
+          ))}
+        </ul>
+      )}
       {approvals.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
       <ul class="plain">
         {approvals.map(({ approvalId, approverId, keyId, approvedAt, reason }) => (
@@ -216,7 +228,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
             {misfits.some((misfit) => misfit.approvalId === approvalId) && <CounterMisfit />}
           </li>
         ))}
-        {isOpen(of) && missing > 0 && eligible.length > 0 && (
+        {isOpen(of) && missing > 0 && eligible.length > 0 && bySignal.length === 0 && (
           <li class="quiet">
             Could still sign: <Said text={eligible.join(', ')} />
           </li>
@@ -236,6 +248,30 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
         </p>
       )}
     </Panel>
+  )
+}
+
+/** How far one signal is approved, and who could go on: the groups that its policy names are all that counts for it. */
+function SignalLine({ of }: { readonly of: NonNullable<ApprovalRequest['signals']>[number] }) {
+  const { signal, quorum, from, approvedBy, eligible } = of
+  const missing = quorum - approvedBy.length
+  return (
+    <>
+      <strong>{oneLine(signal)}</strong>: {approvedBy.length} of {quorum} signed
+      {from !== undefined && ` by ${from.length === 1 ? 'group' : 'groups'} ${from.join(' or ')}`}
+      {approvedBy.length > 0 && (
+        <>
+          {' '}
+          (<Said text={approvedBy.join(', ')} />)
+        </>
+      )}
+      {missing > 0 && (
+        <>
+          ; {eligible.length === 0 ? 'nobody can sign' : 'can still sign: '}
+          {eligible.length > 0 && <Said text={eligible.join(', ')} />}
+        </>
+      )}
+    </>
   )
 }
 

@@ -7,10 +7,12 @@ import { SignedApproval } from '../../formats/schemas/approval.ts'
 export interface ApprovalSignal {
   readonly signal: string
   readonly quorum: number
+  /** Only members of these groups count; undefined: every approver. */
+  readonly from?: readonly string[] | undefined
 }
 
 /** Sets of more signals than these are not looked through: their number doubles with each. */
-const CHOICES_MAX = 6
+export const CHOICES_MAX = 6
 
 /**
  * @returns every set of the signals that may be granted, by signal and the cheapest first, beginning with none and ending with all; of more

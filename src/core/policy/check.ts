@@ -9,6 +9,7 @@ import {
   type Found,
   type PositionOf,
 } from '../cel/mistakes.ts'
+import { CHOICES_MAX } from '../approval-requests/grants.ts'
 import { failures, type Failure } from '../errors/errors.ts'
 import { isObject } from '../../formats/json/fields.ts'
 import { didYouMean } from '../../formats/text/nearest.ts'
@@ -147,6 +148,13 @@ function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
         message: `bindings.${signal} must be intent.parameters.<member>, is ${path}.`,
       })
   }
+  const byApproval = verify.filter((verifier) => verifier.by === 'approval')
+  const naming = byApproval.find(({ from }) => from !== undefined)
+  if (naming !== undefined && byApproval.length > CHOICES_MAX)
+    mistakes.push({
+      path: ['verify', naming.signal, 'from'],
+      message: `verify.${naming.signal}.from is possible where at most ${CHOICES_MAX} signals are verified by approval, and here are ${byApproval.length}.`,
+    })
   for (const { signal, by } of verify) {
     const type = VERIFIED_TYPE[by]
     if (type !== null && signals.has(signal) && signals.get(signal) !== type)

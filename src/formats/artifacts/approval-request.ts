@@ -133,7 +133,16 @@ function codedAction(request: Members) {
 }
 
 /** Beside the request, as the service answers when it is asked: no signature covers it. */
-const STANDING = ['status', 'missing', 'eligible', 'approvals', 'endedBy', 'intervalSeconds', 'url']
+const STANDING = [
+  'status',
+  'missing',
+  'eligible',
+  'signals',
+  'approvals',
+  'endedBy',
+  'intervalSeconds',
+  'url',
+]
 
 /** Notes things that a reader should know of one that passes its checks. */
 export function notesOnApprovalRequest(asked: Members): string[] {
@@ -200,6 +209,7 @@ export const approvalRequest = {
       policyName: 'text',
       policyVersion: 'text',
       noticeAt: 'timestamptz',
+      neededSignals: 'text?',
     },
     owner: { column: 'requested_by' },
     audited: ['approval_request.opened'],
@@ -216,6 +226,13 @@ export const approvalRequest = {
       intervalSeconds: shape.count,
       url: shape.text,
       eligible: shape.texts,
+      signals: shape.listOf(
+        shape.closed({
+          signal: shape.text,
+          quorum: shape.count,
+          ...shape.all(shape.texts, ['from', 'approvedBy', 'eligible']),
+        }),
+      ),
       endedBy: shape.objectOf(shape.closed({ changeId: shape.text })),
       approvals: shape.listOf(
         shape.closed({
@@ -231,7 +248,7 @@ export const approvalRequest = {
     account: (evidence) => ofRequest(membersAt(evidence, 'request')),
     notProven: [
       'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
-      'That it stands as its status, missing, eligible, approvals and endedBy say: only the request and its end are signed.',
+      'That it stands as its status, missing, eligible, signals, approvals and endedBy say: only the request and its end are signed.',
       'That what was asked for was executed, or was not: that is what a record or a refusal says.',
       'That the note is true: it is what the caller wrote.',
       'That its signals are true: they are what the caller declared.',

@@ -74,10 +74,11 @@ function isReason(reason: Json | undefined): boolean {
 export function checkApprovals(record: Members, given: Crypto): Check {
   return checkSigned('approvals', 'The verified signals cannot be verified', given, (crypto) => {
     const used = new Set<string>()
+    const stoodFor = new Map<string, { signal: string; hasGroups: boolean }>()
     for (const execution of list(record['executions'])) {
       const decision = members(members(execution)['decision'])
       for (const [signal, verified] of Object.entries(members(decision['verifiedSignals'])))
-        verifySignal({ signal, verified: members(verified), decision, record, used, crypto })
+        verifySignal({ signal, verified: members(verified), decision, record, used, stoodFor, crypto })
     }
     return true
   })
@@ -92,6 +93,7 @@ export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
     const verifiedSignals = members(members(refusal['decision'])['verifiedSignals'])
     for (const verified of Object.values(verifiedSignals).map(members)) {
       const notCounted = notCountedIn(verified)
+      membershipsOf(verified)
       for (const approval of approvalsOf(verified)) {
         const { approverId } = requireSignature(approval, crypto)
         if (notCounted.includes(approverId))
@@ -109,6 +111,8 @@ interface VerifiedSignal {
   readonly record: Members
   /** Nonces of the approvals that another signal or execution of the record used up. */
   readonly used: Set<string>
+  /** By approver of the record, the signal that their approval stands for, and whether groups say who may. */
+  readonly stoodFor: Map<string, { readonly signal: string; readonly hasGroups: boolean }>
   readonly crypto: CheckCrypto
 }
 
@@ -131,7 +135,7 @@ function verifySignal(one: VerifiedSignal): void {
     requireApprovals(approvals, named, { ...one, notCounted })
     return
   }
-  if (approvals.length > 0 || 'request' in verified)
+  if (approvals.length > 0 || 'request' in verified || 'groups' in verified)
     throw new Error(`${named} has approvals that it does not claim`)
   if (by === 'approval' && value === false) return
   if (by === 'history' && typeof value === 'number') return
@@ -147,10 +151,12 @@ function requireApprovals(
   approvals: readonly Members[],
   named: string,
   {
+    signal,
     verified,
     decision,
     record,
     used,
+    stoodFor,
     crypto,
     notCounted,
   }: VerifiedSignal & Pick<ApprovedAction, 'notCounted'>,
@@ -168,6 +174,7 @@ function requireApprovals(
     notCounted,
     requestHash: request === undefined ? undefined : requestHash(members(request), crypto.sha256Hex),
   }
+  const hasGroups = membershipsOf(verified) !== undefined
   const approvers = new Set<string>()
   for (const approval of approvals) {
     const { approverId, nonce, revokedAt } = requireSignature(approval, crypto)
@@ -177,6 +184,11 @@ function requireApprovals(
     if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
       throw new Error(`${whose} is by a key that was revoked`)
     if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`)
+    const other = stoodFor.get(approverId)
+    // Before there were groups, two approvals by one approver could stand for two signals.
+    if (other !== undefined && (hasGroups || other.hasGroups))
+      throw new Error(`${whose} stands for signal ${JSON.stringify(other.signal)} too`)
+    stoodFor.set(approverId, { signal, hasGroups })
     if (used.has(nonce)) throw new Error(`${whose} is used twice`)
     approvers.add(approverId)
     used.add(nonce)
@@ -276,4 +288,26 @@ export function notesOnApprovals(decisions: readonly (Json | undefined)[]): stri
 /** The approvals that a verified signal carries. */
 export function approvalsOf(verified: Members): readonly Members[] {
   return 'approvals' in verified ? list(verified['approvals']).map(members) : []
+}
+
+/** Why an approval counts where the policy names groups: its approver is in the group as this change set it. */
+export interface StatedMembership {
+  readonly group: string
+  readonly changeId: string
+}
+
+/**
+ * The memberships that a verified signal states, in the order of its approvals; undefined where it states none. That they hold is shown by the
+ * changes, which a bundle brings.
+ * @throws Error where they are not one for each approval
+ */
+export function membershipsOf(verified: Members): readonly StatedMembership[] | undefined {
+  if (!('groups' in verified)) return undefined
+  const stated = list(verified['groups']).map((one) => {
+    const { group, changeId } = members(one)
+    return { group: string(group), changeId: string(changeId) }
+  })
+  if (stated.length !== approvalsOf(verified).length || stated.length === 0)
+    throw new Error('it does not state one group for each approval')
+  return stated
 }

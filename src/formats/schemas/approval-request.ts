@@ -57,7 +57,29 @@ export const ApprovalRequest = Type.Object({
   intervalSeconds: Type.Integer({ minimum: 1, description: 'how long to wait before asking again' }),
   expiresAt: Instant,
   url: Text,
-  eligible: Type.Array(NonEmptyText, { description: 'approverIds that could sign and have not' }),
+  eligible: Type.Array(NonEmptyText, {
+    description:
+      'approverIds that could sign and have not; while approvals are missing, those whose approval is one of them',
+  }),
+  signals: Type.Optional(
+    Type.Array(
+      Type.Object({
+        signal: NonEmptyText,
+        quorum: Type.Integer({ minimum: 1 }),
+        from: Type.Optional(
+          Type.Array(NonEmptyText, {
+            description: 'the groups whose members count; left out: every approver',
+          }),
+        ),
+        approvedBy: Type.Array(NonEmptyText, { description: 'approverIds that stand for it so far' }),
+        eligible: Type.Array(NonEmptyText, { description: 'those of `eligible` that count for it' }),
+      }),
+      {
+        description:
+          'of an open request: the signals that it needs of those that the policy verifies by approvals, in their order. A person stands for one of them.',
+      },
+    ),
+  ),
   approvals: Type.Array(
     Type.Object({
       approvalId: NonEmptyText,

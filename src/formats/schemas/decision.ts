@@ -10,6 +10,12 @@ const VerifiedSignal = Type.Object({
   approvals: Type.Optional(
     Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),
   ),
+  groups: Type.Optional(
+    Type.Array(Type.Object({ group: NonEmptyText, changeId: Uuid }), {
+      description:
+        'by approval, where the policy names groups: for each approval, in their order, the group by which its approver counts, and the change that set that group as it was then',
+    }),
+  ),
   notCounted: Type.Optional(
     Type.Array(Text, {
       description:

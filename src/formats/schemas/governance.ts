@@ -15,6 +15,7 @@ export const changeKinds = [
   'webhook-rules',
   'event-endpoint',
   'caller-key',
+  'approver-group',
 ] as const
 export type ChangeKindName = (typeof changeKinds)[number]
 
@@ -119,7 +120,7 @@ export const Change = Type.Object({
   kind: Type.Enum([...changeKinds]),
   target: Type.String({
     description:
-      '`<name>/<version>`, `<approverId>:<keyId>`, `<callerId>:<keyId>`, a capability, a provider or a URL',
+      '`<name>/<version>`, `<approverId>:<keyId>`, `<callerId>:<keyId>`, a capability, a provider, a URL or a group',
   }),
   proposed: Members,
   reason: Reason,

@@ -20,8 +20,24 @@ const perSignal = <T extends Type.TSchema>(value: T) =>
 /** A value of the caller's parameters, through objects only; nothing else in an intent is a boolean or a number. */
 export const PARAMETER_PATH = '^intent\\.parameters(\\.[A-Za-z_][A-Za-z0-9_-]{0,63}){1,8}$'
 
-/** How many distinct humans have approved this very intent; `true` when the quorum is met (decisions §7). */
-const approval = closed({ by: Type.Literal('approval'), quorum: Type.Integer({ minimum: 1, maximum: 10 }) })
+/** The name of a group of approvers. */
+export const GROUP_NAME = '^[a-z][a-z0-9-]{0,63}$'
+
+/**
+ * How many distinct humans have approved this very intent; `true` when the quorum is met (decisions §7). With `from` only members of these
+ * groups count.
+ */
+const approval = closed({
+  by: Type.Literal('approval'),
+  quorum: Type.Integer({ minimum: 1, maximum: 10 }),
+  from: Type.Optional(
+    Type.Array(Type.String({ pattern: GROUP_NAME, description: 'the name of a group of approvers' }), {
+      minItems: 1,
+      maxItems: 8,
+      uniqueItems: true,
+    }),
+  ),
+})
 
 /** The property, as the CRM holds it now, of the deal that `intent.target` names. */
 const crmDeal = closed({

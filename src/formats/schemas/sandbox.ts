@@ -27,6 +27,7 @@ const PendingVerification = Type.Object({
   by: Type.Enum(['approval', 'crm-deal', 'history']),
   declared: Type.Union([Type.Boolean(), Type.Number()]),
   quorum: Type.Optional(Type.Integer()),
+  from: Type.Optional(Type.Array(NonEmptyText)),
   property: Type.Optional(NonEmptyText),
   window: Type.Optional(NonEmptyText),
   sum: Type.Optional(NonEmptyText),

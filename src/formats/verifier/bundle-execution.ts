@@ -5,9 +5,9 @@ import { approvalRequest } from '../artifacts/approval-request.ts'
 import { authorization as authorizationKind } from '../artifacts/authorization.ts'
 import { entryOf } from '../artifacts/kinds.ts'
 import { providerConfirmation } from '../artifacts/provider-confirmation.ts'
-import { approvalsOf } from '../artifacts/approvals.ts'
+import { approvalsOf, membershipsOf, type StatedMembership } from '../artifacts/approvals.ts'
 import type { LoggedPart } from './bundle-log.ts'
-import { list, members, string, type Crypto } from '../artifacts/evidence.ts'
+import { itemsOf, list, members, string, type Crypto } from '../artifacts/evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 
 /** An approval in the record, and the name of the key that it says to be signed by. */
@@ -18,6 +18,16 @@ interface UsedApproval {
   readonly requestHash: Json | undefined
 }
 
+/** A signal that approvals stand for, as a decision states it. */
+export interface ApprovedSignal {
+  readonly signal: string
+  /** RFC 3339. */
+  readonly evaluatedAt: string
+  readonly approverIds: readonly string[]
+  /** In the order of the approvers; undefined: it states none. */
+  readonly memberships: readonly StatedMembership[] | undefined
+}
+
 /** The record says what was executed, on whose authority. */
 export interface Execution {
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
@@ -25,6 +35,8 @@ export interface Execution {
   /** The requests as the approvers signed them. */
   readonly requests: readonly LoggedPart[]
   readonly approvals: readonly UsedApproval[]
+  /** The groups that its decisions state, as far as they can be read. */
+  readonly statedGroups: readonly StatedMembership[]
   /** The newest. */
   readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
   readonly confirmations: readonly LoggedPart[]
@@ -46,6 +58,7 @@ export function readExecution(record: Members, { sha256Hex }: Crypto): Execution
     },
     requests: readRequests(record, sha256Hex),
     approvals: readApprovals(record, sha256Hex),
+    statedGroups: readStatedGroups(record),
     receipt: readReceipt(record, id),
     confirmations: readConfirmations(record, sha256Hex),
   }
@@ -73,6 +86,32 @@ function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPa
     id: string(requestId),
     entry: entryOf(approvalRequest, text, sha256Hex),
   }))
+}
+
+function readStatedGroups(record: Members): StatedMembership[] {
+  return verifiedSignalsOf(record).flatMap(({ groups }) =>
+    itemsOf(groups).flatMap((one) => {
+      const { group, changeId } = isMembers(one) ? one : {}
+      return typeof group === 'string' && typeof changeId === 'string' ? [{ group, changeId }] : []
+    }),
+  )
+}
+
+/**
+ * Reads the verified signals of its decisions that approvals stand for.
+ * @throws Error where one does not state its groups as a decision does
+ */
+export function readApprovedSignals(record: Members): ApprovedSignal[] {
+  return list(record['executions']).flatMap((execution) => {
+    const decision = members(members(execution)['decision'])
+    return Object.entries(members(decision['verifiedSignals'])).flatMap(([signal, one]) => {
+      const verified = members(one)
+      const approverIds = approvalsOf(verified).map(({ payload }) => string(members(payload)['approverId']))
+      if (approverIds.length === 0) return []
+      const memberships = membershipsOf(verified)
+      return [{ signal, evaluatedAt: string(decision['evaluatedAt']), approverIds, memberships }]
+    })
+  })
 }
 
 function verifiedSignalsOf(record: Members): Members[] {

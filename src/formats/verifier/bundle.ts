@@ -3,7 +3,12 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { entryOf } from '../artifacts/kinds.ts'
 import type { VerifierKey } from '../log/note.ts'
-import { readExecution, type Execution } from './bundle-execution.ts'
+import {
+  readApprovedSignals,
+  readExecution,
+  type ApprovedSignal,
+  type Execution,
+} from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
 import {
   check,
@@ -15,6 +20,7 @@ import {
   type Check,
   type Crypto,
 } from '../artifacts/evidence.ts'
+import { instantMs } from '../artifacts/instant.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import {
   checkGovernanceChange,
@@ -69,11 +75,12 @@ export function inspectBundle(
   )
   const changesCheck = checkSigned(
     'governance changes',
-    'A governance change is not one that put the policy or the key of an approver into force',
+    'A governance change is not one that put the policy, or the key or group of an approver into force',
     crypto,
     (checking) => {
       mustHold(list(bundle['changes']).flatMap((change) => checkGovernanceChange(change, checking)))
-      return areInForce(changes())
+      const asked = groupsAskedFor(bundle['policy'], execution(), crypto.sha256Hex)
+      return areInForce(changes()) && areMembers(readApprovedSignals(record), changes(), asked)
     },
   )
   let recordKeys = keys
@@ -133,20 +140,23 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** A governance change: the key that it enrolled, or that it put the policy into force; neither where it is another change. */
+/** A governance change: the key that it enrolled, the group that it set, or that it put the policy into force; none where it is another change. */
 interface Change {
   readonly part: LoggedPart
   readonly target: string
   readonly enrolled?: VerifyingKey
+  readonly group?: readonly string[]
+  /** RFC 3339. */
+  readonly resolvedAt: string
   readonly policy?: true
 }
 
 function readChange(
   change: Members,
-  { policy, approvals }: Execution,
+  { policy, approvals, statedGroups }: Execution,
   { carried, crypto: { sha256Hex } }: { readonly carried: KeySet; readonly crypto: Crypto },
 ): Change {
-  const { changeId, kind, target, status, proposed } = change
+  const { changeId, kind, target, status, proposed, resolvedAt = '' } = change
   const named = string(target)
   const text = canonicalize(signedMembersOf(change))
   const read = {
@@ -156,6 +166,7 @@ function readChange(
       entry: entryOf(governanceChange, text, sha256Hex),
     },
     target: named,
+    resolvedAt: string(resolvedAt),
   }
   if (status !== 'APPROVED') return read
   if (kind === 'policy') {
@@ -164,6 +175,11 @@ function readChange(
     const isThis =
       named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(document)) === policy.contentHash
     return isThis ? { ...read, policy: true } : read
+  }
+  if (kind === 'approver-group') {
+    const { action, group, members: listed } = members(proposed)
+    const isUsed = statedGroups.some((one) => one.changeId === changeId && one.group === named)
+    return action === 'set' && group === named && isUsed ? { ...read, group: list(listed).map(string) } : read
   }
   const enrolled = isMembers(proposed) ? proposed : {}
   const { action, approverId, keyId } = enrolled
@@ -178,12 +194,61 @@ function readChange(
 
 /** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
 function areInForce(changes: readonly Change[]): boolean {
-  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
+  for (const [i, { part, target, policy, enrolled, group }] of changes.entries()) {
     const which = `change ${JSON.stringify(part.id)}`
-    if (policy === undefined && enrolled === undefined)
+    if (policy === undefined && enrolled === undefined && group === undefined)
       throw new Error(`${which} put nothing into force that was used here`)
     if (changes.findIndex((other) => other.target === target) < i)
       throw new Error(`${which} is the second one of ${JSON.stringify(target)}`)
+  }
+  return true
+}
+
+/**
+ * The groups that the policy asks for, by signal; undefined for a document that is not the one that was executed under, of which another check
+ * says so.
+ */
+function groupsAskedFor(
+  policy: Json | undefined,
+  { policy: { contentHash } }: Execution,
+  sha256Hex: Crypto['sha256Hex'],
+): ReadonlyMap<string, readonly string[] | undefined> | undefined {
+  if (typeof policy !== 'string' || sha256Hex(policy) !== contentHash) return undefined
+  const { verify = {} } = members(JSON.parse(policy) as Json)
+  return new Map(
+    Object.entries(members(verify)).map(([signal, verifier]) => {
+      const { from } = members(verifier)
+      return [signal, from === undefined ? undefined : list(from).map(string)]
+    }),
+  )
+}
+
+/**
+ * That no later change of a group was in effect by then is not shown by a bundle: `countersign log audit` compares with every change.
+ * @throws Error where an approver is not in the group that a decision states, as its change set it, or the policy asks for another group
+ */
+function areMembers(
+  approvedSignals: readonly ApprovedSignal[],
+  changes: readonly Change[],
+  asked: ReadonlyMap<string, readonly string[] | undefined> | undefined,
+): boolean {
+  for (const { signal, evaluatedAt, approverIds, memberships } of approvedSignals) {
+    const named = `signal ${JSON.stringify(signal)}`
+    const from = asked?.get(signal)
+    if (asked !== undefined && (from === undefined) !== (memberships === undefined))
+      throw new Error(`${named} does not state the groups that the policy asks for`)
+    for (const [i, { group, changeId }] of (memberships ?? []).entries()) {
+      const whose = `${named}: ${JSON.stringify(approverIds[i])}`
+      const change = changes.find(({ part, target }) => part.id === changeId && target === group)
+      if (from !== undefined && !from.includes(group))
+        throw new Error(`${whose} is in ${JSON.stringify(group)}, which the policy does not ask for`)
+      if (change?.group === undefined)
+        throw new Error(`${whose}: no governance change in it set the group ${JSON.stringify(group)}`)
+      if (!change.group.includes(approverIds[i]!))
+        throw new Error(`${whose} is not in the group ${JSON.stringify(group)} as it was set`)
+      if (!(instantMs(change.resolvedAt) <= instantMs(evaluatedAt)))
+        throw new Error(`${whose}: the group ${JSON.stringify(group)} was set after the decision`)
+    }
   }
   return true
 }
@@ -225,8 +290,8 @@ function dueProofs(
   { authorization, requests, approvals, receipt, confirmations }: Execution,
   changes: readonly Change[],
 ): DueProofs {
-  const order = changes.flatMap(({ part, target, policy }): [LoggedPart, LoggedPart][] =>
-    policy === true
+  const order = changes.flatMap(({ part, target, policy, group }): [LoggedPart, LoggedPart][] =>
+    policy === true || group !== undefined
       ? [[part, authorization]]
       : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part]),
   )

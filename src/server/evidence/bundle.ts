@@ -35,6 +35,7 @@ interface Read {
 
 interface VerifiedSignal {
   readonly approvals?: readonly Approval[]
+  readonly groups?: readonly { readonly changeId: string }[]
   readonly request?: { readonly requestId: string }
 }
 
@@ -64,7 +65,10 @@ export async function readBundle(
       approvals.map(({ payload }) => approverKeyId(payload)),
     ),
   ])
-  const changeIds = approvers.flatMap(({ beganByChange }) => beganByChange ?? [])
+  const changeIds = [
+    ...approvers.flatMap(({ beganByChange }) => beganByChange ?? []),
+    ...groupChangesOf(record),
+  ]
   if (policy.approvedByChange !== null) changeIds.unshift(policy.approvedByChange)
   const newest = record.receipts.at(-1)
   const artifacts: Part[] = [
@@ -136,6 +140,14 @@ function requestIdsOf({ executions }: Read): string[] {
     Object.values(decision.verifiedSignals).flatMap(({ request }) => request?.requestId ?? []),
   )
   return [...new Set(requests)]
+}
+
+/** The changes that set the groups by which approvals count, each once. */
+function groupChangesOf({ executions }: Read): string[] {
+  const groups = executions.flatMap(({ decision }) =>
+    Object.values(decision.verifiedSignals).flatMap((signal) => signal.groups ?? []),
+  )
+  return [...new Set(groups.map(({ changeId }) => changeId))]
 }
 
 async function policyOf({ authorization }: Read, sql: Logs['pool']) {

@@ -52,7 +52,7 @@ export function noticesOf(
 }
 
 function noticeOf(
-  { requestId, quorum, approvals, eligible, body }: StandingRequest,
+  { requestId, missing, eligible, body }: StandingRequest,
   { details, consoleOrigin }: Omit<Telling, 'capabilities'>,
 ): Notice {
   const content = JSON.parse(body) as ApprovalRequestContent
@@ -62,7 +62,7 @@ function noticeOf(
     capability,
     requestedBy,
     actionCode: actionCode(content, sha256Hex),
-    missing: Math.max(quorum - approvals.length, 0),
+    missing,
     expiresAt,
     createdAt,
     eligible,

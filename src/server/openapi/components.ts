@@ -7,6 +7,11 @@ import {
   ApprovalRequestPage,
 } from '../../formats/schemas/approval-request.ts'
 import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
+import {
+  ApproverGroup,
+  ApproverGroupList,
+  ApproverGroupProposal,
+} from '../../formats/schemas/approver-group.ts'
 import { Approver, ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
 import {
   AuditEvent,
@@ -135,6 +140,9 @@ const named: Readonly<Record<string, TSchema>> = {
   PublicSigningKey,
   KeySet,
   Approver,
+  ApproverGroup,
+  ApproverGroupList,
+  ApproverGroupProposal,
   ApproverList,
   ApproverProposal,
   ExternalConnector,

@@ -2,6 +2,7 @@
 import { approvalRequests } from './approval-requests.ts'
 import { approvalStatistics } from './approval-statistics.ts'
 import { approvals } from './approvals.ts'
+import { approverGroups } from './approver-groups.ts'
 import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
 import { callerKeys } from './caller-keys.ts'
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...webhookEvents,
   ...confirmations,
   ...approvers,
+  ...approverGroups,
   ...externalConnectors,
   ...eventEndpoints,
   ...callerKeys,

@@ -5,6 +5,7 @@ import type { Persons } from '../../formats/people/persons.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
 import { approvalLock } from './approvals.ts'
+import { isMemberOf } from './approver-groups.ts'
 import { APPROVERS, IS_KEY_OF_APPROVAL } from './approvers.ts'
 import { isPolicyRetired, policyRetiredBy } from './policy-versions.ts'
 import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
@@ -108,6 +109,10 @@ export interface StandingRequest extends Sealed {
   readonly principalId: string
   readonly quorum: number
   readonly status: ApprovalRequestStatus
+  /** How many more approvals it takes at the least, whoever signs. */
+  readonly missing: number
+  /** The signals that approvals for it stand for; none once it is not open, or where a release before opened it. */
+  readonly signals: readonly NeededSignal[]
   /** An open request has the approvals that count, one of each person; a used one has those that were used up. Oldest first. */
   readonly approvals: readonly {
     readonly approvalId: string
@@ -117,12 +122,22 @@ export interface StandingRequest extends Sealed {
     readonly approvedAt: string
     readonly reason?: string
   }[]
-  /** approverIds of the persons who could sign it and have not; none once it is not open. */
+  /** approverIds of the persons who could sign it, whose approval is missing, and who have not; none once it is not open. */
   readonly eligible: readonly string[]
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
   readonly closeBody: string | null
   readonly closeSeal: string | null
+}
+
+/** A signal that a request needs, and who may sign for it. */
+export interface NeededSignal {
+  readonly signal: string
+  readonly quorum: number
+  /** Null: every approver's approval counts. */
+  readonly from: readonly string[] | null
+  /** approverIds with a key in effect, whether they have signed or not, without the persons behind the request. */
+  readonly approverIds: readonly string[]
 }
 
 /** The parameter of a statement that holds the persons (`ofNameJson`). */
@@ -140,12 +155,47 @@ function isBehindIn(persons: PersonsParameter, approverId: string): string {
   return `${personIn(persons, approverId)} IN (${initiators.join(', ')})`
 }
 
+/**
+ * The signals that the request `item` needs, each with its place from 0. One that a release before opened, or that needs more than are looked
+ * through, is shown as one signal without a name.
+ */
+const NEEDED = `
+  (SELECT n.place::integer - 1 AS place, n.one, (n.one ->> 'quorum')::integer AS quorum, n.one -> 'from' AS groups
+   FROM jsonb_array_elements(coalesce(item.needed_signals::jsonb, jsonb_build_array(jsonb_build_object('quorum', item.quorum))))
+     WITH ORDINALITY AS n(one, place))`
+
+/** Whether an approval by the approver counts for the signal `n` of NEEDED, their person apart. */
+const countsFor = (approverId: string) => `(n.groups IS NULL OR ${isMemberOf(approverId, 'n.groups')})`
+
 /** Approvals for the request `item` that count now, or were used up. */
 function approvalsIn(persons: PersonsParameter): string {
   return `
   approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
   WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
-    OR (a.expires_at > now() AND k.began_at IS NOT NULL AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}))`
+    OR (a.expires_at > now() AND k.began_at IS NOT NULL AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}
+      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor('a.approver_id')})))`
+}
+
+/** Whether the signal `n` is in the set `bits`, which has a bit for each. */
+const IN_SET = '(s.bits >> n.place) & 1 = 1'
+
+/**
+ * Every set of signals that the request `item` needs, with how many approvals it lacks: a person stands for one signal, so the signals of a set
+ * need as many persons as all their quorums together (Hall's theorem). What is missing is what the set lacks that lacks most.
+ */
+function setsIn(persons: PersonsParameter): string {
+  return `
+  (SELECT s.bits, sum(n.quorum) - (
+      SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')}) FROM ${approvalsIn(persons)}
+        AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor('a.approver_id')})) AS lacking
+   FROM generate_series(1, (1 << (SELECT count(*)::integer FROM ${NEEDED} AS n)) - 1) AS s(bits) JOIN ${NEEDED} AS n ON ${IN_SET}
+   GROUP BY s.bits)`
+}
+
+function missingIn(persons: PersonsParameter): string {
+  return `
+  CASE WHEN item.status = 'USED' THEN 0
+    ELSE (SELECT greatest(max(one.lacking), 0)::integer FROM ${setsIn(persons)} AS one) END`
 }
 
 /** How many persons have approved. */
@@ -163,15 +213,28 @@ export function statusIn(persons: PersonsParameter): string {
   return `
   CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
     WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
-    WHEN ${approvedIn(persons)} >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+    WHEN (${missingIn(persons)}) = 0 THEN 'APPROVED' ELSE 'PENDING' END`
 }
 
 const ENDED_BY = `
   CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
 
-/** Whether the approver `who` could sign it and has not: neither a person behind it, nor a person who signed under another name. */
+/** The sets that lack most; none where nothing is missing. An approval that is in all of them leaves fewer missing. */
+function shortestIn(persons: PersonsParameter): string {
+  return `
+  (SELECT array_agg(one.bits) FROM (SELECT bits, lacking, max(lacking) OVER () AS most FROM ${setsIn(persons)} AS every) AS one
+   WHERE one.lacking = one.most AND one.most > 0)`
+}
+
+/**
+ * Whether the approver `who` could sign it, with an approval that is missing, and has not: neither a person behind it, nor a person who signed
+ * under another name. Where nothing is missing, everybody whose approval counts could.
+ */
 function maySignIn(persons: PersonsParameter): string {
   return `NOT ${isBehindIn(persons, 'who.approver_id')}
+      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor('who.approver_id')})
+      AND NOT EXISTS (SELECT FROM unnest(${shortestIn(persons)}) AS s(bits)
+        WHERE NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor('who.approver_id')}))
       AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
         AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
 }
@@ -182,6 +245,11 @@ function columnsIn(persons: PersonsParameter): string {
   return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
   item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${statusIn(persons)} AS status,
+  ${missingIn(persons)} AS missing,
+  (SELECT coalesce(json_agg(json_build_object('signal', n.one -> 'signal', 'quorum', n.quorum, 'from', n.groups, 'approverIds', (
+      SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
+      WHERE NOT ${isBehindIn(persons, 'who.approver_id')} AND ${countsFor('who.approver_id')})) ORDER BY n.place), '[]')
+    FROM ${NEEDED} AS n WHERE item.needed_signals IS NOT NULL AND item.status = 'OPEN' AND NOT ${OVER}) AS signals,
   (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
     'approvedAt', ${isoTime('one.issued_at')}, 'reason', one.body::json #>> '{payload,reason}'))
     ORDER BY one.delivered_at, one.approval_id), '[]') FROM (

@@ -61,7 +61,7 @@ export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): P
   return rows.map(approverOf)[0] ?? null
 }
 
-/** Held shared by executions that rest on approvals until they are claimed; taken whole by what revokes a key. */
+/** Held shared by executions that rest on approvals until they are claimed; taken whole by what revokes a key or changes a group. */
 export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', shared: true }
 
 /**
@@ -69,12 +69,20 @@ export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', s
  * not be later than the revocation of a key that it rests on.
  * @returns ISO 8601
  */
-export async function revocationTime(sql: Sql, { approverId, keyId }: WhichKey): Promise<string> {
+export function revocationTime(sql: Sql, { approverId, keyId }: WhichKey): Promise<string> {
+  return timeAfterUse(sql, { approverIds: [approverId], keyId })
+}
+
+/** As `revocationTime`, of a group of approvers, or of the keys of several. */
+export async function timeAfterUse(
+  sql: Sql,
+  { approverIds, keyId = null }: { readonly approverIds: readonly string[]; readonly keyId?: string | null },
+): Promise<string> {
   await takeLocks(sql, [{ key: APPROVERS_IN_EFFECT.key }])
   const { rows } = await sql.query<{ at: string }>(
     `SELECT ${isoTime(`greatest(clock_timestamp(), max(consumed_at) + interval '1 ms')`)} AS at
-     FROM approvals WHERE approver_id = $1::text AND key_id = $2::text`,
-    [approverId, keyId],
+     FROM approvals WHERE approver_id = ANY($1::text[]) AND ($2::text IS NULL OR key_id = $2::text)`,
+    [approverIds, keyId],
   )
   return rows[0]!.at
 }

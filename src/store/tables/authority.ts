@@ -49,6 +49,7 @@ export const authorityKinds: Readonly<Record<ChangeKindName, AuthorityKind>> = {
     once: true,
     uniqueKey: ({ keyHash = '' }) => keyIdOf(keyHash),
   },
+  'approver-group': { target: ({ group = '' }) => group },
 }
 
 /** @returns canonical text of what a change of this kind puts in effect */

@@ -202,6 +202,7 @@ async function ask(
     ...shared,
     ...times,
     noticeAt,
+    neededSignals: null,
     status: 'OPEN',
     policyName: policy.name,
     policyVersion: policy.version,
@@ -224,7 +225,7 @@ export function addCrashPolicies(folder: string, lanes: number): void {
   const add = (name: string, members: object) =>
     addPolicy(folder, { name, version: '1.0.0', capability: DEAL, ...members })
   add('deal', {})
-  add('deal-approved', { verify: { approved: { by: 'approval', quorum: 1 } } })
+  add('deal-approved', { verify: { approved: { by: 'approval', quorum: 1, from: ['managers'] } } })
   // Executions under one policy with a limit wait for each other's lock, and one that a mark has stopped keeps it.
   const limited = {
     signals: { before: 'number', alike: 'number' },
@@ -251,6 +252,7 @@ export function addCrashPolicies(folder: string, lanes: number): void {
 export async function storeCrashRows({ pool }: TestDatabase, origin: string): Promise<void> {
   const { approverId, keyId, publicKeyPem } = alice
   await storeInEffect(pool, 'approver', { action: 'add', approverId, keyId, publicKeyPem })
+  await storeInEffect(pool, 'approver-group', { action: 'set', group: 'managers', members: [approverId] })
   await storeInEffect(pool, 'external-connector', {
     action: 'register',
     capability: PAY,

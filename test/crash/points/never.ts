@@ -52,6 +52,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
         'secondsToNextOpening:1',
         'readRequestStates:1',
       ].map((place) => `src/store/tables/approval-requests.ts:${place}`),
+      'src/store/tables/approver-groups.ts:readApproverGroups:1',
       'src/store/tables/approvals.ts:findCounterMisfit:1',
       'src/store/tables/approvals.ts:insertApproval:1',
       'src/store/tables/approvals.ts:listApprovals:1',

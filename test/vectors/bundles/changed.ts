@@ -93,7 +93,7 @@ export function changedBundles(all: Cases): void {
     'verifications',
     'receipts',
     POLICY,
-
+    CHANGES,
     KEYS,
     PROOFS,
     ORDER,

@@ -76,6 +76,10 @@ interface Told {
   readonly receipts?: boolean
   /** The decision has this member; null: it is from before decisions had it. */
   readonly notCounted?: readonly string[] | null
+  /** The policy document in place of the one of the others. */
+  readonly policy?: string
+  /** What the decision says of its signals, in place of one that the approvals stand for. The signals are left out. */
+  readonly verifiedSignals?: Members
 }
 
 /** A record under the policy, with these approvals, and its receipt. */
@@ -87,21 +91,21 @@ function aRecord({
   log = FIRST,
   receipts = true,
   notCounted = [],
+  policy = POLICY_TEXT,
+  verifiedSignals,
 }: Told): Members {
   const signers = modes[mode]
-  const made = aRecordBody(
-    { name, parameters: PARAMETERS, signals: { humanApproved: true, amount: 42 } },
-    signers,
-  )
+  const signals = verifiedSignals === undefined ? { humanApproved: true, amount: 42 } : { amount: 42 }
+  const made = aRecordBody({ name, parameters: PARAMETERS, signals }, signers)
   const of = request === undefined ? {} : { request }
   const names = notCounted === null ? {} : { notCounted: [...notCounted] }
-  const verified = {
+  const verified = verifiedSignals ?? {
     humanApproved: { value: true, by: 'approval', approvals: [...approvals], ...of, ...names },
   }
   const edits: [path: string, value: Json][] = [
     ['transaction.authority.principalId', 'treasury'],
-    ['authorization.payload.policyContentHash', sha256(POLICY_TEXT)],
-    ['executions.0.decision.policyContentHash', sha256(POLICY_TEXT)],
+    ['authorization.payload.policyContentHash', sha256(policy)],
+    ['executions.0.decision.policyContentHash', sha256(policy)],
     ...(approvals.length === 0
       ? []
       : [['executions.0.decision.verifiedSignals', verified] as [string, Json]]),
@@ -171,6 +175,8 @@ function changePart(one: Members): Part {
 /** Everything of a bundle before its log is made. */
 export interface Plan {
   readonly record: Members
+  /** Left out: that of the others. */
+  readonly policy?: string
   readonly changes: readonly Members[]
   readonly approverKeys: readonly Members[]
   /** In the order of the log, without what others have in it. */
@@ -213,6 +219,7 @@ export function governedBy(
   const changes = [policyChange, ...enrolments]
   return {
     record,
+    ...(told.policy === undefined ? {} : { policy: told.policy }),
     changes,
     approverKeys,
     parts: [
@@ -288,13 +295,13 @@ export function proven(parts: readonly Part[], origin = FIRST, by?: SignedBy): M
 }
 
 export function bundle(
-  { record, changes, approverKeys, parts }: Plan,
+  { record, policy = POLICY_TEXT, changes, approverKeys, parts }: Plan,
   proofs: Members[] = proven(parts),
 ): Members {
   return {
     bundle: 'countersign/1',
     record,
-    policy: POLICY_TEXT,
+    policy,
     approverKeys: [...approverKeys],
     changes: [...changes],
     proofs,

@@ -101,9 +101,7 @@ export async function prove(
         verified.set(signal, observed.verified.get(signal)!)
         continue
       }
-      // One approval stands for one signal.
-      const taken = new Set(consumes.map(({ approvalId }) => approvalId))
-      const found = await verifier.read({ ...one, now: tools.now }, { ...tools, sql, taken })
+      const found = await verifier.read({ ...one, now: tools.now }, { ...tools, sql, before: verified })
       consumes.push(...(found.consumes ?? []))
       verified.set(signal, found)
     }

@@ -3,6 +3,7 @@
 import { canonicalize, type Json } from '../../../formats/json/canonical.ts'
 import { sha256Hex } from '../../../store/sha256.ts'
 import approver from './approver-change.json' with { type: 'json' }
+import approverGroup from './approver-group-change.json' with { type: 'json' }
 import callerKey from './caller-key-change.json' with { type: 'json' }
 import eventEndpoint from './event-endpoint-change.json' with { type: 'json' }
 import externalConnector from './external-connector-change.json' with { type: 'json' }
@@ -85,6 +86,7 @@ function exampleOf<Proposed extends Json>(facts: Facts<Proposed>) {
 }
 
 export const approverChange = exampleOf(approver)
+export const approverGroupChange = exampleOf(approverGroup)
 export const callerKeyChange = exampleOf(callerKey)
 export const eventEndpointChange = exampleOf(eventEndpoint)
 export const externalConnectorChange = exampleOf(externalConnector)
