@@ -1,11 +1,13 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
 import type { Swept } from '../../core/operations/sweep-intents.ts'
+import { within } from '../../core/threads/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork, whyNotDone, type OwnWork } from '../dispatch/own-work.ts'
 import { openProblems, repeat } from './repeat.ts'
 
 const SWEEP_EVERY_MS = 5_000
+const CLOSE_MS = 5_000
 
 /** Sweeps once, in a worker thread. */
 export function sweepOnce(submit: Dispatcher['submit']): Promise<OwnWork<Swept>> {
@@ -13,8 +15,8 @@ export function sweepOnce(submit: Dispatcher['submit']): Promise<OwnWork<Swept>>
 }
 
 interface Sweeping {
-  /** Starts no further sweep. One under way is its transaction's own matter. */
-  readonly close: () => void
+  /** Starts no further sweep, and waits for one under way a few seconds at most: the evidence that it commits needs its place in the log. */
+  readonly close: () => Promise<void>
 }
 
 /** @param log called for each sweep that found some, and once for each reason why none could be made, until one can */
@@ -45,6 +47,11 @@ export function startSweeping({
     return SWEEP_EVERY_MS
   }
 
-  void repeat(signal, sweep)
-  return { close: () => closing.abort() }
+  const sweeping = repeat(signal, sweep)
+  return {
+    async close() {
+      closing.abort()
+      await within(CLOSE_MS, sweeping, undefined)
+    },
+  }
 }

@@ -29,10 +29,11 @@ export async function startJobs(
   const { evidenceLog, pools, witnesses } = data
   const { dispatcher, authority, metrics } = threads
   const { submit } = dispatcher
+  // Started first, so closed last: what the other jobs commit while they stop gets its place too.
+  const sequencing = evidenceLog && closedAtStop(starting, startSequencing({ submit, log }))
   closedAtStop(starting, startSweeping({ submit, log }))
   const connectors = () => authority.current().externalConnectors
   closedAtStop(starting, startReadingBack({ connectors, submit, onAnswer: metrics?.onReadBack, log }))
-  const sequencing = evidenceLog && closedAtStop(starting, startSequencing({ submit, log }))
   const witnessing = witnesses && closedAtStop(starting, startWitnessing({ sql: pools.read, witnesses, log }))
   const delivering =
     evidenceLog &&
