@@ -102,7 +102,7 @@ function renderPages(): Pages {
 function readChapter(name: string): Chapter {
   const marked = new Marked({
     walkTokens: linkPages,
-    renderer: { heading: headingWithId, link: repositoryLink },
+    renderer: { heading: headingWithId, link: repositoryLink, code: codeToScroll, table: tableToScroll },
   })
   const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
   const tokens = marked.lexer(source)
@@ -146,6 +146,23 @@ function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link)
 function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {
   const content = this.parser.parseInline(tokens)
   return depth === 1 ? `<h1>${content}</h1>\n` : `<h${depth} id="${headingId(text)}">${content}</h${depth}>\n`
+}
+
+/** A block that is wider than the screen scrolls, and the keyboard can only scroll what it reaches. */
+function codeToScroll(this: { parser: Parser }, { text }: Tokens.Code): string {
+  return `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`
+}
+
+/** The box around it scrolls, not the table itself: a table that is shown as a block is none to a screen reader. */
+function tableToScroll(this: { parser: Parser }, table: Tokens.Table): string {
+  const name = table.header.map(({ text }) => text.replaceAll('`', '')).join(', ')
+  const row = (cells: readonly Tokens.TableCell[], tag: 'td' | 'th') =>
+    `<tr>${cells.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>\n`
+  return `<div class="scroll" tabindex="0" role="group" aria-label="Table: ${escapeHtml(name)}"><table>
+<thead>${row(table.header, 'th')}</thead>
+<tbody>${table.rows.map((cells) => row(cells, 'td')).join('')}</tbody>
+</table></div>
+`
 }
 
 /** @returns the id that GitHub gives the heading, so that a link works in both places */
