@@ -12,6 +12,9 @@ import type { Algorithm } from '../../src/formats/schemas/signature.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
 import { evidenceOf, folder as VECTORS } from '../vectors/published.ts'
 import type { SummaryCase } from '../vectors/summaries.ts'
+import { openSteps } from '../pipeline/thread.ts'
+import { aTransaction } from '../transactions.ts'
+import { aRecord, keySetOf } from '../verifier/saved.ts'
 import { describeInBrowser, launchChromium } from './chromium.ts'
 import { savedFiles } from './saved.ts'
 
@@ -329,12 +332,47 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     expect(await page.locator('#summary').innerText()).toContain(counted)
   })
 
+  test('many are shown as the report of the command shows them: sums, what is above usual, a row for each', async () => {
+    const steps = openSteps(['ed25519'])
+    const records = await Promise.all(
+      [10, 12, 11, 110].map((amount) =>
+        aRecord(
+          steps,
+          aTransaction({ intent: { parameters: { amount, currency: 'EUR' } }, signals: { amount } }),
+        ),
+      ),
+    )
+    await drop('key-set', { name: 'jwks.json', content: JSON.stringify(keySetOf(steps)) })
+    await drop('evidence', {
+      name: 'records.ndjson',
+      content: [...records, ...records.slice(0, 2), JSON.stringify({ exportEnd: { count: 6 } })].join('\n'),
+    })
+    const table = (name: string) => page.getByRole('region', { name })
+    await table('Approved above usual').waitFor()
+    expect(await table('What happened').locator('tbody td').allInnerTexts()).toEqual([
+      'sandbox:echo',
+      'Done, as the connector reported',
+      '6',
+      '165 EUR',
+    ])
+    const [unusual, ...more] = await table('Approved above usual').locator('tbody tr').allInnerTexts()
+    expect(more).toEqual([])
+    expect(unusual).toMatch(/110 EUR\s+11 EUR\s+10\s.* in records\.ndjson, line 4$/s)
+    expect(await table('Executions and refusals').locator('tbody tr').count()).toBe(6)
+    expect(await page.locator('article h3').first().isVisible()).toBe(false)
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([])
+  })
+
   test('of more than it shows, what is not valid is shown', async () => {
     const { record: text, keySet } = await savedFiles(['ed25519'])
     const changed = text.replaceAll('"amount":42', '"amount":43')
     const results = await dropped(record(`[${'{},'.repeat(500)}${changed}]`), keySet)
     expect([results.length, results[0]?.title]).toEqual([500, 'NOT VALID'])
-    expect(await page.locator('#results').innerText()).toContain('1 more are counted above and not shown.')
+    expect(await page.locator('#results').innerText()).toContain(
+      '1 more are counted above, without their checks.',
+    )
   })
 
   test('the summary of many is that of the table, which the command and the Python client give too', async () => {

@@ -4,6 +4,7 @@ import { showResults, type Outcome } from './result.ts'
 import { printable } from '../../src/formats/text/printable.ts'
 import { noEvidence, readTrusted, Unusable, type Trusted } from '../../src/formats/verifier/index.ts'
 import { reportsIn } from '../../src/formats/verifier/many.ts'
+import { gather, type Gathering } from '../../src/formats/verifier/overview.ts'
 import { openSummary, type Summing } from '../../src/formats/verifier/summary.ts'
 
 /** A zone was given these; `text` is undefined for bytes that are no UTF-8 text. */
@@ -111,10 +112,11 @@ async function verify(): Promise<void> {
   summary.textContent = 'Checking…'
   const outcomes: Outcome[] = []
   const summing = openSummary()
+  const gathering = gather()
   const trusted = trustedNow()
   let paintedMs = -Infinity
   for (const source of evidence) {
-    for (const outcome of outcomesOf(source, trusted, summing)) {
+    for (const outcome of outcomesOf(source, trusted, { summing, gathering })) {
       outcomes.push(outcome)
       if (performance.now() - paintedMs < PAINT_EVERY_MS) continue
       await painted()
@@ -122,7 +124,10 @@ async function verify(): Promise<void> {
       paintedMs = performance.now()
     }
   }
-  summary.textContent = showResults(results, outcomes, summing.summary())
+  summary.textContent = showResults(results, outcomes, {
+    summary: summing.summary(),
+    overview: gathering.overview(),
+  })
 }
 
 /** Reads what verifies, or the sentence that says why it cannot be read. */
@@ -150,19 +155,23 @@ function trustedNow(): Trusted | string {
 function* outcomesOf(
   { name, text }: Source,
   trusted: Trusted | string,
-  summing: Summing,
+  { summing, gathering }: { readonly summing: Summing; readonly gathering: Gathering },
 ): Generator<Outcome> {
   const unread =
     text === undefined ? 'The evidence is not UTF-8 text. If it is UTF-16, save it as UTF-8.' : undefined
   if (typeof trusted === 'string' || text === undefined) {
     const reason = typeof trusted === 'string' ? trusted : (unread ?? '')
-    summing.add(noEvidence(reason))
+    const report = noEvidence(reason)
+    summing.add(report)
     summing.addFile(name, false)
+    gathering.add({ file: name, line: undefined, report, account: undefined })
     yield { name, reason }
     return
   }
-  for (const report of reportsIn({ name, text }, trusted, summing))
+  for (const { report, account, line } of reportsIn({ name, text }, trusted, summing)) {
+    gathering.add({ file: name, line, report, account })
     yield report.artifact === 'unknown' ? { name, reason: report.notes.join(' ') } : { name, report }
+  }
 }
 
 /** Lets the browser show what was written before a long check: post-quantum signatures take milliseconds each. */

@@ -3,6 +3,14 @@ import { printable } from '../../src/formats/text/printable.ts'
 import { isOpen, type Report } from '../../src/formats/verifier/index.ts'
 import { summaryLines, type Summary } from '../../src/formats/verifier/summary.ts'
 import { described } from '../../src/formats/verifier/kinds.ts'
+import type { Overview } from '../../src/formats/verifier/overview.ts'
+import {
+  exceptionTables,
+  periodFacts,
+  restTables,
+  totalsTable,
+  type TextTable,
+} from '../../src/formats/verifier/overview-tables.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =
@@ -11,6 +19,8 @@ export type Outcome =
 type Child = Node | string
 
 const SHOWN_MAX = 500
+/** Of more valid pieces a reader wants the tables. */
+const OPEN_MAX = 5
 
 const VERDICTS = {
   valid: { title: 'VALID', mark: '✓' },
@@ -27,12 +37,27 @@ function artifactTitle(artifact: Report['artifact']): string {
  * Replaces what the element holds.
  * @returns the sentence that sums it up
  */
-export function showResults(place: HTMLElement, outcomes: readonly Outcome[], summary: Summary): string {
+export function showResults(
+  place: HTMLElement,
+  outcomes: readonly Outcome[],
+  { summary, overview }: { readonly summary: Summary; readonly overview: Overview },
+): string {
   // Failures stand first, and are never among those that are not shown.
   const shown = outcomes.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, SHOWN_MAX)
-  place.replaceChildren(...shown.map((outcome) => article(outcome, outcomes.length > 1)))
+  const articles = (ones: readonly Outcome[]) => ones.map((one) => article(one, outcomes.length > 1))
+  if (outcomes.length === 1) place.replaceChildren(...articles(shown))
+  else {
+    const valid = shown.filter((one) => kindOf(one) === 'valid')
+    place.replaceChildren(
+      ...articles(shown.slice(0, shown.length - valid.length)),
+      ...overviewElements(overview),
+      ...(valid.length === 0 ? [] : [eachValid(articles(valid))]),
+    )
+  }
   if (shown.length < outcomes.length)
-    place.append(element('p', '', `${outcomes.length - shown.length} more are counted above and not shown.`))
+    place.append(
+      element('p', '', `${outcomes.length - shown.length} more are counted above, without their checks.`),
+    )
   const [only] = outcomes
   // The verdict first: no name that follows can write over it.
   if (outcomes.length === 1 && only !== undefined && summary.cutShort.length === 0)
@@ -61,8 +86,49 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
   const what = element('p', '', `${artifactTitle(artifact)} `, value('span', subject))
   const content = details(outcome.report)
   if (!oneOfMany || kind !== 'valid') return element('article', kind, heading, name, what, ...content)
-  const folded = element('details', '', element('summary', '', 'Checks and keys'), ...content)
-  return element('article', kind, heading, name, what, folded)
+  return element('article', kind, heading, name, what, folded('Checks and keys', content))
+}
+
+function eachValid(articles: readonly HTMLElement[]): HTMLElement {
+  const made = folded('Each valid piece by itself', articles)
+  made.open = articles.length <= OPEN_MAX
+  return made
+}
+
+/** As the report of `countersign verify` shows them. */
+function overviewElements(overview: Overview): HTMLElement[] {
+  const exceptions = exceptionTables(overview)
+  return [
+    ...periodFacts(overview).map((fact) => value('p', fact.join(': '))),
+    ...[totalsTable(overview)].flatMap(textTable),
+    element('h3', '', 'Exceptions'),
+    ...(exceptions.length === 0
+      ? [element('p', '', 'None among what is valid.')]
+      : exceptions.flatMap(textTable)),
+    element(
+      'p',
+      'state',
+      'Executions in doubt are not in these files: they have neither record nor refusal. countersign audit-pack fetches them.',
+    ),
+    ...restTables(overview).flatMap(textTable),
+  ]
+}
+
+/** Nothing where there are no rows. A wide table scrolls by itself, also by the keyboard. */
+function textTable({ caption, columns, rows, note }: TextTable): HTMLElement[] {
+  if (rows.length === 0) return []
+  const cells = rows.map((row) => row.map((cell) => value('td', cell)))
+  const area = element('div', 'scroll', table(caption, columns, cells))
+  area.tabIndex = 0
+  area.setAttribute('role', 'region')
+  area.setAttribute('aria-label', caption)
+  return [area, ...(note === undefined ? [] : [element('p', 'state', note)])]
+}
+
+function folded(title: string, content: readonly HTMLElement[]): HTMLDetailsElement {
+  const made = document.createElement('details')
+  made.append(element('summary', '', title), ...content)
+  return made
 }
 
 function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {

@@ -5,9 +5,18 @@ import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { printable } from '../../formats/text/printable.ts'
-import { described } from '../../formats/verifier/kinds.ts'
 import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
-import { amountOf, gather, ROWS_MAX, type Overview, type Piece } from '../../formats/verifier/overview.ts'
+import { gather, type Overview, type Piece } from '../../formats/verifier/overview.ts'
+import {
+  exceptionTables,
+  kindTitle,
+  periodFacts,
+  placeOf,
+  restTables,
+  timeText,
+  totalsTable,
+  type TextTable,
+} from '../../formats/verifier/overview-tables.ts'
 import { notProven } from '../../formats/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
 import { exitCodeOf, noteLines, type Counts, type Summary } from '../../formats/verifier/summary.ts'
@@ -108,10 +117,6 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   unchecked: '? cannot be checked',
 }
 
-function kindTitle(artifact: Report['artifact']): string {
-  return artifact === 'unknown' ? 'No evidence' : described(artifact).plainTitle
-}
-
 function pageOf({ summary, overview, keys, files, about }: Shown): string {
   const headlines = [...(about?.isComplete === false ? [INCOMPLETE] : []), HEADLINES[exitCodeOf(summary)]]
   const kinds = Object.entries(summary.kinds) as [Report['artifact'], Counts][]
@@ -137,43 +142,10 @@ ${noteLines(summary)
   .join('\n')}
 ${factsOf(overview, about)}
 ${completenessOf(about)}
-${table(
-  'What happened, as far as it is valid',
-  ['Action', 'How it ended', 'How many', 'Amounts'],
-  overview.totals.map(({ names, count, amounts }) => [
-    ...(names.length === 1 ? [...names, ''] : names),
-    `${count}`,
-    amounts.join('; '),
-  ]),
-)}
-<p class="quiet">Amounts are the parameters <code>amount</code> and <code>currency</code> of the actions.</p>
+${textTable(totalsTable(overview))}
 <h2>Exceptions</h2>
 ${exceptionsOf(overview, about)}
-${table(
-  'Who approved',
-  ['Approver', 'Actions'],
-  overview.approvers.map(({ names, count }) => [names.join(' '), `${count}`]),
-)}
-${executionsTable('Executions and refusals', overview.executions)}
-${table(
-  `The others, after the first ${ROWS_MAX}, by day`,
-  ['Day', 'Action', 'How it ended', 'How many', 'Amounts'],
-  overview.days.map(({ names, count, amounts }) => [
-    ...(names.length === 1 ? [...names, '', ''] : names),
-    `${count}`,
-    amounts.join('; '),
-  ]),
-)}
-${table(
-  'Other evidence: requests, changes and events',
-  ['Evidence', 'What it says', 'Where'],
-  overview.others.map((one) => [
-    kindTitle(one.report.artifact),
-    (one.account?.said ?? []).map(([name, value]) => `${name}: ${value}`).join('; '),
-    placeOf(one),
-  ]),
-)}
-${overview.othersLeft > 0 ? `<p class="quiet">${overview.othersLeft} more are counted above and not listed.</p>` : ''}
+${restTables(overview).map(textTable).join('\n')}
 ${table(
   'What was checked',
   ['Evidence', 'valid', 'NOT VALID', 'cannot be checked'],
@@ -200,14 +172,8 @@ function numbers({ valid, invalid, unchecked }: Counts): string[] {
   return [valid, invalid, unchecked].map(String)
 }
 
-function factsOf({ period }: Overview, about: ReportAbout | undefined): string {
-  const facts = [
-    ...(about?.facts ?? []),
-    ...(period === undefined
-      ? []
-      : [['The evidence is of', `${timeText(period.first)} to ${timeText(period.last)}`] as const]),
-  ]
-  return definitions(facts)
+function factsOf(overview: Overview, about: ReportAbout | undefined): string {
+  return definitions([...(about?.facts ?? []), ...periodFacts(overview)])
 }
 
 function definitions(facts: readonly (readonly [name: string, value: string])[]): string {
@@ -224,9 +190,11 @@ ${more.map((line) => `<p class="missing">${escaped(line)}</p>`).join('\n')}`
 }
 
 /** An execution in doubt has neither record nor refusal: the page says where it would stand, also where nobody asked. */
-function exceptionsOf({ invalid, unchecked, failed }: Overview, about: ReportAbout | undefined): string {
+function exceptionsOf(overview: Overview, about: ReportAbout | undefined): string {
+  const { invalid, unchecked } = overview
   const { inDoubt } = about ?? {}
-  const isNone = [invalid, unchecked, failed, inDoubt ?? []].every(({ length }) => length === 0)
+  const tables = exceptionTables(overview)
+  const isNone = [invalid, unchecked, tables, inDoubt ?? []].every(({ length }) => length === 0)
   return `${
     inDoubt === undefined
       ? '<p>Executions in doubt are not in these files: they have neither record nor refusal. <code>countersign audit-pack</code> fetches them.</p>'
@@ -241,37 +209,7 @@ ${table(
   ['When', 'Action', 'Target', 'Caller', 'State', 'Id'],
   (inDoubt ?? []).map(([at = '', ...others]) => [timeText(at), ...others]),
 )}
-${executionsTable('Not done', failed)}`
-}
-
-function executionsTable(caption: string, pieces: readonly Piece[]): string {
-  return table(
-    caption,
-    ['When', 'Action', 'Target', 'Amount', 'How it ended', 'Asked by', 'Approved by', 'Where'],
-    pieces.map((one) => {
-      const { action, approvers = [], said = [] } = one.account ?? {}
-      const saying = (about: string) => said.find(([name]) => name === about)?.[1] ?? ''
-      return [
-        timeText(action?.at ?? ''),
-        action?.name ?? '',
-        action?.target ?? '',
-        action === undefined ? '' : amountOf(action) || saying('How much'),
-        saying('What was done'),
-        saying('Asked by'),
-        approvers.join(', '),
-        placeOf(one),
-      ]
-    }),
-  )
-}
-
-/** To the second: an ISO time in UTC. */
-function timeText(at: string): string {
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) ? `${at.slice(0, 10)} ${at.slice(11, 19)} UTC` : at
-}
-
-function placeOf({ file, line, report }: Piece): string {
-  return `${report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
+${tables.map(textTable).join('\n')}`
 }
 
 function piece(one: Piece): string {
@@ -285,6 +223,11 @@ function piece(one: Piece): string {
   return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${kindTitle(artifact)}</h3>
 ${definitions(said)}
 ${problems.length === 0 ? '' : `<ul class="problems">${problems.map((text) => `<li>${escaped(text)}</li>`).join('')}</ul>`}</li>`
+}
+
+function textTable({ caption, columns, rows, note }: TextTable): string {
+  if (rows.length === 0) return ''
+  return `${table(caption, columns, rows)}${note === undefined ? '' : `\n<p class="quiet">${escaped(note)}</p>`}`
 }
 
 /** Nothing where there are no rows. */

@@ -1,4 +1,5 @@
 // Many texts at once: a report on each piece of evidence in them.
+import { accountsOf, type Account } from './account.ts'
 import { noEvidence, verifyFileBy, type Report, type Trusted } from './index.ts'
 import { countLines, isLines } from './lines.ts'
 import type { Summing } from './summary.ts'
@@ -19,15 +20,25 @@ export function reportsOn(text: string, trusted: Trusted): Report[] {
   }
 }
 
-/** The reports on a text, one text after the other, while they are asked for; added to the summary too. */
-export function* reportsIn({ name, text }: Source, trusted: Trusted, summing: Summing): Generator<Report> {
-  const [first = '', ...others] = text.split('\n').filter((line) => line.trim() !== '')
+export interface Found {
+  readonly report: Report
+  /** What the evidence says in words; undefined where it is none. */
+  readonly account: Account | undefined
+  /** From 1; undefined where the text is not read line by line. */
+  readonly line: number | undefined
+}
+
+/** Each piece of evidence in a text, while they are asked for; added to the summary too. */
+export function* reportsIn({ name, text }: Source, trusted: Trusted, summing: Summing): Generator<Found> {
+  const all = text.split('\n')
+  const [first = '', ...others] = all.filter((line) => line.trim() !== '')
   const lines = isLines(name, first, others.length > 0) ? countLines() : undefined
-  for (const one of lines === undefined ? [text] : [first, ...others]) {
+  for (const [i, one] of (lines === undefined ? [text] : all).entries()) {
     if (lines?.take(one) === false) continue
-    for (const report of reportsOn(one, trusted)) {
+    const accounts = accountsOf(one)
+    for (const [j, report] of reportsOn(one, trusted).entries()) {
       summing.add(report)
-      yield report
+      yield { report, account: accounts[j], line: lines === undefined ? undefined : i + 1 }
     }
   }
   summing.addFile(name, lines?.isWhole() === false)

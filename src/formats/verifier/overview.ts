@@ -9,6 +9,14 @@ export const ROWS_MAX = 1_000
 /** Actions, currencies, approvers and days that are counted by name. */
 const NAMES_MAX = 400
 
+/** An approved amount is unusual above this many times the median of what the same action had on the same target before, in one currency. */
+export const UNUSUAL_TIMES = 3
+/** Fewer executions before say nothing of what is usual; of more the newest count. */
+export const USUAL_MIN = 3
+const USUAL_MAX = 100
+/** Actions on targets of which amounts are kept; those of the others are not compared. */
+const TARGETS_MAX = 10_000
+
 export interface Piece {
   readonly file: string
   readonly line: number | undefined
@@ -24,6 +32,11 @@ export interface Sum {
   readonly amounts: readonly string[]
 }
 
+/** An approved execution with its amount beside the median of those before it, in the order of the files. */
+export interface AboveUsual extends Piece {
+  readonly usual: number
+}
+
 export interface Overview {
   /** The first and the last time that a valid piece about an action states; undefined where there is none. */
   readonly period: { readonly first: string; readonly last: string } | undefined
@@ -34,6 +47,8 @@ export interface Overview {
   readonly unchecked: readonly Piece[]
   /** Valid executions that were not done. */
   readonly failed: readonly Piece[]
+  /** Valid executions, whether done or not, above what was usual on their target: `UNUSUAL_TIMES`. */
+  readonly aboveUsual: readonly AboveUsual[]
   /** Valid records and refusals, in the order in which they came. */
   readonly executions: readonly Piece[]
   /** Those that `executions` has no room for, by day, action and how it ended. */
@@ -53,6 +68,8 @@ export interface Gathering {
 
 export function gather(): Gathering {
   const lists = { invalid: list(), unchecked: list(), failed: list(), executions: list(), others: list() }
+  const aboveUsual = list<AboveUsual>()
+  const usualBefore = openUsual()
   const [totals, approvers, days] = [openSums(), openSums(), openSums()]
   let [first, last] = [undefined as string | undefined, undefined as string | undefined]
   return {
@@ -74,6 +91,9 @@ export function gather(): Gathering {
         return
       }
       if (action.ending === 'Not done') lists.failed.add(piece)
+      const usual = action.ending === 'Refused' ? undefined : usualBefore(action)
+      if (usual !== undefined && (action.amount ?? 0) > UNUSUAL_TIMES * usual)
+        aboveUsual.add({ ...piece, usual })
       if (!lists.executions.add(piece)) days.add([action.at.slice(0, 10), action.name, action.ending], action)
     },
     overview: () => ({
@@ -83,6 +103,7 @@ export function gather(): Gathering {
       invalid: lists.invalid.rows,
       unchecked: lists.unchecked.rows,
       failed: lists.failed.rows,
+      aboveUsual: aboveUsual.rows,
       executions: lists.executions.rows,
       days: days.all(),
       others: lists.others.rows,
@@ -92,19 +113,45 @@ export function gather(): Gathering {
 }
 
 /** As many pieces as a list has room for. */
-function list() {
-  const rows: Piece[] = []
+function list<Row = Piece>() {
+  const rows: Row[] = []
   let left = 0
   return {
     rows,
     left: () => left,
     /** @returns whether there was room */
-    add(piece: Piece): boolean {
-      if (rows.length < ROWS_MAX) return rows.push(piece) > 0
+    add(row: Row): boolean {
+      if (rows.length < ROWS_MAX) return rows.push(row) > 0
       left++
       return false
     },
   }
+}
+
+/** @returns the median of the amounts that came before, if there were enough; the amount counts for the next one then */
+function openUsual() {
+  const amounts = new Map<string, number[]>()
+  return ({ name, target, amount, currency = '' }: ActionText): number | undefined => {
+    if (amount === undefined) return undefined
+    const key = JSON.stringify([name, target, currency])
+    const before = amounts.get(key)
+    if (before === undefined) {
+      if (amounts.size < TARGETS_MAX) amounts.set(key, [amount])
+      return undefined
+    }
+    const usual = before.length < USUAL_MIN ? undefined : medianOf(before)
+    before.push(amount)
+    if (before.length > USUAL_MAX) before.shift()
+    return usual
+  }
+}
+
+/** @param numbers at least one */
+function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const half = sorted.length >> 1
+  const [upper = 0, lower = upper] = [sorted[half], sorted[half - 1]]
+  return sorted.length % 2 === 1 ? upper : (lower + upper) / 2
 }
 
 function openSums() {

@@ -1,0 +1,145 @@
+// The tables of an overview, in words: the report of `countersign verify` writes them as HTML, the page /verifier as elements. Browser-safe.
+import { counted } from '../text/text.ts'
+import type { Report } from './index.ts'
+import { described } from './kinds.ts'
+import {
+  amountOf,
+  ROWS_MAX,
+  UNUSUAL_TIMES,
+  USUAL_MIN,
+  type AboveUsual,
+  type Overview,
+  type Piece,
+  type Sum,
+} from './overview.ts'
+
+export interface TextTable {
+  readonly caption: string
+  readonly columns: readonly string[]
+  /** Cells hold texts of evidence: anybody's. */
+  readonly rows: readonly (readonly string[])[]
+  /** A sentence about the table, or about what it has no room for. */
+  readonly note?: string
+}
+
+export function totalsTable({ totals }: Overview): TextTable {
+  return {
+    caption: 'What happened, as far as it is valid',
+    columns: ['Action', 'How it ended', 'How many', 'Amounts'],
+    rows: totals.map((sum) => sumCells(sum, 2)),
+    note: 'Amounts are the parameters amount and currency of the actions.',
+  }
+}
+
+/** What an auditor looks at first, of what is valid. */
+export function exceptionTables({ aboveUsual, failed }: Overview): TextTable[] {
+  return [
+    {
+      caption: 'Approved above usual',
+      columns: ['When', 'Action', 'Target', 'Amount', 'Usual', 'Times', ...ENDS],
+      rows: aboveUsual.map((one) => aboveUsualCells(one)),
+      note: `More than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.`,
+    },
+    executionsTable('Not done', failed),
+  ].filter(({ rows }) => rows.length > 0)
+}
+
+/** Everything that is valid: who approved, each execution, then all others. */
+export function restTables({ approvers, executions, days, others, othersLeft }: Overview): TextTable[] {
+  return [
+    {
+      caption: 'Who approved',
+      columns: ['Approver', 'Actions'],
+      rows: approvers.map(({ names, count }) => [names.join(' '), `${count}`]),
+    },
+    executionsTable('Executions and refusals', executions),
+    {
+      caption: `The others, after the first ${ROWS_MAX}, by day`,
+      columns: ['Day', 'Action', 'How it ended', 'How many', 'Amounts'],
+      rows: days.map((sum) => sumCells(sum, 3)),
+    },
+    {
+      caption: 'Other evidence: requests, changes and events',
+      columns: ['Evidence', 'What it says', 'Where'],
+      rows: others.map((one) => [
+        kindTitle(one.report.artifact),
+        (one.account?.said ?? []).map(([name, value]) => `${name}: ${value}`).join('; '),
+        placeOf(one),
+      ]),
+      ...(othersLeft > 0
+        ? { note: `${counted(othersLeft, 'piece')} more: counted above and not listed.` }
+        : {}),
+    },
+  ].filter(({ rows }) => rows.length > 0)
+}
+
+/** Name and value of the time that the evidence is of; none where it states no time. */
+export function periodFacts({ period }: Overview): (readonly [name: string, value: string])[] {
+  if (period === undefined) return []
+  return [['The evidence is of', `${timeText(period.first)} to ${timeText(period.last)}`]]
+}
+
+export function kindTitle(artifact: Report['artifact']): string {
+  return artifact === 'unknown' ? 'No evidence' : described(artifact).plainTitle
+}
+
+/** To the second: an ISO time in UTC. */
+export function timeText(at: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) ? `${at.slice(0, 10)} ${at.slice(11, 19)} UTC` : at
+}
+
+export function placeOf({ file, line, report }: Piece): string {
+  return `${report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
+}
+
+/** The columns at the end of a row about an execution. */
+const ENDS = ['How it ended', 'Asked by', 'Approved by', 'Where']
+
+function executionsTable(caption: string, pieces: readonly Piece[]): TextTable {
+  return {
+    caption,
+    columns: ['When', 'Action', 'Target', 'Amount', ...ENDS],
+    rows: pieces.map((one) => [...actionCells(one), ...endCells(one)]),
+  }
+}
+
+function aboveUsualCells(one: AboveUsual): string[] {
+  const { action } = one.account ?? {}
+  const times = (action?.amount ?? 0) / one.usual
+  return [
+    ...actionCells(one),
+    amountOf({ ...action, amount: one.usual }),
+    Number.isFinite(times) ? `${times < 10 ? times.toFixed(1) : Math.round(times)}` : '',
+    ...endCells(one),
+  ]
+}
+
+function actionCells({ account }: Piece): string[] {
+  const { action } = account ?? {}
+  if (action === undefined) return ['', '', '', '']
+  return [
+    timeText(action.at),
+    action.name,
+    action.target,
+    amountOf(action) || sayingOf({ account }, 'How much'),
+  ]
+}
+
+function endCells(one: Piece): string[] {
+  return [
+    sayingOf(one, 'What was done'),
+    sayingOf(one, 'Asked by'),
+    (one.account?.approvers ?? []).join(', '),
+    placeOf(one),
+  ]
+}
+
+function sayingOf({ account }: Pick<Piece, 'account'>, about: string): string {
+  return account?.said.find(([name]) => name === about)?.[1] ?? ''
+}
+
+/** @param names how many cells the names of a sum fill: those that have no room stand together under one name */
+function sumCells({ names: given, count, amounts }: Sum, names: number): string[] {
+  const empty = Array.from({ length: names - given.length }, () => '')
+  return [...given, ...empty, `${count}`, amounts.join('; ')]
+}

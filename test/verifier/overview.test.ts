@@ -1,0 +1,61 @@
+// What stands out among many pieces of evidence: an approved amount far above what was usual before.
+import { expect, test } from 'vitest'
+import type { ActionText } from '../../src/formats/artifacts/account-text.ts'
+import { gather } from '../../src/formats/verifier/overview.ts'
+import { exceptionTables } from '../../src/formats/verifier/overview-tables.ts'
+
+const DONE = 'Done, as the connector reported'
+
+function overviewOf(actions: readonly Partial<ActionText>[]) {
+  const gathering = gather()
+  for (const [i, action] of actions.entries())
+    gathering.add({
+      file: 'records.ndjson',
+      line: i + 1,
+      report: { artifact: 'trust-record', subject: `r${i + 1}`, verdict: 'valid', checks: [], notes: [] },
+      account: {
+        said: [],
+        approvers: [],
+        action: { name: 'vendor:pay', target: 'vendor-1', ending: DONE, at: '', currency: 'EUR', ...action },
+      },
+    })
+  return gathering.overview()
+}
+
+const unusual = (actions: readonly Partial<ActionText>[]) =>
+  overviewOf(actions).aboveUsual.map(({ line, usual }) => [line, usual])
+
+test('above three times the median of what came before on the target, in the same currency', () => {
+  const before = [10, 20, 30, 1_000].map((amount) => ({ amount }))
+  expect(unusual([...before, { amount: 75 }])).toEqual([[4, 20]])
+  expect(unusual([...before, { amount: 75.01 }])).toEqual([
+    [4, 20],
+    [5, 25],
+  ])
+  expect(unusual([...before.slice(0, 3), { amount: 60 }])).toEqual([])
+})
+
+test('other targets, actions and currencies say nothing, nor do fewer than three before', () => {
+  const before = [10, 10, 10].map((amount) => ({ amount }))
+  for (const other of [{ target: 'vendor-2' }, { name: 'vendor:refund' }, { currency: 'JPY' }])
+    expect(unusual([...before, { amount: 900, ...other }])).toEqual([])
+  expect(unusual([...before.slice(0, 2), { amount: 900 }])).toEqual([])
+})
+
+test('what was refused was not approved, and does not become usual', () => {
+  const refused = { amount: 900, ending: 'Refused' } as const
+  const before = [10, 10, 10].map((amount) => ({ amount }))
+  expect(unusual([...before, refused, refused, refused, { amount: 31, ending: 'Not done' }])).toEqual([
+    [7, 10],
+  ])
+})
+
+test('the table says how many times the usual amount it was', () => {
+  const [table] = exceptionTables(overviewOf([10, 10, 10, 44].map((amount) => ({ amount }))))
+  expect(table).toMatchObject({
+    caption: 'Approved above usual',
+    rows: [
+      ['', 'vendor:pay', 'vendor-1', '44 EUR', '10 EUR', '4.4', '', '', '', 'r4 in records.ndjson, line 4'],
+    ],
+  })
+})
