@@ -8,12 +8,14 @@ import { licenceTexts } from './licences.ts'
 const ROOT = join(import.meta.dirname, '..')
 
 /**
- * @param sources.page HTML with `%policy%`, an empty `<style>` and an empty `<script>`, each once
+ * @param sources.page HTML with `%policy%`, `%header%`, an empty `<style>` and an empty `<script>`, each once
+ * @param sources.header HTML; a saved copy has no service behind its links, and removes it
  * @param sources.entry path of the script's entry, from the project's folder
  * @returns the same bytes for the same sources
  */
 export async function buildOneFilePage(sources: {
   readonly page: string
+  readonly header: string
   readonly style: string
   readonly entry: string
 }): Promise<string> {
@@ -38,6 +40,7 @@ export async function buildOneFilePage(sources: {
   ].join('; ')
   return [
     ['%policy%', policy],
+    ['%header%', sources.header],
     ['<style></style>', `<style>${style}</style>`],
     ['<script></script>', `<script>${script}</script>`],
   ].reduce((page, [place, text]) => replaceOnce(page, place as string, text as string), sources.page)

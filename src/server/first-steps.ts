@@ -1,7 +1,8 @@
 // A start prints for its reader where the pages are and, of an embedded one, the local caller's key, once, and a line to
 // paste; later, what became of that key (decisions §1 "Embedded start").
 import { randomUUID } from 'node:crypto'
-import { CONSOLE, pages } from './pages/home.ts'
+import { CONSOLE } from './pages/home.ts'
+import { pages } from './pages/pages.ts'
 
 /** The caller that a start without configured callers makes. */
 export const LOCAL_CALLER = 'local-dev'

@@ -40,7 +40,7 @@ export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
       `${text}${isEntry(path, 'console') ? licences : ''}`,
     ]),
   )
-  const style = ['src/server/pages/colors.css', 'src/console/console.css']
+  const style = ['src/server/pages/colors.css', 'src/server/pages/header.css', 'src/console/console.css']
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('')
   const styleName = `console-${hash('sha256', style).slice(0, 8)}.css`

@@ -2,6 +2,7 @@
 // a person saves.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pageHeader } from '../../src/server/pages/header.ts'
 import { buildOneFilePage } from '../one-file-page.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -10,7 +11,13 @@ const ROOT = join(import.meta.dirname, '..', '..')
 export function buildSigner(): Promise<string> {
   return buildOneFilePage({
     page: readFileSync(join(import.meta.dirname, 'page.html'), 'utf8'),
-    style: ['src/server/pages/colors.css', 'src/console/console.css', 'tools/signer-page/style.css']
+    header: pageHeader('/signer', '', ' data-served'),
+    style: [
+      'src/server/pages/colors.css',
+      'src/server/pages/header.css',
+      'src/console/console.css',
+      'tools/signer-page/style.css',
+    ]
       .map((path) => readFileSync(join(ROOT, path), 'utf8'))
       .join(''),
     entry: 'tools/signer-page/page.tsx',

@@ -217,4 +217,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-render(<Signer />, document.body)
+// A saved copy has no service behind it.
+if (isSaved) for (const served of document.querySelectorAll('[data-served]')) served.remove()
+render(<Signer />, document.querySelector('#signer')!)

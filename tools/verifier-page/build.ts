@@ -5,14 +5,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
+import { pageHeader } from '../../src/server/pages/header.ts'
 import { buildOneFilePage, bundle } from '../one-file-page.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
 
 /** @returns the text of the page */
 export function buildPage(): Promise<string> {
-  const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8')
   return buildOneFilePage({
     page: readFileSync(join(import.meta.dirname, 'page.html'), 'utf8'),
-    style,
+    header: pageHeader('/verifier', '', ' data-served'),
+    style: ['src/server/pages/colors.css', 'src/server/pages/header.css', 'tools/verifier-page/style.css']
+      .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+      .join(''),
     entry: 'tools/verifier-page/page.ts',
   })
 }

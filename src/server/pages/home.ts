@@ -1,24 +1,9 @@
 // The page at GET / for browsers, with links to the pages of the service (docs/design-notes.md "A browser at GET /").
 import type { KeptDocument } from '../kept-document.ts'
 import type { People } from '../service.ts'
+import { pageHeader } from './header.ts'
 import { htmlDocument, readStyle } from './html.ts'
-
-/** The pages for people, in the order in which they are listed here and by a start. */
-export const pages = [
-  {
-    path: '/documentation',
-    title: 'Documentation',
-    about: 'Try each request here in the browser, with your key.',
-  },
-  { path: '/reference', title: 'Reference', about: 'Read every route, its fields and its errors.' },
-  { path: '/handbook', title: 'Handbook', about: 'For callers, approvers, operators and auditors.' },
-  { path: '/verifier', title: 'Verifier', about: 'Check evidence offline: nothing leaves the browser.' },
-  {
-    path: '/signer',
-    title: 'Offline signer',
-    about: 'For approvers: save the page, and sign with the network off.',
-  },
-] as const
+import { pages } from './pages.ts'
 
 /** Where there is one, it has a host of its own. */
 export const CONSOLE = {
@@ -43,8 +28,9 @@ function render(consoleOrigin: string | undefined): KeptDocument {
   return htmlDocument({
     title: 'Countersign',
     style: readStyle('home'),
-    body: `<main>
-<h1><svg viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="3"/><path d="M4 8.5l3 3 5.5-7"/></svg>Countersign</h1>
+    body: `${pageHeader('/')}
+<main>
+<h1>Countersign</h1>
 <p>This service executes business transactions of automated systems under policy, and proves with signed receipts what was done and
 under which authority.</p>
 <ul>

@@ -24,9 +24,9 @@ interface Page {
   readonly styleSheets?: readonly string[]
 }
 
-/** @returns the text of a page's style sheet, after the colours that our pages share */
-export function readStyle(name: 'home' | 'handbook'): string {
-  return ['colors', name]
+/** @returns the text of a page's style sheet, after the colours and the head that our pages share */
+export function readStyle(name: 'home' | 'handbook' | 'swagger'): string {
+  return ['colors', 'header', name]
     .map((sheet) => readFileSync(new URL(`./${sheet}.css`, import.meta.url), 'utf8'))
     .join('')
 }

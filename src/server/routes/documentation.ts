@@ -2,35 +2,19 @@
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { assetHandler } from '../pages/assets.ts'
-import { pages } from '../pages/home.ts'
 import { answerKept } from '../kept-document.ts'
-import { htmlDocument } from '../pages/html.ts'
+import { pageHeader } from '../pages/header.ts'
+import { htmlDocument, readStyle } from '../pages/html.ts'
 import { openGet, type Route } from '../route.ts'
-
-const style = `
-body { margin: 0 }
-nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.75rem 1.25rem; background: #1f5f5b }
-nav a { color: #fff; font: 1rem/1.4 system-ui, sans-serif; text-decoration: none }
-nav a:hover, nav a[aria-current] { text-decoration: underline }
-nav a:focus-visible { outline: 2px solid #fff; outline-offset: 2px }
-`
-
-/** Links to the other pages, above the content that the page's script renders. */
-function navigation(current: string): string {
-  const links = pages.map(
-    ({ path, title }) => `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`,
-  )
-  return `<nav aria-label="Pages">\n${links.join('\n')}\n</nav>`
-}
 
 /** Swagger UI, which the script `start` sets up for the page. Both pages share its files. */
 const swaggerPage = (path: string, title: string, start: string) =>
   htmlDocument({
     title: `Countersign API: ${title}`,
-    body: `${navigation(path)}
+    body: `${pageHeader(path)}
 <div id="swagger-ui"></div>
 <noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>`,
-    style,
+    style: readStyle('swagger'),
     styleSheets: ['/documentation/swagger-ui.css'],
     scripts: ['/documentation/swagger-ui-bundle.js', '/documentation/adapt.js', start],
   })

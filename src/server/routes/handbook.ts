@@ -7,6 +7,7 @@ import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import { escapeHtml } from '../../formats/text/text.ts'
 import { pageAnswer } from '../openapi/answers.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { pageHeader } from '../pages/header.ts'
 import { htmlDocument, readStyle } from '../pages/html.ts'
 import { openGet, type Route } from '../route.ts'
 
@@ -188,12 +189,14 @@ function layout(chapters: readonly Chapter[], current: string | undefined, main:
     const here = name === current ? ' aria-current="page"' : ''
     return `<li><a href="/handbook/${name}"${here}>${escapeHtml(title)}</a></li>`
   })
-  return `<header><a href="/">Countersign</a> / <a href="/handbook">Handbook</a></header>
-<nav aria-label="Chapters"><ol>
+  return `${pageHeader('/handbook')}
+<div class="book">
+<nav aria-label="Chapters"><details><summary>Chapters</summary><ol>
 ${links.join('\n')}
-</ol></nav>
+</ol></details></nav>
 <main>
 ${main}
 </main>
-<footer><a href="/documentation">Try the API</a><a href="/reference">API reference</a><a href="/verifier">Verify offline</a><a href="/openapi.yaml">OpenAPI document</a></footer>`
+<footer><a href="/documentation">Try the API</a><a href="/reference">API reference</a><a href="/verifier">Verify offline</a><a href="/openapi.yaml">OpenAPI document</a></footer>
+</div>`
 }
