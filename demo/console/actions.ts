@@ -20,7 +20,7 @@ export function aRefund(chance: Chance): Action {
   return {
     by: chance.pick(['refund-desk', 'refund-desk', 'support-bot']),
     capability: 'payments:refund',
-    target: `order-${chance.whole(41_000, 44_999)}`,
+    target: `order-${chance.whole(41_000, 98_999)}`,
     parameters: {
       amount,
       orderAmount,

@@ -135,27 +135,27 @@ export interface ChangeContext {
 export function changesOf(context: ChangeContext): Readonly<Record<ChangeName, ProposedChange>> {
   const name = 'customer-refund'
   return {
-    'refund-2.1.0': aPolicy(refunds(), {
+    'refund-3.0.0': aPolicy(refunds(), {
       name,
-      version: '2.1.0',
+      version: '3.0.0',
       retires: ['2.0.0'],
       reason: 'Amounts can be added up.',
     }),
-    'tool-call-2.1.0': aPolicy(toolCalls(), {
+    'tool-call-3.0.0': aPolicy(toolCalls(), {
       name: 'llm-tool-call',
-      version: '2.1.0',
+      version: '3.0.0',
       retires: ['2.0.0'],
       reason: 'What a call costs can be added up.',
     }),
-    'payment-2.2.0': aPolicy(payments(), {
+    'payment-3.0.0': aPolicy(payments(), {
       name: 'vendor-payment',
-      version: '2.2.0',
+      version: '3.0.0',
       retires: ['2.0.0', '2.1.0'],
       reason: 'At most 100000 to one vendor in a day, after the double payment of October.',
     }),
     'looser-refund': aPolicy(
       { ...refunds(), rules: refunds().rules.filter(({ id }) => id !== 'suspected-fraud') },
-      { name, version: '2.1.1', retires: [], reason: 'Fewer refusals at the desk.', outcome: 'reject' },
+      { name, version: '3.0.1', retires: [], reason: 'Fewer refusals at the desk.', outcome: 'reject' },
     ),
     'revoke-frank': {
       path: '/approvers/changes',
@@ -169,10 +169,10 @@ export function changesOf(context: ChangeContext): Readonly<Record<ChangeName, P
     },
     'healthy-endpoint': anEndpoint(context.healthyUrl, 'The ledger follows along.'),
     'failing-endpoint': anEndpoint(context.failingUrl, 'The new dashboard.'),
-    'refund-2.2.0': aPolicy(strictRefunds(refunds()), {
+    'refund-3.1.0': aPolicy(strictRefunds(refunds()), {
       name,
-      version: '2.2.0',
-      retires: ['2.1.0'],
+      version: '3.1.0',
+      retires: ['3.0.0'],
       reason: 'Automatic only up to 50, before the holidays.',
       outcome: 'wait',
     }),

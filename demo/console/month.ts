@@ -37,14 +37,14 @@ export type Outcome = 'done' | 'failed' | 'unknown'
 
 /** `changes.ts` has what each of them proposes. */
 export type ChangeName =
-  | 'refund-2.1.0'
-  | 'tool-call-2.1.0'
-  | 'payment-2.2.0'
+  | 'refund-3.0.0'
+  | 'tool-call-3.0.0'
+  | 'payment-3.0.0'
   | 'looser-refund'
   | 'revoke-frank'
   | 'healthy-endpoint'
   | 'failing-endpoint'
-  | 'refund-2.2.0'
+  | 'refund-3.1.0'
   | 'enrol-hank'
 
 export interface Moment {
@@ -76,13 +76,13 @@ export function monthOf({ seed, endMs, size }: { seed: number; endMs: number; si
   const share = (days: number) => startMs + (size.days * DAY_MS * days) / 30
   const changes: readonly (readonly [days: number, change: ChangeName])[] = [
     [0.4, 'healthy-endpoint'],
-    [7.3, 'refund-2.1.0'],
-    [9.6, 'tool-call-2.1.0'],
+    [7.3, 'refund-3.0.0'],
+    [9.6, 'tool-call-3.0.0'],
     [14.4, 'looser-refund'],
-    [17.5, 'payment-2.2.0'],
+    [17.5, 'payment-3.0.0'],
     [21.4, 'revoke-frank'],
     [29.3, 'failing-endpoint'],
-    [29.92, 'refund-2.2.0'],
+    [29.92, 'refund-3.1.0'],
     [29.95, 'enrol-hank'],
   ]
   // Its policy version is retired while it waits.

@@ -63,6 +63,8 @@ export interface Me {
   } | null
   readonly expiresAt: string
   readonly version: string
+  /** Whether the service can look for executions (docs/handbook/finding.md). */
+  readonly catalogue: boolean
 }
 
 /** Undefined: not known yet. Null: not logged in. */

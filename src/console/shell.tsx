@@ -61,7 +61,7 @@ function Frame({ me }: { readonly me: Me }) {
           <>
             <h1>Not found</h1>
             <p>
-              There is no such page. <a href="/console">Go to the inbox</a>.
+              There is no such page. <a href="/console">Go to the overview</a>.
             </p>
           </>
         ) : (
@@ -91,7 +91,7 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   const { data: waiting, next } = useWaiting(me, COUNT_EVERY_MS)
   const listed = pages.filter(({ nav }) => nav !== undefined)
   const isHere = ({ path: to }: { readonly path: string }) => isWithin(path, to)
-  const open = listed.find(isHere)?.group ?? listed.find(({ path: to }) => to === '/console')?.group
+  const open = listed.find(isHere)?.group ?? fit(pages, path)?.page.group ?? 'Work'
   const count = waiting === undefined || waiting.length === 0 ? '' : `${waiting.length}${next ? '+' : ''}`
   return (
     <nav aria-label="Console">
@@ -115,7 +115,7 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
             <li key={page.path}>
               <a href={page.path} aria-current={isHere(page) ? 'page' : undefined}>
                 {page.nav}
-                {page.path === '/console' && count !== '' && <span class="count">{count}</span>}
+                {page.path === '/console/inbox' && count !== '' && <span class="count">{count}</span>}
               </a>
             </li>
           ))}
@@ -230,6 +230,7 @@ const KEYS = [
   ['j / k', 'next or previous row'],
   ['Enter', 'open the row'],
   ['n / p', 'next or previous request that waits for you'],
+  ['i', 'inbox'],
   ['/', 'search'],
   ...pages.flatMap(({ nav, goes }) =>
     goes === undefined ? [] : [[`g ${goes}`, nav!.toLowerCase()] as const],
@@ -275,6 +276,7 @@ function followKeys(toggleHelp: () => void): () => void {
     if (goes !== undefined) navigate(goes)
     else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1)
     else if (key === 'n' || key === 'p') document.querySelector<HTMLElement>(`[data-key=${key}]`)?.click()
+    else if (key === 'i') navigate('/console/inbox')
     else if (key === '?') toggleHelp()
     else if (key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.select()
     else return

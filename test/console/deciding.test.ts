@@ -40,7 +40,7 @@ describeInBrowser('the console', () => {
   })
 
   async function loggedIn(key: string): Promise<void> {
-    watched = await openPage(browser, `${world.origin}/console`)
+    watched = await openPage(browser, `${world.origin}/console/inbox`)
     ;({ page } = watched)
     // Asking who is logged in is answered 401 where nobody is, and Chromium logs each of those.
     await page.getByLabel('Your key').fill(key)
@@ -333,7 +333,7 @@ describeInBrowser('the console', () => {
     const requests = (body['requests'] as ApprovalRequest[]).filter(({ request }) =>
       targets.includes(request.target),
     )
-    await page.goto(`${world.origin}/console`)
+    await page.goto(`${world.origin}/console/inbox`)
     await page.getByRole('button', { name: 'Decline several…' }).click()
     const dialog = page.getByRole('dialog')
     const decline = dialog.getByRole('button', { name: /^Decline \d/ })
@@ -408,7 +408,7 @@ describeInBrowser('the console', () => {
 
   test('a tab that comes back to the front shows who is logged in now', async () => {
     const other = await page.context().newPage()
-    await other.goto(`${world.origin}/console`)
+    await other.goto(`${world.origin}/console/inbox`)
     await other.getByRole('button', { name: 'Log out' }).click()
     await other.getByLabel('Your key').fill(world.erin.key)
     await other.getByRole('button', { name: 'Log in' }).click()

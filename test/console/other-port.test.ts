@@ -84,7 +84,7 @@ describeInBrowser('the console', () => {
 
   /** Paths, and what each shows. */
   const pages = (): [string, string][] => [
-    ['/console', 'Inbox'],
+    ['/console/inbox', 'Inbox'],
     [`/console/executions/${executed}`, 'orders/1093'],
     [`/console/requests/${asked.request.requestId}`, asked.actionCode],
   ]

@@ -4,9 +4,13 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
 import { baseEnvironment } from '../run/environment.ts'
-import { until } from '../service.ts'
+import { aCaller, startService, until } from '../service.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'demo', 'console.ts')
 
@@ -14,6 +18,10 @@ let folder: string
 let demo: ChildProcess
 let output = ''
 let ended: Promise<unknown[]>
+let database: TestDatabase
+let browser: Browser
+let watched: WatchedPage
+let page: Page
 
 function start(args: readonly string[]) {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
@@ -35,13 +43,33 @@ beforeAll(async () => {
   ended = once(demo, 'exit')
   await until(() => output.includes('Ctrl-C') || demo.exitCode !== null, 'the month to be over', 120_000)
   expect(demo.exitCode, output).toBeNull()
+  database = await createDatabase()
+  browser = await launchChromium()
+  watched = await logIn(`${origin()}/console`, keyOf('dana'))
+  ;({ page } = watched)
 }, 130_000)
 
 afterAll(async () => {
+  await browser?.close()
+  await database?.drop()
   demo.kill('SIGTERM')
   await ended
   rmSync(folder, { recursive: true, force: true })
 })
+
+async function logIn(url: string, key: string): Promise<WatchedPage> {
+  const opened = await openPage(browser, url)
+  await opened.page.getByLabel('Your key').fill(key)
+  await opened.page.getByRole('button', { name: 'Log in' }).click()
+  await opened.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  opened.problems.splice(0)
+  return opened
+}
+
+async function findings(): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
 
 async function read<T>(path: string): Promise<T> {
   const url = origin().replace('localhost', '127.0.0.1')
@@ -58,7 +86,7 @@ interface Counted {
   }[]
 }
 
-describe('npm run demo:console', () => {
+describeInBrowser('npm run demo:console', () => {
   test('has a month of executions of every outcome, at the times at which they happened', async () => {
     const since = new Date(Date.now() - 31 * 86_400_000).toISOString()
     const path = `/statistics?bucket=day&by=status&since=${since}`
@@ -92,6 +120,65 @@ describe('npm run demo:console', () => {
     expect(new Set(events.map(({ outcome }) => outcome))).toEqual(new Set(['confirmed', 'contradicted']))
     const { eventEndpoints } = await read<{ eventEndpoints: unknown[] }>('/event-endpoints')
     expect(eventEndpoints).toHaveLength(2)
+  })
+
+  test('the Overview says what the service counts, and each number leads to its list', async () => {
+    await page.goto(`${origin()}/console?range=30d`)
+    const figure = (name: string) => page.locator('.figures div', { hasText: name }).locator('a')
+    await until(async () => /^\d+$/.test((await figure('failed').textContent()) ?? ''), 'the counts')
+    const refused = Number(await figure('refused').textContent())
+    expect(refused).toBeGreaterThan(5)
+    await page.locator('.plot canvas').waitFor()
+    await page.getByRole('link', { name: 'Policy customer-refund 3.0.0' }).waitFor()
+    await page.getByText('As a table').click()
+    const cells = await page.locator('.plot tbody td:nth-child(3)').allTextContents()
+    expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBe(refused)
+    expect(await findings()).toEqual([])
+
+    await figure('in doubt').click()
+    await page.getByRole('heading', { name: 'Executions' }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    expect(new Set(await page.locator('tbody .badge').allTextContents())).toEqual(new Set(['in doubt']))
+    await page.keyboard.press('i')
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor()
+    expect(watched.problems).toEqual([])
+  })
+
+  test('a caller in a list leads to what it did, and a target to who did it', async () => {
+    await page.goto(`${origin()}/console/executions?callerId=paying-agent`)
+    await page.getByRole('link', { name: 'paying-agent' }).first().click()
+    await page.getByRole('heading', { name: 'Caller paying-agent' }).waitFor()
+    await page.locator('.bars').getByRole('link', { name: 'vendor:pay' }).waitFor()
+    await page.locator('.panel', { hasText: 'Approval requests' }).locator('tbody tr').first().waitFor()
+    await page
+      .locator('.panel', { hasText: 'Newest executions' })
+      .getByRole('link', { name: /^vendor-/ })
+      .first()
+      .click()
+    await page.getByRole('heading', { name: /^Target vendor-/ }).waitFor()
+    await page.locator('.panel', { hasText: 'Callers' }).getByRole('link').first().waitFor()
+    expect(await findings()).toEqual([])
+    expect(watched.problems).toEqual([])
+  })
+
+  test('without a catalogue the pages say so, and what still works', async () => {
+    const auditor = aCaller('auditor', { readAll: true })
+    const service = await startService({
+      databaseUrl: database.url,
+      callers: [auditor.entry],
+      env: { CATALOGUE: 'off', CONSOLE_ORIGIN: 'http://localhost:0' },
+    })
+    const at = service.url.replace('127.0.0.1', 'localhost')
+    const other = await logIn(`${at}/console`, auditor.key)
+    for (const path of ['', '/executions', '/callers/tester', '/targets/sandbox']) {
+      await other.page.goto(`${at}/console${path}`)
+      await other.page.getByText('This service keeps no catalogue of its executions').first().waitFor()
+    }
+    await other.page.goto(`${at}/console?range=now`)
+    await other.page.getByText('executions in the last second').waitFor()
+    expect(other.problems).toEqual([])
+    await other.page.context().close()
+    expect(await service.stop()).toBe(0)
   })
 
   test.each([

@@ -22,7 +22,11 @@ const MODES = {
 const UNSEEN = /[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF\u001B\u0007]/
 
 const paths: Readonly<Record<string, (world: World) => string>> = {
-  inbox: () => '/console',
+  overview: () => '/console?range=30d',
+  'overview of now': () => '/console?range=now',
+  inbox: () => '/console/inbox',
+  caller: () => '/console/callers/payables-agent',
+  target: () => `/console/targets/${encodeURIComponent('Acme GmbH')}`,
   requests: () => '/console/requests',
   request: ({ payment }) => `/console/requests/${payment.request.requestId}`,
   'hostile request': ({ hostile }) => `/console/requests/${hostile.request.requestId}`,
@@ -43,7 +47,6 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   passkey: () => '/console/passkey',
   deliveries: () => '/console/deliveries',
   'hostile delivery': ({ hostileDelivery }) => `/console/deliveries/${hostileDelivery}`,
-  live: () => '/console/live',
   search: () => '/console/search?q=sandbox%3Aecho',
   'search without a hit': () => `/console/search?${new URLSearchParams({ q: SHORT_HOSTILE })}`,
   'no page': () => '/console/nowhere',
@@ -58,7 +61,7 @@ describeInBrowser('the console', () => {
   beforeAll(async () => {
     browser = await launchChromium()
     world = await startWorld()
-    watched = await openPage(browser, `${world.origin}/console`)
+    watched = await openPage(browser, `${world.origin}/console/inbox`)
     ;({ page } = watched)
     const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
     expect(violations.map(({ id }) => id)).toEqual([])
@@ -131,7 +134,7 @@ describeInBrowser('the console', () => {
 
   test('the tab of a browser names what the page shows', async () => {
     await shown(paths['enrolment']!(world))
-    expect(await page.title()).toBe('frank:k1 · Countersign')
+    expect(await page.title()).toBe('Add approver frank:k1 · Countersign')
   })
 
   test('the warnings of the service fit every screen', async () => {

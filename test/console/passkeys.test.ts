@@ -75,7 +75,7 @@ describeInBrowser('passkeys in the console', () => {
       env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: origin },
     })
     browser = await launchChromium()
-    watched = await openPage(browser, `${origin}/console`, DESKTOP_WITH_TOUCH)
+    watched = await openPage(browser, `${origin}/console/inbox`, DESKTOP_WITH_TOUCH)
     ;({ page } = watched)
     cdp = await page.context().newCDPSession(page)
     await cdp.send('WebAuthn.enable')

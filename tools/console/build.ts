@@ -40,7 +40,12 @@ export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
       `${text}${isEntry(path, 'console') ? licences : ''}`,
     ]),
   )
-  const style = ['src/server/pages/colors.css', 'src/server/pages/header.css', 'src/console/console.css']
+  const style = [
+    'src/server/pages/colors.css',
+    'src/server/pages/header.css',
+    'node_modules/uplot/dist/uPlot.min.css',
+    'src/console/console.css',
+  ]
     .map((path) => readFileSync(join(ROOT, path), 'utf8'))
     .join('')
   const styleName = `console-${hash('sha256', style).slice(0, 8)}.css`

@@ -130,7 +130,7 @@ export function Settled({
   }, [])
   return (
     <p role="status" tabIndex={-1} ref={said}>
-      {children} {next === undefined && <a href="/console">Nothing else waits: to the inbox</a>}
+      {children} {next === undefined && <a href="/console/inbox">Nothing else waits: to the inbox</a>}
     </p>
   )
 }

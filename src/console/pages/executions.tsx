@@ -2,19 +2,21 @@
 import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
 import { Badge, Said, Time } from '../components/basic.tsx'
+import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
 import { Choice, Listed, listPath, TextFilter, type Rows } from '../components/list.tsx'
-import { useLoaded, useNow } from '../hooks.ts'
+import { CallerLink, TargetLink } from '../components/names.tsx'
 import type { PageProps } from '../page.ts'
 import { shownMoney } from '../text.ts'
 
-type Page = Static<typeof CataloguePage>
-type Entry = Page['executions'][number]
+export type ExecutionsPage = Static<typeof CataloguePage>
+type Entry = ExecutionsPage['executions'][number]
 
 const TEXTS = {
   capability: 'Action',
   target: 'Target',
   policy: 'Policy',
   callerId: 'Caller',
+  rule: 'Rule',
   q: 'Contains',
 } as const
 
@@ -26,7 +28,7 @@ const STATUSES: Readonly<Record<CatalogueStatus, string>> = {
   in_doubt: 'IN_DOUBT',
 }
 
-const rows: Rows<Entry> = {
+export const executionRows: Rows<Entry> = {
   keyOf: ({ businessTransactionId }) => businessTransactionId,
   hrefOf: ({ businessTransactionId, status }) =>
     `/console/${status === 'refused' ? 'refusals' : 'executions'}/${businessTransactionId}`,
@@ -41,7 +43,8 @@ const rows: Rows<Entry> = {
       cell: ({ amount, currency }) => (amount === undefined ? '' : shownMoney(amount, currency)),
     },
     { title: 'Status', cell: ({ status }) => <Badge status={STATUSES[status]} /> },
-    { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+    { title: 'Target', minor: true, cell: ({ target }) => <TargetLink name={target} /> },
+    { title: 'Caller', cell: ({ callerId }) => <CallerLink id={callerId} /> },
     {
       title: 'Policy',
       minor: true,
@@ -53,7 +56,11 @@ const rows: Rows<Entry> = {
 
 export function Executions({ query }: PageProps) {
   const filters = ['status', ...Object.keys(TEXTS)]
-  const loaded = useLoaded<Page>(listPath('/executions', query, [...filters, 'cursor']), 10_000)
+  const loaded = useCatalogue<ExecutionsPage>(
+    listPath('/executions', query, [...filters, 'currency', 'since', 'until', 'cursor']),
+    10_000,
+  )
+  const hasCatalogue = useHasCatalogue()
   return (
     <>
       <h1>Executions</h1>
@@ -63,37 +70,21 @@ export function Executions({ query }: PageProps) {
           <TextFilter key={name} label={label} name={name} />
         ))}
       </div>
+      {!hasCatalogue && <WithoutCatalogue what="a list of them" />}
       {loaded.data !== undefined && <Reach until={loaded.data.completeUntil} />}
-      <Listed
-        loaded={loaded}
-        rowsOf={({ executions }) => executions}
-        empty={
-          filters.some((name) => query.has(name))
-            ? 'No execution fits all of these filters.'
-            : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
-        }
-        caption="Executions, newest first"
-        {...rows}
-      />
-    </>
-  )
-}
-
-/** The list lags behind the evidence while much is executed. */
-const LAG_SHOWN_MS = 15_000
-
-function Reach({ until }: { readonly until: string | null }) {
-  const now = useNow(10_000)
-  if (until !== null && now - Date.parse(until) < LAG_SHOWN_MS) return null
-  return (
-    <p class="quiet">
-      {until === null ? (
-        'The catalogue is being built: executions appear here as it goes on.'
-      ) : (
-        <>
-          Complete until <Time at={until} />.
-        </>
+      {hasCatalogue && (
+        <Listed
+          loaded={loaded}
+          rowsOf={({ executions }) => executions}
+          empty={
+            filters.some((name) => query.has(name))
+              ? 'No execution fits all of these filters.'
+              : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
+          }
+          caption="Executions, newest first"
+          {...executionRows}
+        />
       )}
-    </p>
+    </>
   )
 }

@@ -1,6 +1,7 @@
 // Every page of the console, in the order of the navigation. The first row that fits a URL is its page.
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../page.ts'
+import { Caller, Target } from './activity.tsx'
 import { Audit } from './audit.tsx'
 import { Approvers } from './approvers.tsx'
 import { Change, Changes } from './changes.tsx'
@@ -9,7 +10,7 @@ import { Execution } from './execution.tsx'
 import { Executions } from './executions.tsx'
 import { InDoubt } from './in-doubt.tsx'
 import { Inbox } from './inbox.tsx'
-import { Live } from './live.tsx'
+import { Overview } from './overview.tsx'
 import { MakePasskey } from './passkey.tsx'
 import { Policies, Policy } from './policies.tsx'
 import { Refusal, Refusals } from './refusals.tsx'
@@ -33,7 +34,8 @@ interface Page {
 export const groups = ['Work', 'Evidence', 'Governance', 'System'] as const
 
 export const pages: readonly Page[] = [
-  { path: '/console', title: 'Inbox', group: 'Work', nav: 'Inbox', goes: 'i', view: Inbox },
+  { path: '/console', title: 'Overview', group: 'Work', nav: 'Overview', goes: 'v', view: Overview },
+  { path: '/console/inbox', title: 'Inbox', group: 'Work', nav: 'Inbox', goes: 'i', view: Inbox },
   {
     path: '/console/requests',
     title: 'Approval requests',
@@ -85,13 +87,14 @@ export const pages: readonly Page[] = [
   {
     path: '/console/deliveries',
     title: 'Deliveries',
-    group: 'Evidence',
+    group: 'System',
     nav: 'Deliveries',
     goes: 'd',
     view: Deliveries,
   },
   { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
   { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
+  { path: '/console/callers/{id}', title: 'Caller', group: 'Evidence', view: Caller },
+  { path: '/console/targets/{name}', title: 'Target', group: 'Evidence', view: Target },
   { path: '/console/search', title: 'Search', view: Search },
-  { path: '/console/live', title: 'Live', group: 'System', nav: 'Live', goes: 'l', view: Live },
 ]

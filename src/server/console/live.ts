@@ -1,4 +1,4 @@
-// The console's page "Live" shows how many executions this instance had in each of the last seconds. In memory, a few numbers for each reply.
+// The console's Overview shows, as "now", how many executions this instance had in each of the last seconds. In memory, a few numbers for each reply.
 
 /** One second, complete. */
 export interface Second {

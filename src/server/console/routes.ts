@@ -59,7 +59,7 @@ const own: readonly Route[] = [
   {
     ...undocumented,
     ...get,
-    // Not beside the pages: `/console/live` is one.
+    // Not beside the pages, which have their own paths.
     path: '/console/data/live',
     handle: live,
   },
@@ -161,6 +161,7 @@ async function me({ session, caller }: RouteRequest, { config }: Service) {
     stepUpPasskey,
     expiresAt: session.expiresAt,
     version: config.buildVersion,
+    catalogue: config.catalogue !== undefined,
   })
 }
 

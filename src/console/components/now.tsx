@@ -1,9 +1,19 @@
-// The page "Live": what this instance does at this moment.
-import { useRef, useState } from 'preact/hooks'
+// What the instance that answers does at this moment, second by second.
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { get } from '../api.ts'
-import { Chart, type Second } from '../components/chart.tsx'
-import { Panel, Problem } from '../components/basic.tsx'
 import { useFollowed } from '../hooks.ts'
+import { Panel, Problem } from './basic.tsx'
+import { Plot } from './plot.tsx'
+
+interface Second {
+  /** Unix time. */
+  readonly at: number
+  readonly executed: number
+  readonly refused: number
+  readonly failed: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
 
 interface LiveReply {
   readonly seconds: readonly Second[]
@@ -15,7 +25,7 @@ interface LiveReply {
 
 const SECONDS_SHOWN = 120
 
-export function Live() {
+export function Now() {
   const [live, setLive] = useState<LiveReply>()
   const [paused, setPaused] = useState(false)
   const isPaused = useRef(false)
@@ -31,15 +41,26 @@ export function Live() {
       return 0
     }
   })
-  const last = live?.seconds.at(-1)
+  const seconds = live?.seconds ?? []
+  const last = seconds.at(-1)
+  const of = (read: (second: Second) => number) => seconds.map(read)
+  const shown = useMemo(
+    () => ({
+      times: of(({ at }) => at * 1000),
+      executions: [
+        { name: 'executed', colour: 'accent', values: of(({ executed }) => executed) },
+        { name: 'refused', colour: 'quiet', values: of(({ refused }) => refused) },
+        { name: 'failed', colour: 'bad', values: of(({ failed }) => failed) },
+      ] as const,
+      replies: [
+        { name: 'p50', colour: 'accent', values: of(({ p50Ms }) => p50Ms) },
+        { name: 'p99', colour: 'open', values: of(({ p99Ms }) => p99Ms) },
+      ] as const,
+    }),
+    [live],
+  )
   return (
     <>
-      <header class="heading">
-        <h1>Live</h1>
-        <button type="button" onClick={() => setPaused(!paused)} aria-pressed={paused}>
-          {paused ? 'Go on' : 'Pause'}
-        </button>
-      </header>
       <Problem text={problem} />
       <dl class="figures">
         <Figure name="executions in the last second" value={last?.executed} />
@@ -49,25 +70,29 @@ export function Live() {
         <Figure name="in doubt" value={live?.inDoubt} />
         <Figure name="evidence not stored yet" value={live?.pendingEvidence} />
       </dl>
-      <Panel title="Executions a second">
-        <Chart
+      <Panel
+        title="Executions a second"
+        action={
+          <button type="button" onClick={() => setPaused(!paused)} aria-pressed={paused}>
+            {paused ? 'Go on' : 'Pause'}
+          </button>
+        }
+      >
+        <Plot
           label="Executions and refusals, each second of the last two minutes"
-          seconds={live?.seconds ?? []}
-          lines={[
-            { name: 'executed', of: ({ executed }) => executed },
-            { name: 'refused', of: ({ refused }) => refused },
-            { name: 'failed', of: ({ failed }) => failed },
-          ]}
+          as="bars"
+          bucketMs={1_000}
+          times={shown.times}
+          drawn={shown.executions}
         />
       </Panel>
       <Panel title="Time of a reply, ms">
-        <Chart
+        <Plot
           label="Median and 99th percentile of the time of an execution"
-          seconds={live?.seconds ?? []}
-          lines={[
-            { name: 'p50', of: ({ p50Ms }) => p50Ms },
-            { name: 'p99', of: ({ p99Ms }) => p99Ms },
-          ]}
+          as="lines"
+          bucketMs={1_000}
+          times={shown.times}
+          drawn={shown.replies}
         />
       </Panel>
       <p class="quiet">

@@ -1,0 +1,66 @@
+// How far the evidence log is published, and by whom its newest checkpoint is signed.
+import { useEffect, useState } from 'preact/hooks'
+import { ApiProblem, getText, problemText } from '../api.ts'
+import { Empty, NotLoaded, Panel, Said } from './basic.tsx'
+
+interface Checkpoint {
+  readonly origin: string
+  readonly size: number
+  /** Names of the keys under it. */
+  readonly signers: readonly string[]
+}
+
+/** @param text a signed note (c2sp.org/tlog-checkpoint) */
+function readCheckpoint(text: string): Checkpoint {
+  const [note = '', signatures = ''] = text.split('\n\n')
+  const [origin = '', size = ''] = note.split('\n')
+  const signers = [...signatures.matchAll(/^— (\S+) /gm)].map(([, name = '']) => name)
+  return { origin, size: Number(size), signers: [...new Set(signers)] }
+}
+
+export function LogState() {
+  const [state, setState] = useState<{ checkpoint?: Checkpoint; problem?: string; off?: true }>({})
+  useEffect(() => {
+    let isLeft = false
+    getText('/log/checkpoint').then(
+      (text) => isLeft || setState({ checkpoint: readCheckpoint(text) }),
+      (error: unknown) =>
+        isLeft ||
+        setState(
+          error instanceof ApiProblem && error.status === 404
+            ? { off: true }
+            : { problem: problemText(error) },
+        ),
+    )
+    return () => void (isLeft = true)
+  }, [])
+  const { checkpoint, problem, off } = state
+  const witnesses = checkpoint?.signers.filter((name) => name !== checkpoint.origin) ?? []
+  return (
+    <Panel title="Evidence log">
+      {off ? (
+        <Empty>
+          This service keeps no evidence log (<code>LOG=off</code>).
+        </Empty>
+      ) : checkpoint === undefined ? (
+        <NotLoaded problem={problem} />
+      ) : (
+        <>
+          <p>
+            <strong>{checkpoint.size.toLocaleString('en-US')}</strong> entries of{' '}
+            <Said text={checkpoint.origin} /> are published.
+          </p>
+          <p class="quiet">
+            {witnesses.length === 0 ? (
+              'No witness has signed the newest checkpoint.'
+            ) : (
+              <>
+                Its newest checkpoint is also signed by <Said text={witnesses.join(', ')} />.
+              </>
+            )}
+          </p>
+        </>
+      )}
+    </Panel>
+  )
+}

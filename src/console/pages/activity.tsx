@@ -1,0 +1,278 @@
+// The pages of one caller and of one target: what it did or what was done to it, for how much, what was refused, and who asked for approvals.
+import { useMemo } from 'preact/hooks'
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { CallerKey } from '../../formats/schemas/caller-key.ts'
+import { Badge, Empty, Hash, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Bars } from '../components/bars.tsx'
+import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
+import { Listed } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
+import { Plot } from '../components/plot.tsx'
+import { requestRows } from '../components/requests.tsx'
+import { useLoaded, useTitle } from '../hooks.ts'
+import type { PageProps } from '../page.ts'
+import {
+  bucketTimes,
+  countsOf,
+  executionsPath,
+  OUTCOMES,
+  ranges,
+  sinceOf,
+  totalsOf,
+  type Counted,
+  type Statistics,
+} from '../statistics.ts'
+import { oneLine, shownMoney } from '../text.ts'
+import { executionRows, type ExecutionsPage } from './executions.tsx'
+
+const EVERY_MS = 30_000
+/** How many of the newest a page shows; the list has the rest. */
+const NEWEST = 10
+
+/** One of the two: whose, or to what. */
+type Of = { readonly callerId: string } | { readonly target: string }
+
+export function Caller({ params }: PageProps) {
+  const { id: callerId = '' } = params
+  useTitle(oneLine(`Caller ${callerId}`))
+  return (
+    <>
+      <h1>
+        Caller <Said text={callerId} />
+      </h1>
+      <Activity of={{ callerId }} />
+      <Keys of={callerId} />
+    </>
+  )
+}
+
+export function Target({ params }: PageProps) {
+  const { name: target = '' } = params
+  useTitle(oneLine(`Target ${target}`))
+  return (
+    <>
+      <h1>
+        Target <Said text={target} />
+      </h1>
+      <Activity of={{ target }} />
+    </>
+  )
+}
+
+function Activity({ of }: { readonly of: Of }) {
+  return (
+    <>
+      {useHasCatalogue() ? (
+        <Executions of={of} />
+      ) : (
+        <Panel title="Executions">
+          <WithoutCatalogue what={'target' in of ? 'what was done to a target' : 'what a caller did'} />
+        </Panel>
+      )}
+      <Requests of={of} />
+    </>
+  )
+}
+
+const RANGE = ranges['30d']
+
+function Executions({ of }: { readonly of: Of }) {
+  const since = useMemo(() => sinceOf('30d', Date.now()), [])
+  const filter = new URLSearchParams(of).toString()
+  const asked = (by: string, more = '') => `/statistics?since=${since}&by=${by}&${filter}${more}`
+  const byStatus = useCatalogue<Statistics>(asked('status', `&bucket=${RANGE.bucket}`), EVERY_MS)
+  const { data, problem } = byStatus
+  const times = useMemo(
+    () => (data === undefined ? [] : bucketTimes(since, Date.parse(data.until), RANGE.bucketMs)),
+    [data],
+  )
+  const drawn = useMemo(
+    () =>
+      OUTCOMES.map(({ key, ...shown }) => ({
+        ...shown,
+        values: data === undefined ? [] : countsOf(data, times, key),
+      })),
+    [data, times],
+  )
+  const totals = data === undefined ? [] : totalsOf(data)
+  const done = totals.find(({ key }) => key === 'completed')
+  const link = (filters: Readonly<Record<string, string>>) => executionsPath({ ...of, ...filters, since })
+  return (
+    <>
+      <p class="quiet">The last 30 days.</p>
+      {data !== undefined && <Reach until={data.completeUntil} />}
+      <dl class="figures">
+        {OUTCOMES.map(({ key, name }) => (
+          <div key={key}>
+            <dt>{name}</dt>
+            <dd>
+              <a href={link({ status: key })}>
+                {data === undefined
+                  ? '–'
+                  : (totals.find((group) => group.key === key)?.count ?? 0).toLocaleString('en-US')}
+              </a>
+            </dd>
+          </div>
+        ))}
+        {done?.sums.map(({ currency, amount }) => (
+          <div key={currency}>
+            <dt>completed, in all</dt>
+            <dd>{shownMoney(Number(amount.toFixed(2)), currency)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Panel title="Executions by outcome">
+        <Problem text={problem} />
+        <Plot
+          label="Executions by outcome, by day"
+          as="bars"
+          bucketMs={RANGE.bucketMs}
+          {...{ times, drawn }}
+        />
+      </Panel>
+      <div class="columns">
+        <div>
+          <Groups
+            title="Actions"
+            path={asked('capability')}
+            name={(key) => (
+              <a href={link({ capability: key })}>
+                <Said text={key} />
+              </a>
+            )}
+          />
+          {'target' in of ? (
+            <Groups title="Callers" path={asked('callerId')} name={(key) => <CallerLink id={key} />} />
+          ) : null}
+        </div>
+        <div>
+          <Groups
+            title="Policies"
+            path={asked('policy')}
+            name={(key) => (
+              <a href={link({ policy: key })}>
+                <Said text={key} />
+              </a>
+            )}
+          />
+          <Groups
+            title="Refusals by rule"
+            path={asked('rule', '&status=refused')}
+            name={(key) => (
+              <a href={link({ status: 'refused', rule: key })}>
+                <Said text={key} />
+              </a>
+            )}
+            tone="open"
+          />
+        </div>
+      </div>
+      <Newest of={of} />
+    </>
+  )
+}
+
+function Groups({
+  title,
+  path,
+  name,
+  tone = 'accent',
+}: {
+  readonly title: string
+  readonly path: string
+  readonly name: (key: string) => preact.ComponentChildren
+  readonly tone?: 'accent' | 'open'
+}) {
+  const { data, problem } = useCatalogue<Statistics>(path, EVERY_MS)
+  const groups = data === undefined ? [] : totalsOf(data)
+  return (
+    <Panel title={title}>
+      {data === undefined ? (
+        <NotLoaded problem={problem} />
+      ) : groups.length === 0 ? (
+        <Empty>None.</Empty>
+      ) : (
+        <Bars
+          caption={title}
+          names={[title, 'Executions']}
+          tone={tone}
+          bars={groups.map((group) => ({
+            key: `${group.key} ${group.others}`,
+            name: group.key === null ? (group.others ? 'all others' : 'none') : name(group.key),
+            ...moneyOf(group),
+            value: group.count,
+            text: group.count.toLocaleString('en-US'),
+          }))}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function moneyOf({ sums }: Counted): { below?: string } {
+  if (sums.length === 0) return {}
+  return {
+    below: sums.map(({ currency, amount }) => shownMoney(Number(amount.toFixed(2)), currency)).join(', '),
+  }
+}
+
+function Newest({ of }: { readonly of: Of }) {
+  const query = new URLSearchParams({ ...of, pageSize: String(NEWEST) }).toString()
+  const loaded = useCatalogue<ExecutionsPage>(`/executions?${query}`, EVERY_MS)
+  return (
+    <Panel title="Newest executions">
+      <Listed
+        loaded={loaded}
+        rowsOf={({ executions }) => executions}
+        empty="Nothing was executed or refused."
+        restAt={executionsPath({ ...of })}
+        caption="Newest executions"
+        {...executionRows}
+      />
+    </Panel>
+  )
+}
+
+function Requests({ of }: { readonly of: Of }) {
+  const query = new URLSearchParams({ ...of, pageSize: String(NEWEST) }).toString()
+  const loaded = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${query}`, EVERY_MS)
+  return (
+    <Panel title="Approval requests">
+      <Listed
+        loaded={loaded}
+        rowsOf={({ requests }) => requests}
+        empty="No approval was asked for."
+        restAt={`/console/requests?${new URLSearchParams(of).toString()}`}
+        caption="Approval requests"
+        {...requestRows}
+      />
+    </Panel>
+  )
+}
+
+function Keys({ of: callerId }: { readonly of: string }) {
+  const loaded = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', EVERY_MS)
+  return (
+    <Panel title="Keys">
+      <Listed
+        loaded={loaded}
+        rowsOf={({ callerKeys }) => callerKeys.filter((key) => key.callerId === callerId)}
+        empty="No key of this caller is known; it may have had one."
+        caption="Keys of this caller"
+        keyOf={({ keyId }) => keyId}
+        columns={[
+          { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
+          { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+          {
+            title: 'May do',
+            cell: ({ allowedCapabilities = [] }) => <Said text={allowedCapabilities.join(', ')} />,
+          },
+          {
+            title: 'Ends',
+            cell: ({ expiresAt }) => (expiresAt === undefined ? 'no date' : <Time at={expiresAt} />),
+          },
+        ]}
+      />
+    </Panel>
+  )
+}
