@@ -43,6 +43,7 @@ export const AREAS = {
   endpoint: '/event-endpoints/changes',
   'caller key': '/caller-keys/changes',
   group: '/approver-groups/changes',
+  'stand-in': '/stand-ins/changes',
 } as const
 export type Area = keyof typeof AREAS
 

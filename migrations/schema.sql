@@ -534,7 +534,7 @@ CREATE TABLE pending_changes (
   log_ordinal smallint,
   CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
   CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
-  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text, 'caller-key'::text, 'approver-group'::text]))),
+  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text, 'caller-key'::text, 'approver-group'::text, 'stand-in'::text]))),
   CONSTRAINT pending_changes_pkey PRIMARY KEY (change_id),
   CONSTRAINT pending_changes_status_check CHECK ((status = ANY (ARRAY['PENDING_APPROVAL'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );

@@ -40,6 +40,13 @@ const newCallerKey = () => ({
 
 const newGroup = () => ({ body: { action: 'set', group: `soak-${fresh()}`, members: ['soak-newcomer'] } })
 
+/** In a year, so that it changes nothing of what is measured. */
+const newStandIn = () => {
+  const from = Date.now() + 365 * 86_400_000
+  const [since, until] = [from, from + 86_400_000].map((ms) => new Date(ms).toISOString())
+  return { body: { action: 'set', for: `soak-${fresh()}`, by: 'soak-newcomer', from: since, until } }
+}
+
 const newEndpoint = ({ receiverUrl }: World) => anEndpoint(new URL(`/events/${fresh()}`, receiverUrl).href)
 
 /** One proposes, the other turns it down. */
@@ -75,6 +82,7 @@ export const changeStories: readonly Story[] = [
   turnedDown('endpoint', 10, newEndpoint),
   turnedDown('caller key', 10, newCallerKey),
   turnedDown('group', 10, newGroup),
+  turnedDown('stand-in', 10, newStandIn),
   approved('policy', 'proposes a policy, looks at it, and retires it', newPolicy, (call, { params }) =>
     putIntoEffect(call, 'policy', { params, body: { action: 'retire' } }),
   ),
@@ -102,6 +110,11 @@ export const changeStories: readonly Story[] = [
       await call('GET /approver-groups', look)
     },
   ),
+  approved('stand-in', 'sets a stand-in and removes it', newStandIn, async (call, { body }) => {
+    const { for: away, from } = body
+    await putIntoEffect(call, 'stand-in', { body: { action: 'remove', for: away, from } })
+    await call('GET /stand-ins', look)
+  }),
   approved('rules', 'puts webhook rules in effect', newRules, (call) => call('GET /webhook-rules', look)),
   approved(
     'endpoint',

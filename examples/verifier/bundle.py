@@ -107,7 +107,10 @@ def bundle(b, keys, log):
                 yield digest(without(proposed, 'retires')) == payload['policyContentHash']
             elif c['kind'] == 'approver-group':
                 yield proposed['action'] == 'set' and proposed['group'] == c['target'] and all(text(m) for m in proposed['members'])
-                yield any((c['target'], c['changeId']) in memberships(v) for v in signals(r) if 'groups' in v)
+                yield any((c['target'], c['changeId']) == one[:2] for v in signals(r) if 'groups' in v for one in memberships(v))
+            elif c['kind'] == 'stand-in':
+                yield proposed['action'] == 'set' and c['target'] == f'{proposed["for"]}/{proposed["from"]}' and text(proposed['by'])
+                yield any((proposed['for'], c['changeId']) == one[2:] for v in signals(r) if 'groups' in v for one in memberships(v))
             else:
                 yield c['kind'] == 'approver' and proposed['action'] == 'add' and c['target'] in approver_names()
                 yield c['target'] == f'{proposed["approverId"]}:{proposed["keyId"]}'
@@ -117,6 +120,7 @@ def bundle(b, keys, log):
     def group_members():
         """Each approver is in a group that the policy asks for, as a change of the bundle set it before the decision."""
         sets = {(c['target'], c['changeId']): c for c in b['changes'] if c['kind'] == 'approver-group'}
+        puts = {c['changeId']: c for c in b['changes'] if c['kind'] == 'stand-in'}
         known = text(b.get('policy')) and sha256(b['policy'].encode()).hex() == r['authorization']['payload']['policyContentHash']
         verify = json.loads(b['policy']).get('verify', {}) if known else None
         for e in r['executions']:
@@ -125,9 +129,14 @@ def bundle(b, keys, log):
                 asked = verify.get(name, {}).get('from') if known else None
                 if known: yield (asked is None) == ('groups' not in verified)
                 for a, stated in zip(verified['approvals'], memberships(verified) if 'groups' in verified else []):
-                    yield asked is None or stated[0] in asked
-                    yield stated in sets and a['payload']['approverId'] in sets[stated]['proposed']['members']
-                    yield time(sets[stated]['resolvedAt']) <= time(e['decision']['evaluatedAt'])
+                    own, at, (group, change_id, absent, put) = a['payload']['approverId'], time(e['decision']['evaluatedAt']), stated
+                    yield asked is None or group in asked
+                    yield (group, change_id) in sets and (own if absent is None else absent) in sets[group, change_id]['proposed']['members']
+                    yield time(sets[group, change_id]['resolvedAt']) <= at
+                    if absent is None: continue
+                    stand_in = puts[put]['proposed']
+                    yield same([stand_in['for'], stand_in['by']], [absent, own]) and time(puts[put]['resolvedAt']) <= at
+                    yield time(stand_in['from']) <= at < time(stand_in['until'])
 
     def enrolled():
         """The keys that changes of the bundle enrolled, by name."""
@@ -192,7 +201,7 @@ def bundle(b, keys, log):
     def log_order():
         found, release = places(), ('authorization', r['businessTransactionId'])
         yield set(found) == set(artifacts(b)) and len({place[0] for place in found.values() if place}) <= 1
-        order = [(('change', c['changeId']), release) for c in b['changes'] if c['kind'] in ('policy', 'approver-group')]
+        order = [(('change', c['changeId']), release) for c in b['changes'] if c['kind'] in ('policy', 'approver-group', 'stand-in')]
         for verified in signals(r):
             for a in verified.get('approvals', []):
                 own = ('approval', a['payload']['approvalId'])

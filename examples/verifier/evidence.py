@@ -4,10 +4,12 @@ from signatures import HUMAN_ALGORITHMS, by_all, by_approver, by_human, by_servi
 
 
 def memberships(verified):
-    """The group and the changeId that a signal states for each of its approvals."""
-    must(all(text(one['group']) and text(one['changeId']) for one in verified['groups']))
-    must(0 < len(verified['groups']) == len(verified.get('approvals', [])))
-    return [(one['group'], one['changeId']) for one in verified['groups']]
+    """What a signal states for each of its approvals: the group and its changeId, and the member who is away and that changeId, or None."""
+    stated = verified['groups']
+    must(0 < len(stated) == len(verified.get('approvals', [])) and all(text(one['group']) and text(one['changeId']) for one in stated))
+    away = [one for one in stated if 'standsInFor' in one or 'standInChangeId' in one]
+    must(all(text(one['standsInFor']) and text(one['standInChangeId']) for one in away))
+    return [(one['group'], one['changeId'], one.get('standsInFor'), one.get('standInChangeId')) for one in stated]
 
 
 # Members that no signature covers

@@ -45,7 +45,7 @@ def request_holds(request, transaction, decision):
 
 
 def approvals_hold(r, keys):
-    transaction, nonces, stood = r.get('transaction'), [], []
+    transaction, nonces, stood, absent = r.get('transaction'), [], [], []
     for execution in r['executions']:
         decision = execution['decision']
         for name, verified in decision['verifiedSignals'].items():
@@ -68,10 +68,15 @@ def approvals_hold(r, keys):
                 yield all(payload['requestHash'] == digest(verified['request']) for payload in requested)
                 yield from request_holds(verified['request'], transaction, decision)
             yield len({approval['payload']['approverId'] for approval in given}) == len(given)
-            if 'groups' in verified: yield by == 'approval' and value is True and len(memberships(verified)) > 0
+            if 'groups' in verified:
+                away = [name for _, _, name, _ in memberships(verified) if name is not None]
+                yield by == 'approval' and value is True
+                yield not {transaction['authority']['principalId'], transaction['metadata']['submittedBy'], *behind} & set(away)
+                absent += away
             stood += [(approval['payload']['approverId'], 'groups' in verified) for approval in given]
             nonces += [approval['payload']['nonce'] for approval in given]
     yield len(set(nonces)) == len(nonces)
+    yield len(set(absent)) == len(absent)
     names = [name for name, _ in stood]  # before there were groups, one approver could stand for two signals
     yield not any(in_group and names.count(name) > 1 for name, in_group in stood)
 

@@ -10,4 +10,5 @@ export const changePaths: Readonly<Record<ChangeKindName, string>> = {
   'event-endpoint': '/event-endpoints/changes',
   'caller-key': '/caller-keys/changes',
   'approver-group': '/approver-groups/changes',
+  'stand-in': '/stand-ins/changes',
 }

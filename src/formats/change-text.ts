@@ -55,6 +55,12 @@ export function consequencesOf(change: Said): string[] {
       return [`Requests with this key of ${of('callerId')} are answered 401.`]
     case 'approver-group set':
       return [`Where a policy asks for approvals of ${target}, those of ${listIn(change, 'members')} count.`]
+    case 'stand-in set':
+      return [
+        `From ${of('from')} until ${of('until')} ${of('by')} counts in groups in place of ${of('for')}, who does not count there meanwhile.`,
+      ]
+    case 'stand-in remove':
+      return [`${of('for')} counts in groups again, and nobody in their place.`]
     case 'approver-group remove':
       return [`Where a policy asks for approvals of ${target}, nobody's count.`]
     default:

@@ -185,6 +185,21 @@ class Authority(unittest.TestCase):
             lambda: CHECKER.reject_approver_group_change(proposed["changeId"], step_up, rejection_reason="No."),
         )
 
+    def test_a_stand_in_is_set(self) -> None:
+        change, step_up = PREPARED["stand-in"]["change"], PREPARED["stand-in"]["stepUp"]
+        self.assertEqual(CHECKER.stand_in_change(change["changeId"]), change)
+        CHECKER.approve_stand_in_change(change["changeId"], step_up)
+        (stand_in,) = CHECKER.stand_ins()
+        self.assertEqual((stand_in["for"], stand_in["by"]), ("alice", "bob"))
+        over = {"action": "remove", "for": "alice", "from": stand_in["from"], "reason": "test"}
+        proposed = MAKER.propose_stand_in_change(over)
+        self.assertEqual(CHECKER.stand_in_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_stand_in_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
     def test_an_event_endpoint_is_registered(self) -> None:
         change, step_up = PREPARED["event-endpoint"]["change"], PREPARED["event-endpoint"]["stepUp"]
         self.assertEqual(CHECKER.event_endpoint_change(change["changeId"]), change)

@@ -396,6 +396,29 @@ test('a group of approvers is set by two humans, and removed', async () => {
   expect((await making.approverGroupChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
 })
 
+test('a stand-in is set by two humans, and removed', async () => {
+  const standIn = { for: 'alice', from: '2027-01-01T00:00:00.000Z' }
+  const set = {
+    action: 'set' as const,
+    ...standIn,
+    by: 'bob',
+    until: '2027-01-15T00:00:00.000Z',
+    reason: 'test',
+  }
+  const first = await making.proposeStandInChange(set)
+  await checking.rejectStandInChange(first.changeId, rejection(first))
+  const change = await making.proposeStandInChange(set)
+  expect(await checking.standInChange(change.changeId)).toEqual(change)
+  await checking.approveStandInChange(change.changeId, stepUp(change))
+  expect((await making.standIns()).standIns).toMatchObject([
+    { ...standIn, approvedByChange: change.changeId },
+  ])
+  const over = await making.proposeStandInChange({ action: 'remove', ...standIn, reason: 'test' })
+  await checking.approveStandInChange(over.changeId, stepUp(over))
+  expect((await making.standIns()).standIns).toEqual([])
+  expect((await making.standInChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
+})
+
 test('an event endpoint is registered by two humans, gets a secret and is served again', async () => {
   const proposal = {
     action: 'register' as const,

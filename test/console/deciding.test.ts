@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { BUILT } from '../../src/server/pages/built.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
-import { anApprovalOf, proposed } from '../authority.ts'
+import { anApprovalOf, proposed, putInEffect } from '../authority.ts'
 import { putInDoubt } from '../intents.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -500,6 +500,66 @@ describeInBrowser('the console', () => {
   test('a kind of change that there is not is called that', async () => {
     await page.goto(`${world.origin}/console/changes/nothing/${world.policyChange}`)
     await page.getByRole('alert').getByText('There is no such change.').waitFor()
+  })
+
+  test('a request of two bands has a line for each signal: how many signed, of which groups, and who still can', async () => {
+    const { service, dana, erin } = world
+    const humans = { maker: erin, checker: dana }
+    const set = (group: string, members: readonly string[]) =>
+      putInEffect(service, humans, '/approver-groups/changes', {
+        action: 'set',
+        group,
+        members,
+        reason: 'test',
+      })
+    await set('managers', ['dana', 'erin'])
+    await set('directors', ['erin'])
+    await putInEffect(service, humans, '/policies/bands/1.0.0/pending-changes', {
+      reason: 'test',
+      proposedContent: {
+        policyId: 'bands',
+        policyVersion: '1.0.0',
+        schemaVersion: '1.0.0',
+        description: 'Made by a test.',
+        capabilities: ['sandbox:echo'],
+        signals: { managerApproved: 'boolean', directorApproved: 'boolean' },
+        verify: {
+          managerApproved: { by: 'approval', quorum: 1, from: ['managers'] },
+          directorApproved: { by: 'approval', quorum: 1, from: ['directors'] },
+        },
+        rules: [
+          {
+            id: 'both',
+            when: 'signals.managerApproved && signals.directorApproved',
+            outcome: 'approve',
+            reason: 'A manager and a director have looked.',
+          },
+        ],
+      },
+    })
+    const transaction = {
+      ...aTransaction({ policy: { name: 'bands' }, intent: { target: 'two-bands' } }),
+      signals: {},
+    }
+    const { status, text, body } = await service.post('/approval-requests', { transaction })
+    expect(status, text).toBe(201)
+    const asked = body as ApprovalRequest
+    await page.goto(`${world.origin}/console/requests/${asked.request.requestId}`)
+    const line = (signal: string) => page.getByRole('listitem').filter({ hasText: signal })
+    await expect
+      .poll(() => line('managerApproved').innerText())
+      .toBe('managerApproved: 0 of 1 signed by group managers; can still sign: dana, erin')
+    expect(await line('directorApproved').innerText()).toBe(
+      'directorApproved: 0 of 1 signed by group directors; can still sign: erin',
+    )
+    expect((await service.post('/approvals', anApprovalOf(world.danasKey, asked))).status).toBe(201)
+    await expect
+      .poll(() => line('managerApproved').innerText())
+      .toBe('managerApproved: 1 of 1 signed by group managers (dana)')
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    await page.goto(`${world.origin}/console/approvers`)
+    await page.getByRole('link', { name: 'managers' }).first().waitFor()
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
   })
 })
 

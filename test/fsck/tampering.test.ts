@@ -641,13 +641,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: `UPDATE authority SET began_at = began_at + interval '1 day' WHERE key = :group::text`,
     lines: ({ group, byManager }) => [
       `authority approver-group ${group}: differs from what the change says`,
-      `authority approver-group ${group}: was not in effect at the decision of ${byManager}, whose trust record counts a member of it`,
+      `authority approver-group ${group}: was not in effect at the decision of ${byManager}, whose trust record counts a member by it`,
     ],
   },
   'that there is a group of approvers': {
     sql: `DELETE FROM authority WHERE key = :group::text`,
     lines: ({ group, byManager }) => [
-      `authority approver-group ${group}: is missing, but the trust record of ${byManager} counts a member of it`,
+      `authority approver-group ${group}: is missing, but the trust record of ${byManager} counts a member by it`,
       `pending_changes ${group}: is APPROVED, but nothing took effect`,
     ],
   },

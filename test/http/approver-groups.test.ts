@@ -323,6 +323,89 @@ describe('an execution', () => {
   })
 })
 
+const STAND_INS = '/stand-ins/changes'
+const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+const away = { action: 'set', for: 'bob', by: 'carol', from: days(-1), until: days(1), reason: 'test' }
+const over = ({ for: who, from }: { for: string; from: string }) =>
+  putInEffect(service, humans, STAND_INS, { action: 'remove', for: who, from, reason: 'test' })
+const postStandIn = async (body: object) => reply(await service.post(STAND_INS, body, { key: maker.key }))
+
+describe('a stand-in', () => {
+  test('that is wrong is a 400 that names the field, and one that overlaps a 409', async () => {
+    const errorOf = async (more: object) =>
+      ((await postStandIn({ ...away, ...more })).body as { error: string }).error
+    expect(await errorOf({ by: 'bob' })).toBe('by must be another approver than for.')
+    expect(await errorOf({ until: days(-1.5) })).toBe('until must be after from.')
+    expect(await errorOf({ until: days(90) })).toBe('until must be at most 90 days after from.')
+    expect(await errorOf({ from: days(-3), until: days(-2) })).toBe('until must be in the future.')
+    expect(await errorOf({ from: 'tomorrow' })).toBe('from must be an RFC 3339 timestamp.')
+    await putInEffect(service, humans, STAND_INS, away)
+    expect(await postStandIn({ ...away, from: days(0.5), until: days(2) })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringMatching(/^carol stands in for bob from .*, which overlaps\.$/) },
+    })
+    const { body } = await service.get('/stand-ins', auditor)
+    expect(body).toMatchObject({
+      standIns: [{ for: 'bob', by: 'carol', from: away.from, until: away.until }],
+    })
+    await over(away)
+    expect(
+      await postStandIn({ action: 'remove', for: 'bob', from: away.from, reason: 'test' }),
+    ).toMatchObject({
+      status: 409,
+      body: { error: `There is no stand-in for bob from ${away.from}.` },
+    })
+  })
+
+  test('counts in place of the member, who does not count meanwhile, and the bundle shows it', async () => {
+    const request = await asked(anAction(500))
+    await putInEffect(service, humans, STAND_INS, away)
+    expect(await read(request)).toMatchObject({
+      missing: 2,
+      signals: [{ eligible: ['alice', 'carol'] }, { eligible: ['carol'] }],
+    })
+    expect((await sign(bob, request)).status).toBe(400)
+    await signed(carol, request)
+    expect(await signed(alice, request)).toMatchObject({ status: 'APPROVED' })
+    const { status, text, body } = await service.post('/execute', anAction(500))
+    expect(status, text).toBe(200)
+    const { businessTransactionId: id } = body as { businessTransactionId: string }
+    const [keys = '', log = ''] = await Promise.all(
+      ['jwks.json', 'countersign-log'].map(
+        async (name) => (await service.get(`/.well-known/${name}`, { key: null })).text,
+      ),
+    )
+    const { text: bundle } = await service.get(`/trust-records/${id}?bundle`, {
+      headers: { prefer: 'wait=10' },
+    })
+    expect(bundle).toContain('"standsInFor":"bob"')
+    const { verdict, checks } = verifyEvidence(bundle, keys, { log })
+    expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([])
+    expect(verdict).toBe('valid')
+    await over(away)
+    expect(await asked(anAction(501))).toMatchObject({ eligible: ['alice', 'bob'] })
+  })
+
+  // proves abuse: A stand-in for the person who asks
+  test('of a person behind the execution counts for nothing', async () => {
+    await putInEffect(service, humans, STAND_INS, away)
+    const ofBob = anAction(50, { authority: { principalId: 'bob' } })
+    const request = await asked(ofBob, bot)
+    expect(request.eligible).toEqual(['alice'])
+    expect((await sign(carol, request)).status).toBe(400)
+    expect((await service.post('/approvals', aSignedApproval(carol, { target }))).status).toBe(201)
+    expect((await service.post('/execute', ofBob, bot)).text).toContain('No rule matched')
+    await over(away)
+  })
+
+  test('whose time has not come, or is over, changes nothing', async () => {
+    const later = { ...away, from: days(1), until: days(2) }
+    await putInEffect(service, humans, STAND_INS, later)
+    expect(await asked(anAction(50))).toMatchObject({ eligible: ['alice', 'bob'] })
+    await over(later)
+  })
+})
+
 describe('the bundle', () => {
   // proves abuse: A bundle whose decision names a group
   test('brings the changes of the groups, and a verifier finds another member, group or time', async () => {

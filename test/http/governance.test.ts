@@ -782,7 +782,7 @@ describe('GET /changes 200', () => {
 describe('400 invalidQuery', () => {
   test('kind=policies', async () => {
     const kinds =
-      'policy, approver, external-connector, webhook-rules, event-endpoint, caller-key, approver-group'
+      'policy, approver, external-connector, webhook-rules, event-endpoint, caller-key, approver-group, stand-in'
     expect(reply(await service.get('/changes?kind=policies', { key: checker.key }))).toEqual({
       status: 400,
       body: { error: `kind must be one of ${kinds}.` },

@@ -396,6 +396,7 @@ describe('lists of governance and of what is in doubt', () => {
     ['/event-endpoints/changes', 'event-endpoint'],
     ['/caller-keys/changes', 'caller-key'],
     ['/approver-groups/changes', 'approver-group'],
+    ['/stand-ins/changes', 'stand-in'],
   ])('GET %s: a page of large changes ends at 4 MiB, and its Link keeps the filter', async (path, kind) => {
     const { signature, warnings, ...signed } = change.pending
     await database.pool.query(
@@ -512,8 +513,10 @@ describe('lists of governance and of what is in doubt', () => {
     '/webhook-rules/changes',
     '/event-endpoints/changes',
     '/caller-keys',
+    '/stand-ins',
     '/approver-groups',
     '/caller-keys/changes',
+    '/stand-ins/changes',
     '/approver-groups/changes',
     '/execution-intents/unfinalized',
     '/audit/events',

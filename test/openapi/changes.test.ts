@@ -31,6 +31,17 @@ const kinds: [path: string, proposal: () => object][] = [
     '/approver-groups/changes',
     () => ({ action: 'set', group: `group-${n++}`, members: ['alice'], reason: 'test' }),
   ],
+  [
+    '/stand-ins/changes',
+    () => ({
+      action: 'set',
+      for: `approver-${n++}`,
+      by: 'alice',
+      from: '2027-01-01T00:00:00Z',
+      until: '2027-01-15T00:00:00Z',
+      reason: 'test',
+    }),
+  ],
   ['/webhook-rules/changes', () => ({ provider: `provider_${n++}`, rules: [], reason: 'test' })],
   [
     '/event-endpoints/changes',

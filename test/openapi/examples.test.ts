@@ -60,6 +60,11 @@ const GROUPS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAb4f60Vcd3A6IizcsgcoyMIC84688Jd3zHK63rOUCvlU=
 -----END PUBLIC KEY-----
 `
+/** And for the changes of stand-ins. */
+const STAND_INS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEA4VJglQCLkOArs93m2h29WfDugDL0oOP9Op2CNT/FF3o=
+-----END PUBLIC KEY-----
+`
 const EXAMPLE_APPROVER_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 -----END PUBLIC KEY-----
@@ -104,6 +109,10 @@ const localForGroups = aCaller('local-dev', {
   credentialHolderType: 'USER',
   stepUpPublicKey: GROUPS_STEP_UP_KEY,
 })
+const localForStandIns = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: STAND_INS_STEP_UP_KEY,
+})
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 
 let database: TestDatabase
@@ -125,6 +134,7 @@ withDatabase(async ({ database: made, start }) => {
       localForEndpoints,
       localForCallerKeys,
       localForGroups,
+      localForStandIns,
       auditor,
     ].map(({ entry }) => entry),
     env: { ...env, ...witnessing },
@@ -263,6 +273,7 @@ test.each(postRoutes)('POST $path takes its example, and of an auditor nothing',
     'event-endpoints': localForEndpoints,
     'caller-keys': localForCallerKeys,
     'approver-groups': localForGroups,
+    'stand-ins': localForStandIns,
   }
   const by = others[ofWhat as keyof typeof others] ?? local
   const { key } = path.endsWith('/decline') ? approver : by

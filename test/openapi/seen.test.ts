@@ -15,7 +15,7 @@ const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
     why: 'a bug of ours or a dead thread; POST /execute and /transactions answer the same by contract as missingObject, a change that was tampered with gets it, so does a delivery that cannot be stored, and a proof from a damaged page',
   },
   {
-    seen: /^GET \/(reference\/\{asset\}|audit|events|refusal|verifications|receipts|policies|approvers|approver-groups|external-connectors|event-endpoints|webhook-rules|caller-keys|approvals|approval-requests|execution-intents|webhook-events|confirmations|changes|executions|search|statistics).* 503 overloaded$/,
+    seen: /^GET \/(reference\/\{asset\}|audit|events|refusal|verifications|receipts|policies|approvers|approver-groups|stand-ins|external-connectors|event-endpoints|webhook-rules|caller-keys|approvals|approval-requests|execution-intents|webhook-events|confirmations|changes|executions|search|statistics).* 503 overloaded$/,
     why: 'for a reply of 64 KiB or more, which these are not yet',
   },
 ]

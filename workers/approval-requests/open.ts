@@ -222,7 +222,11 @@ async function tooFew(
   const enrolled = await readApproversInEffect(sql)
   const able = enrolled.filter((approverId) => !isBehind(persons, approverId, initiators))
   const people = [...Map.groupBy(able, (approverId) => personOf(persons, approverId)).values()]
-  const memberships = await readMemberships(sql, { groups: needed.flatMap(({ from = [] }) => from), at })
+  const memberships = await readMemberships(sql, {
+    groups: needed.flatMap(({ from = [] }) => from),
+    at,
+    isBehind: (approverId) => isBehind(persons, approverId, initiators),
+  })
   const seated = seat(
     needed.map(({ quorum, from }) => ({
       quorum,

@@ -88,6 +88,7 @@ const ROUTES: Readonly<Record<ChangeKindName, ReturnType<typeof changesAt>>> = {
   'event-endpoint': changesAt('/event-endpoints/changes'),
   'caller-key': changesAt('/caller-keys/changes'),
   'approver-group': changesAt('/approver-groups/changes'),
+  'stand-in': changesAt('/stand-ins/changes'),
 }
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const

@@ -9,6 +9,7 @@ import type { ChangeKind } from './change-kind.ts'
 import { eventEndpointChanges } from './event-endpoint.ts'
 import { externalConnectorChanges } from './external-connector.ts'
 import { policyChanges } from './policy.ts'
+import { standInChanges } from './stand-in.ts'
 import { webhookRuleChanges } from './webhook-rules.ts'
 
 export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
@@ -48,6 +49,7 @@ export function openChangeKinds({
     'event-endpoint': eventEndpointChanges(rule),
     'caller-key': callerKeyChanges(configuredCallers),
     'approver-group': approverGroupChanges,
+    'stand-in': standInChanges,
   }
   // A kind is handed back what its own `read` or `examine` has made: kept as signed JSON, which is checked before it is read.
   return kinds as ChangeKinds

@@ -34,6 +34,7 @@ export const approval: StateVerifier<Approval> = {
     const memberships = await readMemberships(sql, {
       groups: [given.verifier, ...others].flatMap(({ from = [] }) => from),
       at,
+      isBehind: (approverId) => isBehind(persons, approverId, initiators),
     })
     const check = { ...given, persons, initiators, others, memberships }
     const usable = await readUsableApprovals(sql, {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from .canonical import canonicalize
 from .evidence import (
@@ -28,17 +28,29 @@ from .scope import scope_covers
 _REASON_MAX = 500
 
 
+class Membership(NamedTuple):
+    """Why an approval counts where the policy names groups."""
+
+    group: str
+    #: The change that set the group.
+    change_id: str
+    #: The member in whose place the approver counts, and the change that says so; None: they are a member.
+    stands_in_for: Optional[str]
+    stand_in_change_id: Optional[str]
+
+
 def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
     """The check of a record: every verified signal of every decision in it."""
 
     def holds(given: Given) -> bool:
         used: Set[str] = set()
         stood_for: Dict[str, Tuple[str, bool]] = {}
+        in_place_of: Set[str] = set()
         for execution in objects_of(record, "executions"):
             decision = object_of(execution, "decision")
             verified_signals = object_of(decision, "verifiedSignals")
             for signal in verified_signals:
-                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, stood_for, given)
+                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, stood_for, in_place_of, given)
         return True
 
     return checked_signed("approvals", "The verified signals cannot be verified", keys, holds)
@@ -71,6 +83,7 @@ def _require_signal(
     record: Mapping[str, Any],
     used: Set[str],
     stood_for: Dict[str, Tuple[str, bool]],
+    in_place_of: Set[str],
     given: Given,
 ) -> None:
     value, by = member_of(verified, "value"), verified.get("by")
@@ -87,6 +100,7 @@ def _require_signal(
             raise Unreadable(f"signal {signal} has no approval")
         _require_approvals(approvals, not_counted, verified, decision, record, used, given)
         _require_one_signal_each(signal, approvals, verified, stood_for)
+        _require_stand_ins(verified, not_counted, record, in_place_of)
         return
     if approvals or "request" in verified or "groups" in verified:
         raise Unreadable(f"signal {signal} has approvals that it does not claim")
@@ -163,6 +177,27 @@ def _require_one_signal_each(
         stood_for[approver] = (signal, has_groups)
 
 
+def _require_stand_ins(
+    verified: Mapping[str, Any], not_counted: List[str], record: Mapping[str, Any], in_place_of: Set[str]
+) -> None:
+    """Nobody stands in for a person behind the execution, and one alone for each member."""
+    transaction = object_of(record, "transaction")
+    asked_by = (
+        string_of(object_of(transaction, "authority"), "principalId"),
+        string_of(object_of(transaction, "metadata"), "submittedBy"),
+        *not_counted,
+    )
+    for membership in memberships_of(verified) or []:
+        absent = membership.stands_in_for
+        if absent is None:
+            continue
+        if absent in asked_by:
+            raise Unreadable(f"an approval is in place of {absent}, who asked for it")
+        if absent in in_place_of:
+            raise Unreadable(f"two approvals are in place of {absent}")
+        in_place_of.add(absent)
+
+
 def _is_version(payload: Mapping[str, Any], version: int) -> bool:
     return payload.get("version") == version and payload.get("version") is not True
 
@@ -237,15 +272,19 @@ def approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return objects_of(verified, "approvals") if "approvals" in verified else []
 
 
-def memberships_of(verified: Mapping[str, Any]) -> Optional[List[Tuple[str, str]]]:
-    """The group and the changeId that a verified signal states for each of its approvals; None where it states none. That they hold is
-    shown by the changes, which a bundle brings.
+def memberships_of(verified: Mapping[str, Any]) -> Optional[List[Membership]]:
+    """The membership that a verified signal states for each of its approvals; None where it states none. That they hold is shown by the
+    changes, which a bundle brings.
 
     Raises Unreadable where they are not one for each approval.
     """
     if "groups" not in verified:
         return None
-    stated = [(string_of(one, "group"), string_of(one, "changeId")) for one in objects_of(verified, "groups")]
+    stated = []
+    for one in objects_of(verified, "groups"):
+        is_stand_in = "standsInFor" in one or "standInChangeId" in one
+        stand_in = (string_of(one, "standsInFor"), string_of(one, "standInChangeId")) if is_stand_in else (None, None)
+        stated.append(Membership(string_of(one, "group"), string_of(one, "changeId"), *stand_in))
     if not stated or len(stated) != len(approvals_of(verified)):
         raise Unreadable("it does not state one group for each approval")
     return stated

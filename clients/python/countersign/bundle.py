@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar
 
-from .approvals import approvals_of, memberships_of
+from .approvals import Membership, approvals_of, memberships_of
 from .bundle_log import DueProofs, LoggedPart, check_proofs
 from .canonical import NotCanonical, canonicalize, json_string
 from .evidence import Check, Given, Keys, checked, checked_signed, list_of, object_of, objects_of, sha256_hex, string_of
@@ -58,7 +58,7 @@ def inspect_bundle(bundle: Mapping[str, Any], keys: Keys, log: Optional[LogTrust
 
     changes_check = checked_signed(
         "governance changes",
-        "A governance change is not one that put the policy, or the key or group of an approver into force",
+        "A governance change is not one that put the policy, or the key, group or stand-in of an approver into force",
         keys,
         are_changes_valid,
     )
@@ -104,8 +104,8 @@ class _ApprovedSignal:
     signal: str
     evaluated_at: str
     approver_ids: List[str]
-    #: Group and changeId, in the order of the approvers; None: it states none.
-    memberships: Optional[List[Tuple[str, str]]]
+    #: In the order of the approvers; None: it states none.
+    memberships: Optional[List[Membership]]
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ class _Execution:
     #: What was asked for, as the approvers signed it.
     requests: List[LoggedPart]
     approvals: List[_UsedApproval]
-    #: Group and changeId that its decisions state, as far as they can be read.
-    stated_groups: List[Tuple[Any, Any]]
+    #: The changes that its decisions state groups and stand-ins by: the group, or the member who is away, and the changeId. Of any shape.
+    stated_changes: List[Tuple[Any, Any]]
     #: The newest.
     receipt: Optional[LoggedPart]
     #: The log that the receipt was promised to.
@@ -140,7 +140,7 @@ def _read_execution(record: Mapping[str, Any]) -> _Execution:
         authorization=LoggedPart("authorization", id, "authorization", sha256_hex(canonicalize(payload))),
         requests=_read_requests(record),
         approvals=_read_approvals(record),
-        stated_groups=_read_stated_groups(record),
+        stated_changes=_read_stated_changes(record),
         receipt=receipt,
         promised_to=promised_to,
         confirmations=_read_confirmations(record),
@@ -181,10 +181,11 @@ def _read_requests(record: Mapping[str, Any]) -> List[LoggedPart]:
     return list(found.values())
 
 
-def _read_stated_groups(record: Mapping[str, Any]) -> List[Tuple[Any, Any]]:
+def _read_stated_changes(record: Mapping[str, Any]) -> List[Tuple[Any, Any]]:
     found = [verified.get("groups") for verified in _verified_signals_of(record)]
     stated = [one for groups in found if isinstance(groups, list) for one in groups if isinstance(one, dict)]
-    return [(one.get("group"), one.get("changeId")) for one in stated]
+    names = (("group", "changeId"), ("standsInFor", "standInChangeId"))
+    return [(one.get(of), one.get(change)) for one in stated for of, change in names]
 
 
 def _read_approved_signals(record: Mapping[str, Any]) -> List[_ApprovedSignal]:
@@ -219,15 +220,24 @@ def _read_receipt(receipt: Any, id: str) -> Tuple[LoggedPart, Optional[str]]:
 
 
 @dataclass(frozen=True)
+class _StandIn:
+    away: str
+    by: str
+    since: str
+    until: str
+
+
+@dataclass(frozen=True)
 class _Change:
-    """A governance change: the key that it enrolled, the group that it set, or that it put the policy into force; none where it is
-    another change."""
+    """A governance change: the key that it enrolled, the group or stand-in that it set, or that it put the policy into force; none
+    where it is another change."""
 
     part: LoggedPart
     target: str
     enrolled: Optional[PublicKey] = None
     #: The approverIds of the group.
     group: Optional[List[str]] = None
+    stand_in: Optional[_StandIn] = None
     resolved_at: str = ""
     is_of_policy: bool = False
 
@@ -257,13 +267,15 @@ def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
         if (
             set_here.get("action") != "set"
             or set_here.get("group") != target
-            or (target, part.id) not in execution.stated_groups
+            or (target, part.id) not in execution.stated_changes
         ):
             return _Change(part, target)
         group = list_of(set_here, "members")
         if not all(isinstance(member, str) for member in group):
             raise Unreadable("members holds something else than names")
         return _Change(part, target, group=group, resolved_at=string_of(change, "resolvedAt"))
+    if change.get("kind") == "stand-in":
+        return _read_stand_in(change, part, target, execution)
     if change.get("kind") != "approver" or not isinstance(proposed, dict) or proposed.get("action") != "add":
         return _Change(part, target)
     is_of_approver = target == f"{string_of(proposed, 'approverId')}:{string_of(proposed, 'keyId')}" and any(
@@ -272,6 +284,15 @@ def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
     if not is_of_approver:
         return _Change(part, target)
     return _Change(part, target, enrolled=_enrolled_key(target, proposed))
+
+
+def _read_stand_in(change: Mapping[str, Any], part: LoggedPart, target: str, execution: _Execution) -> _Change:
+    put = object_of(change, "proposed")
+    away, since = string_of(put, "for"), string_of(put, "from")
+    if put.get("action") != "set" or target != f"{away}/{since}" or (away, part.id) not in execution.stated_changes:
+        return _Change(part, target)
+    stand_in = _StandIn(away, string_of(put, "by"), since, string_of(put, "until"))
+    return _Change(part, target, stand_in=stand_in, resolved_at=string_of(change, "resolvedAt"))
 
 
 def _enrolled_key(target: str, proposed: Mapping[str, Any]) -> PublicKey:
@@ -285,7 +306,7 @@ def _are_in_force(changes: List[_Change]) -> bool:
     targets = []
     for change in changes:
         which = f"change {json_string(change.part.id)}"
-        if not change.is_of_policy and change.enrolled is None and change.group is None:
+        if not change.is_of_policy and change.enrolled is None and change.group is None and change.stand_in is None:
             raise Unreadable(f"{which} put nothing into force that was used here")
         if change.target in targets:
             raise Unreadable(f"{which} is the second one of {json_string(change.target)}")
@@ -324,17 +345,26 @@ def _are_members(
         groups = None if asked is None else asked.get(one.signal)
         if asked is not None and (groups is None) != (one.memberships is None):
             raise Unreadable(f"{named} does not state the groups that the policy asks for")
-        for approver, (group, change_id) in zip(one.approver_ids, one.memberships or []):
+        for approver, membership in zip(one.approver_ids, one.memberships or []):
+            group, absent, at = membership.group, membership.stands_in_for, instant(one.evaluated_at)
             whose = f"{named}: {json_string(approver)}"
             if groups is not None and group not in groups:
                 raise Unreadable(f"{whose} is in {json_string(group)}, which the policy does not ask for")
-            change = next((c for c in changes if c.part.id == change_id and c.target == group), None)
+            change = next((c for c in changes if c.part.id == membership.change_id and c.target == group), None)
             if change is None or change.group is None:
                 raise Unreadable(f"{whose}: no governance change in it set the group {json_string(group)}")
-            if approver not in change.group:
+            if (approver if absent is None else absent) not in change.group:
                 raise Unreadable(f"{whose} is not in the group {json_string(group)} as it was set")
-            if not instant(change.resolved_at) <= instant(one.evaluated_at):
+            if not instant(change.resolved_at) <= at:
                 raise Unreadable(f"{whose}: the group {json_string(group)} was set after the decision")
+            if absent is None:
+                continue
+            put = next((c for c in changes if c.part.id == membership.stand_in_change_id), None)
+            if put is None or put.stand_in is None or (put.stand_in.away, put.stand_in.by) != (absent, approver):
+                raise Unreadable(f"{whose}: no governance change in it has them stand in for {json_string(absent)}")
+            since, until = instant(put.stand_in.since), instant(put.stand_in.until)
+            if not (since <= at < until and instant(put.resolved_at) <= at):
+                raise Unreadable(f"{whose} did not stand in for {json_string(absent)} at the decision")
     return True
 
 
@@ -394,7 +424,7 @@ def _due_proofs(execution: _Execution, changes: List[_Change]) -> DueProofs:
     authorization, receipt = execution.authorization, execution.receipt
     order: List[Tuple[LoggedPart, LoggedPart]] = []
     for change in changes:
-        if change.is_of_policy or change.group is not None:
+        if change.is_of_policy or change.group is not None or change.stand_in is not None:
             order.append((change.part, authorization))
         else:
             approvals = [approval for approval in execution.approvals if approval.key_id == change.target]

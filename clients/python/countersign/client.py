@@ -606,6 +606,34 @@ class Client:
         """POST /approver-groups/changes/{id}/reject"""
         return self._reject("/approver-groups/changes", change_id, step_up, rejection_reason)
 
+    def stand_ins(self) -> List[shapes.StandIn]:
+        """GET /stand-ins: those that were set and not removed; of humans and auditors."""
+        return list(self._every("/stand-ins", {}, "standIns"))
+
+    def propose_stand_in_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /stand-ins/changes: ``{action, for, by, from, until, reason}``."""
+        return self._create("/stand-ins/changes", proposal).value()
+
+    def stand_in_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /stand-ins/changes: newest first."""
+        return self._changes("/stand-ins/changes", status, page, page_size)
+
+    def stand_in_change(self, change_id: str) -> shapes.Change:
+        """GET /stand-ins/changes/{id}"""
+        return self._read(f"/stand-ins/changes/{_part(change_id)}").value()
+
+    def approve_stand_in_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /stand-ins/changes/{id}/approve"""
+        return self._approve("/stand-ins/changes", change_id, step_up)
+
+    def reject_stand_in_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /stand-ins/changes/{id}/reject"""
+        return self._reject("/stand-ins/changes", change_id, step_up, rejection_reason)
+
     def event_endpoints(self) -> List[shapes.EventEndpoint]:
         """GET /event-endpoints: what is in effect, and how far each endpoint has been served."""
         return list(self._every("/event-endpoints", {}, "eventEndpoints"))

@@ -417,6 +417,12 @@ class ApproverGroup(TypedDict):
     approvedByChange: str
 
 
+StandIn = TypedDict(
+    "StandIn",
+    {"for": str, "by": str, "from": str, "until": str, "approvedBy": str, "approvedAt": str, "approvedByChange": str},
+)
+
+
 class _CallerKey(TypedDict):
     callerId: str
     keyId: str

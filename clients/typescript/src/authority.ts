@@ -14,6 +14,7 @@ type Listed =
   | '/webhook-rules/changes'
   | '/event-endpoints/changes'
   | '/caller-keys/changes'
+  | '/stand-ins/changes'
   | '/approver-groups/changes'
   | '/approvals'
   | '/execution-intents/unfinalized'
@@ -246,6 +247,31 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/approver-groups/changes/{id}/approve', { ...of(id), body: approval })),
     rejectApproverGroupChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/approver-groups/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /stand-ins: those that were set and not removed; of humans and auditors. */
+    standIns: async () => ({
+      standIns: await allItems<Cursor, Schemas['StandInList'], Schemas['StandInList']['standIns'][number]>(
+        {},
+        {
+          get: (query) => http.GET('/stand-ins', { params: { query } }),
+          itemsOf: (page) => page.standIns,
+          read,
+        },
+      ),
+    }),
+    proposeStandInChange: (proposal: Schemas['StandInProposal']) =>
+      change(() => http.POST('/stand-ins/changes', { body: proposal })),
+    standInChanges: (query: Query<'/stand-ins/changes'> = {}) =>
+      wholePage(query, {
+        get: (asked) => http.GET('/stand-ins/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
+    standInChange: (id: string) => read(() => http.GET('/stand-ins/changes/{id}', of(id))),
+    approveStandInChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/stand-ins/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectStandInChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/stand-ins/changes/{id}/reject', { ...of(id), body: rejection })),
 
     /** GET /event-endpoints: what is in effect, how far each endpoint has been served, and the keys of `v1a` signatures. */
     eventEndpoints: async () => {

@@ -43,6 +43,9 @@ function approvedChange(text: string | null, kind: string): Members {
 /** One in effect ends where the next one of its target begins. */
 const SUCCEEDED: readonly ChangeKindName[] = ['webhook-rules', 'approver-group']
 
+/** They end at the database's time: after every execution that has rested on them. */
+const AFTER_USE: readonly ChangeKindName[] = ['approver', 'approver-group', 'stand-in']
+
 /** Whether a change of its kind says that it ends. */
 function ends({ kind, target }: Item, change: Members): boolean {
   const { action, retires = [] } = members(change['proposed'])
@@ -105,9 +108,7 @@ const RULES: readonly Rule<Item>[] = [
       if (endedAt === null || endedByChange === null)
         return endedBy === null && endedAt === null && endedByChange === null
       const change = approvedChange(ending, kind)
-      // A key of an approver, and a group, end at the database's time: after every execution that has rested on them.
-      const isThen =
-        kind === 'approver' || kind === 'approver-group' || sameTime(endedAt, change['resolvedAt'])
+      const isThen = AFTER_USE.includes(kind) || sameTime(endedAt, change['resolvedAt'])
       return ends(row, change) && change['resolvedBy'] === endedBy && isThen
     },
   ],

@@ -3,9 +3,10 @@
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { list, members, string } from '../../formats/artifacts/evidence.ts'
 import { isMembers, type Members } from '../../formats/json/members.ts'
-import { membershipsOf } from '../../formats/artifacts/approvals.ts'
+import { membershipsOf, type StatedMembership } from '../../formats/artifacts/approvals.ts'
 import { instantMs } from '../../formats/artifacts/instant.ts'
-import { findAuthority } from '../../store/tables/authority.ts'
+import type { ChangeKindName } from '../../formats/schemas/governance.ts'
+import { findAuthority, type AuthorityRow } from '../../store/tables/authority.ts'
 import type { Finding } from './check.ts'
 import type { Tools } from './tools.ts'
 
@@ -49,37 +50,56 @@ interface Counted {
   readonly transactionId: string
   readonly evaluatedAt: string
   readonly approverId: string
-  readonly group: string
-  readonly changeId: string
+  readonly membership: StatedMembership
 }
 
-/** @returns groups that a record counts a member of, and that were not in effect then, or without that member */
+/** @returns groups and stand-ins that a record counts by, and that were not in effect then, or say something else */
 async function countedGroups(
   records: Parameters<typeof usedApprovals>[0],
   sql: Tools['sql'],
 ): Promise<Finding[]> {
   const counted = records.filter(({ recordBody }) => recordBody.includes('"groups":[')).flatMap(groupsIn)
-  const rows = await findAuthority(
-    sql,
-    'approver-group',
-    counted.map(({ changeId }) => changeId),
+  const ids = counted.flatMap(({ membership: { changeId, standIn } }) =>
+    [changeId, standIn?.changeId ?? []].flat(),
   )
-  return counted.flatMap(({ transactionId, evaluatedAt, approverId, group, changeId }) => {
-    const row = rows.find(({ key, target }) => key === changeId && target === group)
+  const rows = [
+    ...(await findAuthority(sql, 'approver-group', ids)),
+    ...(await findAuthority(sql, 'stand-in', ids)),
+  ]
+  return counted.flatMap(({ transactionId, evaluatedAt, approverId, membership }) => {
+    const { group, changeId, standIn } = membership
     const at = instantMs(evaluatedAt)
-    const wasInEffect = () =>
-      instantMs(row?.beganAt ?? '') <= at && (typeof row?.endedAt !== 'string' || at < instantMs(row.endedAt))
-    const { members: listed = [] } = JSON.parse(row?.stated ?? '{}') as { members?: readonly string[] }
-    const problem =
-      row === undefined
-        ? `is missing, but the trust record of ${transactionId} counts a member of it`
-        : !wasInEffect()
-          ? `was not in effect at the decision of ${transactionId}, whose trust record counts a member of it`
-          : !listed.includes(approverId)
-            ? `has no member ${approverId}, whom the trust record of ${transactionId} counts as one`
-            : undefined
-    return problem === undefined ? [] : [{ table: 'authority', key: `approver-group ${changeId}`, problem }]
+    const problemOf = (
+      kind: ChangeKindName,
+      key: string,
+      holds: (stated: Members, target: string) => boolean,
+    ) => {
+      const row = rows.find((one) => one.kind === kind && one.key === key)
+      const problem =
+        row === undefined
+          ? `is missing, but the trust record of ${transactionId} counts a member by it`
+          : !wasInEffect(row, at)
+            ? `was not in effect at the decision of ${transactionId}, whose trust record counts a member by it`
+            : !holds(JSON.parse(row.stated) as Members, row.target)
+              ? `does not have ${approverId} count, as the trust record of ${transactionId} does`
+              : undefined
+      return problem === undefined ? [] : [{ table: 'authority', key: `${kind} ${key}`, problem }]
+    }
+    const member = standIn?.for ?? approverId
+    const ofGroup = problemOf(
+      'approver-group',
+      changeId,
+      ({ members: listed }, target) => target === group && list(listed).includes(member),
+    )
+    if (standIn === undefined) return ofGroup
+    const isThen = ({ for: away, by, from, until }: Members) =>
+      away === member && by === approverId && instantMs(string(from)) <= at && at < instantMs(string(until))
+    return [...ofGroup, ...problemOf('stand-in', standIn.changeId, isThen)]
   })
+}
+
+function wasInEffect({ beganAt, endedAt }: AuthorityRow, at: number): boolean {
+  return instantMs(beganAt ?? '') <= at && (endedAt === null || at < instantMs(endedAt))
 }
 
 function groupsIn({ id, recordBody }: { id: string; recordBody: string }): Counted[] {
@@ -90,7 +110,7 @@ function groupsIn({ id, recordBody }: { id: string; recordBody: string }): Count
       const verified = members(one)
       const approvals = 'approvals' in verified ? list(verified['approvals']).map(members) : []
       return (membershipsOf(verified) ?? []).map((membership, i) => ({
-        ...membership,
+        membership,
         transactionId: id,
         evaluatedAt,
         approverId: string(members(approvals[i]!['payload'])['approverId']),

@@ -2,6 +2,7 @@
 import type { ApproverGroup } from '../../formats/schemas/approver-group.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
+import type { StandIn } from '../../formats/schemas/stand-in.ts'
 import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
@@ -12,6 +13,7 @@ import type { PageProps } from '../page.ts'
 export function Approvers({ me }: PageProps) {
   const approvers = useLoaded<{ approvers: Approver[] }>('/approvers', 30_000)
   const groups = useLoaded<{ approverGroups: ApproverGroup[] }>('/approver-groups', 30_000)
+  const standIns = useLoaded<{ standIns: StandIn[] }>('/stand-ins', 30_000)
   const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
   const misfits = useCounterMisfits()
   const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
@@ -68,6 +70,26 @@ export function Approvers({ me }: PageProps) {
             { title: 'Group', cell: ({ group }) => <Said text={group} /> },
             { title: 'Members', cell: ({ members }) => <Said text={members.join(', ')} /> },
             { title: 'Since', minor: true, cell: ({ approvedAt }) => <Time at={approvedAt ?? ''} /> },
+          ]}
+        />
+      </Panel>
+      <Panel title="Stand-ins">
+        <p>
+          <a href="/console/changes?kind=stand-in">Changes of stand-ins</a>. For its time a stand-in counts in
+          groups in place of the member, who does not count there meanwhile.
+        </p>
+        <Listed
+          loaded={standIns}
+          rowsOf={(reply) => reply.standIns}
+          empty="Nobody stands in for anybody."
+          caption="Stand-ins of approvers"
+          keyOf={(row) => `${row.for}/${row.from}`}
+          hrefOf={({ approvedByChange }) => `/console/changes/stand-in/${approvedByChange}`}
+          columns={[
+            { title: 'Away', cell: (row) => <Said text={row.for} /> },
+            { title: 'Stands in', cell: ({ by }) => <Said text={by} /> },
+            { title: 'From', cell: ({ from }) => <Time at={from} /> },
+            { title: 'Until', cell: ({ until }) => <Time at={until} /> },
           ]}
         />
       </Panel>

@@ -74,11 +74,21 @@ function isReason(reason: Json | undefined): boolean {
 export function checkApprovals(record: Members, given: Crypto): Check {
   return checkSigned('approvals', 'The verified signals cannot be verified', given, (crypto) => {
     const used = new Set<string>()
+    const inPlaceOf = new Set<string>()
     const stoodFor = new Map<string, { signal: string; hasGroups: boolean }>()
     for (const execution of list(record['executions'])) {
       const decision = members(members(execution)['decision'])
       for (const [signal, verified] of Object.entries(members(decision['verifiedSignals'])))
-        verifySignal({ signal, verified: members(verified), decision, record, used, stoodFor, crypto })
+        verifySignal({
+          signal,
+          verified: members(verified),
+          decision,
+          record,
+          used,
+          stoodFor,
+          inPlaceOf,
+          crypto,
+        })
     }
     return true
   })
@@ -113,6 +123,8 @@ interface VerifiedSignal {
   readonly used: Set<string>
   /** By approver of the record, the signal that their approval stands for, and whether groups say who may. */
   readonly stoodFor: Map<string, { readonly signal: string; readonly hasGroups: boolean }>
+  /** The members of groups in whose place somebody counts. */
+  readonly inPlaceOf: Set<string>
   readonly crypto: CheckCrypto
 }
 
@@ -157,6 +169,7 @@ function requireApprovals(
     record,
     used,
     stoodFor,
+    inPlaceOf,
     crypto,
     notCounted,
   }: VerifiedSignal & Pick<ApprovedAction, 'notCounted'>,
@@ -174,9 +187,10 @@ function requireApprovals(
     notCounted,
     requestHash: request === undefined ? undefined : requestHash(members(request), crypto.sha256Hex),
   }
-  const hasGroups = membershipsOf(verified) !== undefined
+  const memberships = membershipsOf(verified)
+  const hasGroups = memberships !== undefined
   const approvers = new Set<string>()
-  for (const approval of approvals) {
+  for (const [i, approval] of approvals.entries()) {
     const { approverId, nonce, revokedAt } = requireSignature(approval, crypto)
     const whose = `${named}: the approval by ${JSON.stringify(approverId)}`
     const problem = approvalProblem(members(approval['payload']), approved, crypto.sha256Hex)
@@ -189,6 +203,14 @@ function requireApprovals(
     if (other !== undefined && (hasGroups || other.hasGroups))
       throw new Error(`${whose} stands for signal ${JSON.stringify(other.signal)} too`)
     stoodFor.set(approverId, { signal, hasGroups })
+    const absent = memberships?.[i]?.standIn?.for
+    if (absent !== undefined) {
+      if ([approved.principalId, approved.requestedBy, ...notCounted].includes(absent))
+        throw new Error(`${whose} is in place of ${JSON.stringify(absent)}, who asked for it`)
+      if (inPlaceOf.has(absent))
+        throw new Error(`${whose} is not the only one in place of ${JSON.stringify(absent)}`)
+      inPlaceOf.add(absent)
+    }
     if (used.has(nonce)) throw new Error(`${whose} is used twice`)
     approvers.add(approverId)
     used.add(nonce)
@@ -294,6 +316,8 @@ export function approvalsOf(verified: Members): readonly Members[] {
 export interface StatedMembership {
   readonly group: string
   readonly changeId: string
+  /** The member in whose place the approver counts, and the change that says so; undefined: they are a member. */
+  readonly standIn?: { readonly for: string; readonly changeId: string }
 }
 
 /**
@@ -304,8 +328,11 @@ export interface StatedMembership {
 export function membershipsOf(verified: Members): readonly StatedMembership[] | undefined {
   if (!('groups' in verified)) return undefined
   const stated = list(verified['groups']).map((one) => {
-    const { group, changeId } = members(one)
-    return { group: string(group), changeId: string(changeId) }
+    const { group, changeId, standsInFor, standInChangeId } = members(one)
+    const own = { group: string(group), changeId: string(changeId) }
+    return standsInFor === undefined && standInChangeId === undefined
+      ? own
+      : { ...own, standIn: { for: string(standsInFor), changeId: string(standInChangeId) } }
   })
   if (stated.length !== approvalsOf(verified).length || stated.length === 0)
     throw new Error('it does not state one group for each approval')

@@ -11,10 +11,22 @@ const VerifiedSignal = Type.Object({
     Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),
   ),
   groups: Type.Optional(
-    Type.Array(Type.Object({ group: NonEmptyText, changeId: Uuid }), {
-      description:
-        'by approval, where the policy names groups: for each approval, in their order, the group by which its approver counts, and the change that set that group as it was then',
-    }),
+    Type.Array(
+      Type.Object({
+        group: NonEmptyText,
+        changeId: Uuid,
+        standsInFor: Type.Optional(
+          Type.String({
+            description: 'the member in whose place the approver counts, where it is a stand-in',
+          }),
+        ),
+        standInChangeId: Type.Optional(Uuid),
+      }),
+      {
+        description:
+          'by approval, where the policy names groups: for each approval, in their order, the group by which its approver counts, and the change that set that group as it was then',
+      },
+    ),
   ),
   notCounted: Type.Optional(
     Type.Array(Text, {

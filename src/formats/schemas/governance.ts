@@ -16,6 +16,7 @@ export const changeKinds = [
   'event-endpoint',
   'caller-key',
   'approver-group',
+  'stand-in',
 ] as const
 export type ChangeKindName = (typeof changeKinds)[number]
 
@@ -120,7 +121,7 @@ export const Change = Type.Object({
   kind: Type.Enum([...changeKinds]),
   target: Type.String({
     description:
-      '`<name>/<version>`, `<approverId>:<keyId>`, `<callerId>:<keyId>`, a capability, a provider, a URL or a group',
+      '`<name>/<version>`, `<approverId>:<keyId>`, `<callerId>:<keyId>`, a capability, a provider, a URL, a group or `<for>/<from>` of a stand-in',
   }),
   proposed: Members,
   reason: Reason,

@@ -28,6 +28,11 @@ export interface ApprovedSignal {
   readonly memberships: readonly StatedMembership[] | undefined
 }
 
+interface StatedChange {
+  readonly changeId: Json | undefined
+  readonly of: Json | undefined
+}
+
 /** The record says what was executed, on whose authority. */
 export interface Execution {
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
@@ -35,8 +40,8 @@ export interface Execution {
   /** The requests as the approvers signed them. */
   readonly requests: readonly LoggedPart[]
   readonly approvals: readonly UsedApproval[]
-  /** The groups that its decisions state, as far as they can be read. */
-  readonly statedGroups: readonly StatedMembership[]
+  /** The changes that its decisions state groups and stand-ins by, each with the group, or the member who is away. Of any shape. */
+  readonly statedChanges: readonly StatedChange[]
   /** The newest. */
   readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
   readonly confirmations: readonly LoggedPart[]
@@ -58,7 +63,7 @@ export function readExecution(record: Members, { sha256Hex }: Crypto): Execution
     },
     requests: readRequests(record, sha256Hex),
     approvals: readApprovals(record, sha256Hex),
-    statedGroups: readStatedGroups(record),
+    statedChanges: readStatedChanges(record),
     receipt: readReceipt(record, id),
     confirmations: readConfirmations(record, sha256Hex),
   }
@@ -88,11 +93,14 @@ function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPa
   }))
 }
 
-function readStatedGroups(record: Members): StatedMembership[] {
+function readStatedChanges(record: Members): StatedChange[] {
   return verifiedSignalsOf(record).flatMap(({ groups }) =>
     itemsOf(groups).flatMap((one) => {
-      const { group, changeId } = isMembers(one) ? one : {}
-      return typeof group === 'string' && typeof changeId === 'string' ? [{ group, changeId }] : []
+      const { group, changeId, standsInFor, standInChangeId } = isMembers(one) ? one : {}
+      return [
+        { changeId, of: group },
+        { changeId: standInChangeId, of: standsInFor },
+      ]
     }),
   )
 }

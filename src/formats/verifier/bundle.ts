@@ -75,7 +75,7 @@ export function inspectBundle(
   )
   const changesCheck = checkSigned(
     'governance changes',
-    'A governance change is not one that put the policy, or the key or group of an approver into force',
+    'A governance change is not one that put the policy, or the key, group or stand-in of an approver into force',
     crypto,
     (checking) => {
       mustHold(list(bundle['changes']).flatMap((change) => checkGovernanceChange(change, checking)))
@@ -140,23 +140,29 @@ function readable<T>(read: () => T): T | undefined {
   }
 }
 
-/** A governance change: the key that it enrolled, the group that it set, or that it put the policy into force; none where it is another change. */
+/** A governance change: the key that it enrolled, the group or stand-in that it set, or that it put the policy into force; none where it is another change. */
 interface Change {
   readonly part: LoggedPart
   readonly target: string
   readonly enrolled?: VerifyingKey
-  readonly group?: readonly string[]
-  /** RFC 3339. */
-  readonly resolvedAt: string
+  /** Its members; times are RFC 3339. */
+  readonly group?: { readonly members: readonly string[]; readonly resolvedAt: string }
+  readonly standIn?: {
+    readonly for: string
+    readonly by: string
+    readonly from: string
+    readonly until: string
+    readonly resolvedAt: string
+  }
   readonly policy?: true
 }
 
 function readChange(
   change: Members,
-  { policy, approvals, statedGroups }: Execution,
+  { policy, approvals, statedChanges }: Execution,
   { carried, crypto: { sha256Hex } }: { readonly carried: KeySet; readonly crypto: Crypto },
 ): Change {
-  const { changeId, kind, target, status, proposed, resolvedAt = '' } = change
+  const { changeId, kind, target, status, proposed, resolvedAt } = change
   const named = string(target)
   const text = canonicalize(signedMembersOf(change))
   const read = {
@@ -166,7 +172,6 @@ function readChange(
       entry: entryOf(governanceChange, text, sha256Hex),
     },
     target: named,
-    resolvedAt: string(resolvedAt),
   }
   if (status !== 'APPROVED') return read
   if (kind === 'policy') {
@@ -178,8 +183,16 @@ function readChange(
   }
   if (kind === 'approver-group') {
     const { action, group, members: listed } = members(proposed)
-    const isUsed = statedGroups.some((one) => one.changeId === changeId && one.group === named)
-    return action === 'set' && group === named && isUsed ? { ...read, group: list(listed).map(string) } : read
+    const isStated = statedChanges.some((one) => one.changeId === changeId && one.of === named)
+    if (action !== 'set' || group !== named || !isStated) return read
+    return { ...read, group: { members: list(listed).map(string), resolvedAt: string(resolvedAt) } }
+  }
+  if (kind === 'stand-in') {
+    const { action, for: away, by, from, until } = members(proposed)
+    const isStated = statedChanges.some((one) => one.changeId === changeId && one.of === away)
+    if (action !== 'set' || named !== `${string(away)}/${string(from)}` || !isStated) return read
+    const times = { from: string(from), until: string(until), resolvedAt: string(resolvedAt) }
+    return { ...read, standIn: { for: string(away), by: string(by), ...times } }
   }
   const enrolled = isMembers(proposed) ? proposed : {}
   const { action, approverId, keyId } = enrolled
@@ -194,9 +207,9 @@ function readChange(
 
 /** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
 function areInForce(changes: readonly Change[]): boolean {
-  for (const [i, { part, target, policy, enrolled, group }] of changes.entries()) {
+  for (const [i, { part, target, policy, enrolled, group, standIn }] of changes.entries()) {
     const which = `change ${JSON.stringify(part.id)}`
-    if (policy === undefined && enrolled === undefined && group === undefined)
+    if ([policy, enrolled, group, standIn].every((one) => one === undefined))
       throw new Error(`${which} put nothing into force that was used here`)
     if (changes.findIndex((other) => other.target === target) < i)
       throw new Error(`${which} is the second one of ${JSON.stringify(target)}`)
@@ -237,17 +250,27 @@ function areMembers(
     const from = asked?.get(signal)
     if (asked !== undefined && (from === undefined) !== (memberships === undefined))
       throw new Error(`${named} does not state the groups that the policy asks for`)
-    for (const [i, { group, changeId }] of (memberships ?? []).entries()) {
+    for (const [i, { group, changeId, standIn }] of (memberships ?? []).entries()) {
       const whose = `${named}: ${JSON.stringify(approverIds[i])}`
-      const change = changes.find(({ part, target }) => part.id === changeId && target === group)
+      const at = instantMs(evaluatedAt)
+      const set = changes.find(({ part, target }) => part.id === changeId && target === group)?.group
       if (from !== undefined && !from.includes(group))
         throw new Error(`${whose} is in ${JSON.stringify(group)}, which the policy does not ask for`)
-      if (change?.group === undefined)
+      if (set === undefined)
         throw new Error(`${whose}: no governance change in it set the group ${JSON.stringify(group)}`)
-      if (!change.group.includes(approverIds[i]!))
+      if (!set.members.includes(standIn?.for ?? approverIds[i]!))
         throw new Error(`${whose} is not in the group ${JSON.stringify(group)} as it was set`)
-      if (!(instantMs(change.resolvedAt) <= instantMs(evaluatedAt)))
+      if (!(instantMs(set.resolvedAt) <= at))
         throw new Error(`${whose}: the group ${JSON.stringify(group)} was set after the decision`)
+      if (standIn === undefined) continue
+      const put = changes.find(({ part }) => part.id === standIn.changeId)?.standIn
+      if (put?.for !== standIn.for || put.by !== approverIds[i])
+        throw new Error(
+          `${whose}: no governance change in it has them stand in for ${JSON.stringify(standIn.for)}`,
+        )
+      const isThen = instantMs(put.from) <= at && at < instantMs(put.until) && instantMs(put.resolvedAt) <= at
+      if (!isThen)
+        throw new Error(`${whose} did not stand in for ${JSON.stringify(standIn.for)} at the decision`)
     }
   }
   return true
@@ -290,8 +313,8 @@ function dueProofs(
   { authorization, requests, approvals, receipt, confirmations }: Execution,
   changes: readonly Change[],
 ): DueProofs {
-  const order = changes.flatMap(({ part, target, policy, group }): [LoggedPart, LoggedPart][] =>
-    policy === true || group !== undefined
+  const order = changes.flatMap(({ part, target, policy, group, standIn }): [LoggedPart, LoggedPart][] =>
+    policy === true || group !== undefined || standIn !== undefined
       ? [[part, authorization]]
       : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part]),
   )

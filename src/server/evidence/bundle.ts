@@ -35,7 +35,7 @@ interface Read {
 
 interface VerifiedSignal {
   readonly approvals?: readonly Approval[]
-  readonly groups?: readonly { readonly changeId: string }[]
+  readonly groups?: readonly { readonly changeId: string; readonly standInChangeId?: string }[]
   readonly request?: { readonly requestId: string }
 }
 
@@ -142,12 +142,14 @@ function requestIdsOf({ executions }: Read): string[] {
   return [...new Set(requests)]
 }
 
-/** The changes that set the groups by which approvals count, each once. */
+/** The changes that set the groups, and the stand-ins, by which approvals count, each once. */
 function groupChangesOf({ executions }: Read): string[] {
   const groups = executions.flatMap(({ decision }) =>
     Object.values(decision.verifiedSignals).flatMap((signal) => signal.groups ?? []),
   )
-  return [...new Set(groups.map(({ changeId }) => changeId))]
+  return [
+    ...new Set(groups.flatMap(({ changeId, standInChangeId }) => [changeId, standInChangeId ?? []].flat())),
+  ]
 }
 
 async function policyOf({ authorization }: Read, sql: Logs['pool']) {

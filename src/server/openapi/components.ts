@@ -12,6 +12,7 @@ import {
   ApproverGroupList,
   ApproverGroupProposal,
 } from '../../formats/schemas/approver-group.ts'
+import { StandIn, StandInList, StandInProposal } from '../../formats/schemas/stand-in.ts'
 import { Approver, ApproverList, ApproverProposal } from '../../formats/schemas/approver.ts'
 import {
   AuditEvent,
@@ -143,6 +144,9 @@ const named: Readonly<Record<string, TSchema>> = {
   ApproverGroup,
   ApproverGroupList,
   ApproverGroupProposal,
+  StandIn,
+  StandInList,
+  StandInProposal,
   ApproverList,
   ApproverProposal,
   ExternalConnector,

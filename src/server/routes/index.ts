@@ -29,6 +29,7 @@ import type { Route } from '../route.ts'
 import { savedPages } from './saved-pages.ts'
 import { sandbox } from './sandbox.ts'
 import { search } from './search.ts'
+import { standIns } from './stand-ins.ts'
 import { statistics } from './statistics.ts'
 import { system } from './system.ts'
 import { transactions } from './transactions.ts'
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = [
   ...confirmations,
   ...approvers,
   ...approverGroups,
+  ...standIns,
   ...externalConnectors,
   ...eventEndpoints,
   ...callerKeys,

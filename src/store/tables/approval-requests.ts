@@ -165,7 +165,10 @@ const NEEDED = `
      WITH ORDINALITY AS n(one, place))`
 
 /** Whether an approval by the approver counts for the signal `n` of NEEDED, their person apart. */
-const countsFor = (approverId: string) => `(n.groups IS NULL OR ${isMemberOf(approverId, 'n.groups')})`
+function countsFor(persons: PersonsParameter, approverId: string): string {
+  const isBehind = (name: string) => isBehindIn(persons, name)
+  return `(n.groups IS NULL OR ${isMemberOf(approverId, 'n.groups', isBehind)})`
+}
 
 /** Approvals for the request `item` that count now, or were used up. */
 function approvalsIn(persons: PersonsParameter): string {
@@ -173,7 +176,7 @@ function approvalsIn(persons: PersonsParameter): string {
   approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
   WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
     OR (a.expires_at > now() AND k.began_at IS NOT NULL AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}
-      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor('a.approver_id')})))`
+      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor(persons, 'a.approver_id')})))`
 }
 
 /** Whether the signal `n` is in the set `bits`, which has a bit for each. */
@@ -187,7 +190,7 @@ function setsIn(persons: PersonsParameter): string {
   return `
   (SELECT s.bits, sum(n.quorum) - (
       SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')}) FROM ${approvalsIn(persons)}
-        AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor('a.approver_id')})) AS lacking
+        AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor(persons, 'a.approver_id')})) AS lacking
    FROM generate_series(1, (1 << (SELECT count(*)::integer FROM ${NEEDED} AS n)) - 1) AS s(bits) JOIN ${NEEDED} AS n ON ${IN_SET}
    GROUP BY s.bits)`
 }
@@ -232,9 +235,9 @@ function shortestIn(persons: PersonsParameter): string {
  */
 function maySignIn(persons: PersonsParameter): string {
   return `NOT ${isBehindIn(persons, 'who.approver_id')}
-      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor('who.approver_id')})
+      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor(persons, 'who.approver_id')})
       AND NOT EXISTS (SELECT FROM unnest(${shortestIn(persons)}) AS s(bits)
-        WHERE NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor('who.approver_id')}))
+        WHERE NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor(persons, 'who.approver_id')}))
       AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
         AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
 }
@@ -248,7 +251,7 @@ function columnsIn(persons: PersonsParameter): string {
   ${missingIn(persons)} AS missing,
   (SELECT coalesce(json_agg(json_build_object('signal', n.one -> 'signal', 'quorum', n.quorum, 'from', n.groups, 'approverIds', (
       SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
-      WHERE NOT ${isBehindIn(persons, 'who.approver_id')} AND ${countsFor('who.approver_id')})) ORDER BY n.place), '[]')
+      WHERE NOT ${isBehindIn(persons, 'who.approver_id')} AND ${countsFor(persons, 'who.approver_id')})) ORDER BY n.place), '[]')
     FROM ${NEEDED} AS n WHERE item.needed_signals IS NOT NULL AND item.status = 'OPEN' AND NOT ${OVER}) AS signals,
   (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
     'approvedAt', ${isoTime('one.issued_at')}, 'reason', one.body::json #>> '{payload,reason}'))

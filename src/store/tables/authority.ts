@@ -50,6 +50,12 @@ export const authorityKinds: Readonly<Record<ChangeKindName, AuthorityKind>> = {
     uniqueKey: ({ keyHash = '' }) => keyIdOf(keyHash),
   },
   'approver-group': { target: ({ group = '' }) => group },
+  'stand-in': { target: ({ for: away = '', from = '' }) => standInTarget({ for: away, from }) },
+}
+
+/** The target of a stand-in: an approver has one at a time, and may have several one after the other. */
+export function standInTarget({ for: away, from }: { readonly for: string; readonly from: string }): string {
+  return `${away}/${from}`
 }
 
 /** @returns canonical text of what a change of this kind puts in effect */

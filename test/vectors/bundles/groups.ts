@@ -76,7 +76,101 @@ function banded({
 const policyOf = (proposed: Members) =>
   aChange('APPROVED', humans.aliceStepUp, { kind: 'policy', target: 'sandbox-echo/1.0.0', proposed })
 
+/** @param resolvedAt when the change took effect */
+function standInOf(
+  away: string,
+  by: string,
+  { from = time(-5000), until = time(5000), resolvedAt = time(-1000) } = {},
+) {
+  const change = aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'stand-in',
+    target: `${away}/${from}`,
+    proposed: { action: 'set', for: away, by, from, until },
+  })
+  return signed({ ...change, resolvedAt })
+}
+
+const inPlace = (change: Members, standIn: Members, away: string): Members => ({
+  ...stated(change),
+  standsInFor: away,
+  standInChangeId: standIn['changeId']!,
+})
+
+/** Zoe approved in place of Erik, who is the director. */
+function inPlaceOfErik(
+  standIn: Members = standInOf('erik', 'zoe'),
+  away = 'erik',
+  director = setOf('directors', ['erik']),
+): Told {
+  return {
+    groups: { manager: [stated(managers)], director: [inPlace(director, standIn, away)] },
+    changes: [managers, director, standIn],
+  }
+}
+
+function standInBundles(all: Cases): void {
+  const edit = (id: string, what: string, told: Told, failing = [CHANGES]) =>
+    failing.includes(APPROVALS)
+      ? all.add(id, what, banded(told), failing)
+      : all.addUnchecked(id, what, banded(told), [APPROVALS], failing)
+  all.add('valid-stand-in', 'The director is away, and somebody stands in.', banded(inPlaceOfErik()))
+  all.add(
+    'valid-stand-in-first-moment',
+    'The stand-in began in the very millisecond of the decision.',
+    banded(inPlaceOfErik(standInOf('erik', 'zoe', { from: time(11), resolvedAt: time(11) }))),
+  )
+  edit(
+    'stand-in-expired',
+    'The time of the stand-in was over at the decision.',
+    inPlaceOfErik(standInOf('erik', 'zoe', { until: time(11) })),
+  )
+  edit(
+    'stand-in-not-yet',
+    'The time of the stand-in began a millisecond after the decision.',
+    inPlaceOfErik(standInOf('erik', 'zoe', { from: time(12) })),
+  )
+  edit(
+    'stand-in-set-later',
+    'The stand-in was approved a millisecond after the decision, for a time before it.',
+    inPlaceOfErik(standInOf('erik', 'zoe', { resolvedAt: time(12) })),
+  )
+  edit(
+    'stand-in-of-other',
+    'The change has somebody else stand in.',
+    inPlaceOfErik(standInOf('erik', 'greta')),
+  )
+  edit(
+    'stand-in-for-no-member',
+    'Whom the approver stands in for is not in the group.',
+    inPlaceOfErik(standInOf('erik', 'zoe'), 'erik', directors),
+  )
+  const { changes = [], groups } = inPlaceOfErik()
+  edit('stand-in-change-missing', 'The change that has the approver stand in is missing.', {
+    groups: groups!,
+    changes: changes.slice(0, 2),
+  })
+  const forTreasury = standInOf('treasury', 'zoe')
+  edit(
+    'stand-in-of-initiator',
+    'The approver stands in for the principal in whose name it was asked for.',
+    inPlaceOfErik(forTreasury, 'treasury', setOf('directors', ['treasury'])),
+    [APPROVALS],
+  )
+  const [one, other] = [standInOf('erik', 'zoe'), standInOf('erik', 'dana', { from: time(-4000) })]
+  const [m, d] = [setOf('managers', ['erik']), setOf('directors', ['erik'])]
+  edit(
+    'stand-in-overlapping',
+    'Two approvers stand in for one member at one time, each for a signal.',
+    {
+      groups: { manager: [inPlace(m, other, 'erik')], director: [inPlace(d, one, 'erik')] },
+      changes: [m, d, one, other],
+    },
+    [APPROVALS],
+  )
+}
+
 export function groupBundles(all: Cases): void {
+  standInBundles(all)
   all.add('valid-bands', 'A manager and a director approved it, each a member of their group.', banded())
   const [other, ...ofManager] = [setOf('owners', ['zoe']), stated(managers)]
   all.add(

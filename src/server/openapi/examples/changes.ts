@@ -8,6 +8,7 @@ import callerKey from './caller-key-change.json' with { type: 'json' }
 import eventEndpoint from './event-endpoint-change.json' with { type: 'json' }
 import externalConnector from './external-connector-change.json' with { type: 'json' }
 import policy from './policy-change.json' with { type: 'json' }
+import standIn from './stand-in-change.json' with { type: 'json' }
 import webhookRules from './webhook-rules-change.json' with { type: 'json' }
 
 interface Facts<Proposed> {
@@ -91,4 +92,5 @@ export const callerKeyChange = exampleOf(callerKey)
 export const eventEndpointChange = exampleOf(eventEndpoint)
 export const externalConnectorChange = exampleOf(externalConnector)
 export const policyChange = exampleOf(policy)
+export const standInChange = exampleOf(standIn)
 export const webhookRulesChange = exampleOf(webhookRules)
