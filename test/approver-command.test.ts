@@ -492,7 +492,8 @@ describe('sign-step-up', () => {
     const nothing = { examined: 3, decided: 3, skipped: 0, share: 1, complete: true, flips: [], retired: [] }
     const range = { since: '2026-11-01T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' }
     const counts = { approvedToRejected: 0, rejectedToApproved: 0, refusedAsRetired: 0 }
-    const found = { ...nothing, ...range, ...counts }
+    const sums = { toRejected: {}, toApproved: {}, retired: {} }
+    const found = { ...nothing, ...range, ...counts, sums }
     const report = impactReport(change, found, new Date().toISOString())
     const foreign = stepUpBy(change, seeing({ ...report, changeId: randomUUID() }))
     expect([foreign.status, foreign.stdout]).toEqual([1, ''])

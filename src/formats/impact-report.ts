@@ -31,16 +31,36 @@ type Chunk = Pick<
 >
 
 /** The findings of the chunks so far. */
-export type Found = Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> & {
+export type Found = Omit<
+  ImpactReport,
+  'version' | 'changeId' | 'changeHash' | 'madeAt' | 'flips' | 'retired'
+> & {
+  /** The newest, with what was to be done and its sum of money. */
+  readonly flips: Chunk['flips']
+  readonly retired: NonNullable<Chunk['retired']>
+  /** What all of them come to, which no report has. */
+  readonly sums: Readonly<Record<'toRejected' | 'toApproved' | 'retired', Sums>>
   /** The share of the range that is done, from 0 to 1. */
   readonly share: number
   readonly complete: boolean
 }
 
+/** By currency; '' where none is known. */
+export type Sums = Readonly<Record<string, number>>
+
+function added(sums: Sums = {}, rows: readonly Pick<Chunk['flips'][number], 'amount' | 'currency'>[]): Sums {
+  const next: Record<string, number> = { ...sums }
+  for (const { amount, currency = '' } of rows)
+    if (amount !== undefined) next[currency] = (next[currency] ?? 0) + amount
+  return next
+}
+
 /** @param before the sums of the earlier chunks; undefined for the first */
 export function addChunk(before: Found | undefined, chunk: Chunk): Found {
   const { flips, retired = [], skipped, range, progress, complete } = chunk
-  const toRejected = flips.filter(({ wouldBe }) => wouldBe.outcome === 'REJECTED').length
+  const [rejected, approved] = ['REJECTED', 'APPROVED'].map((outcome) =>
+    flips.filter(({ wouldBe }) => wouldBe.outcome === outcome),
+  ) as [Chunk['flips'], Chunk['flips']]
   return {
     ...range,
     share: progress.share,
@@ -48,11 +68,16 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
     examined: (before?.examined ?? 0) + progress.examined,
     decided: (before?.decided ?? 0) + progress.decided,
     skipped: (before?.skipped ?? 0) + skipped,
-    approvedToRejected: (before?.approvedToRejected ?? 0) + toRejected,
-    rejectedToApproved: (before?.rejectedToApproved ?? 0) + flips.length - toRejected,
+    approvedToRejected: (before?.approvedToRejected ?? 0) + rejected.length,
+    rejectedToApproved: (before?.rejectedToApproved ?? 0) + approved.length,
     refusedAsRetired: (before?.refusedAsRetired ?? 0) + retired.length,
     flips: [...(before?.flips ?? []), ...flips].slice(0, LISTED_MAX),
     retired: [...(before?.retired ?? []), ...retired].slice(0, LISTED_MAX),
+    sums: {
+      toRejected: added(before?.sums.toRejected, rejected),
+      toApproved: added(before?.sums.toApproved, approved),
+      retired: added(before?.sums.retired, retired),
+    },
   }
 }
 
@@ -63,13 +88,19 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
  */
 export function impactReport(
   { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
-  { share: _share, complete: _complete, flips, retired, ...found }: Found,
+  { share: _share, complete: _complete, sums: _sums, flips, retired, ...found }: Found,
   madeAt: string,
 ): ImpactReport {
   const none: ImpactReport = { version: 1, changeId, changeHash, madeAt, ...found, flips: [], retired: [] }
   const room = IMPACT_REPORT_BYTES_MAX - bytesOf(none)
-  const ending = { ...none, retired: fitting(retired, room / 2) }
-  return { ...ending, flips: fitting(flips, IMPACT_REPORT_BYTES_MAX - bytesOf(ending)) }
+  const ending = { ...none, retired: fitting(retired.map(reported), room / 2) }
+  return { ...ending, flips: fitting(flips.map(reported), IMPACT_REPORT_BYTES_MAX - bytesOf(ending)) }
+}
+
+/** Leaves out what is for people alone. */
+function reported<Row extends { summary?: string; amount?: number; currency?: string }>(row: Row) {
+  const { summary: _, amount: _1, currency: _2, ...rest } = row
+  return rest
 }
 
 /** The first ones that fit into so many bytes, each with its comma. */
@@ -84,15 +115,17 @@ export function bytesOf(value: object): number {
   return new TextEncoder().encode(canonicalize(value as Json)).length
 }
 
-/** One past decision that would be another, for a person. */
-export function flipLine(flip: ImpactReport['flips'][number]): string {
+/** One past decision that would be another, for a person; without its sentence where it comes out of a report. */
+export function flipLine(flip: ImpactReport['flips'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, was, wouldBe } = flip
   const { outcome, matchedRuleId, reason } = wouldBe
-  return `${createdAt} ${businessTransactionId} ${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}`
+  const said = flip.summary === undefined ? '' : `: ${flip.summary}`
+  return `${createdAt} ${businessTransactionId} ${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}${said}`
 }
 
 /** One execution that the end of its version would have refused, for a person. */
-export function retiredLine(one: ImpactReport['retired'][number]): string {
+export function retiredLine(one: ImpactReport['retired'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, version } = one
-  return `${createdAt} ${businessTransactionId} APPROVED under ${version} -> refused as retired`
+  const said = one.summary === undefined ? '' : `: ${one.summary}`
+  return `${createdAt} ${businessTransactionId} APPROVED under ${version} -> refused as retired${said}`
 }

@@ -267,6 +267,9 @@ describeInBrowser('passkeys in the console', () => {
     await page.goto(`${origin}/console/changes/policy/${changeId}`)
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText(/1 decision of \d+ would differ/).waitFor()
+    // What it was and what it comes to, in the place of an id.
+    await page.getByText('1 approved would be rejected (42), 0 rejected would be approved.').waitFor()
+    await page.getByRole('link', { name: 'sandbox:echo → test' }).waitFor()
     await page.getByLabel('covers the report').waitFor()
     await page.getByRole('button', { name: 'Approve with your passkey…' }).click()
     await page.getByRole('heading', { name: 'What the checker saw' }).waitFor()

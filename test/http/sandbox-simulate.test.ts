@@ -121,6 +121,8 @@ describe('POST /sandbox/policies/simulate 200', () => {
     expect(answer.flips[1]).toEqual({
       businessTransactionId: mine.huge,
       createdAt: expect.any(String),
+      summary: 'sandbox:echo → test',
+      amount: 2000,
       was: { outcome: 'REJECTED', reason: 'Amount above 1000.' },
       wouldBe: { outcome: 'APPROVED', reason: 'Huge.', matchedRuleId: 'huge' },
     })

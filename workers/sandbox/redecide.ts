@@ -1,4 +1,6 @@
 // One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
+import { rowOf } from '../../src/core/policy/display.ts'
+import type { PolicyDocument } from '../../src/formats/schemas/policy.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import { countedApprovers, type Persons } from '../../src/formats/people/persons.ts'
 import {
@@ -11,9 +13,13 @@ import {
 import type { PastDecision } from '../../src/store/tables/past-decisions.ts'
 import { cut } from '../../src/formats/text/text.ts'
 
-export interface Flip {
+/** A past execution as a list shows it. */
+interface Row extends ReturnType<typeof rowOf> {
   readonly businessTransactionId: string
   readonly createdAt: string
+}
+
+export interface Flip extends Row {
   readonly was: { readonly outcome: Outcome; readonly reason?: string }
   readonly wouldBe: {
     readonly outcome: Outcome
@@ -28,9 +34,7 @@ export interface Flip {
 type Outcome = 'APPROVED' | 'REJECTED'
 
 /** Approved then, under a version that would be retired: refused as it was sent. */
-export interface Refused {
-  readonly businessTransactionId: string
-  readonly createdAt: string
+export interface Refused extends Row {
   readonly version: string
 }
 
@@ -39,6 +43,8 @@ export interface Simulated {
   readonly name: string
   /** Undefined: nothing is decided again. */
   readonly policy: CompiledPolicy | undefined
+  /** The words of the document; undefined: it has none, or there is none. */
+  readonly display: PolicyDocument['display']
   readonly retires: ReadonlySet<string>
 }
 
@@ -55,7 +61,7 @@ interface Past {
 
 export function redecide(
   row: PastDecision & { readonly record?: string | undefined },
-  { name, policy, retires, persons }: Simulated & { readonly persons: Persons },
+  { name, policy, display, retires, persons }: Simulated & { readonly persons: Persons },
 ): Redecided {
   if (row.body === null) return 'other'
   const transaction = JSON.parse(row.body) as Transaction
@@ -65,11 +71,18 @@ export function redecide(
   const { version } = transaction.policy
   const flip = policy && flipOf(row, { transaction, policy, past })
   if (flip === 'unknown') return 'undecided'
+  const isRefused = past.outcome === 'APPROVED' && retires.has(version)
+  if (flip === undefined && !isRefused) return {}
+  const { intent, signals } = transaction
+  const { action: capability, target, parameters } = intent
+  const shown = {
+    businessTransactionId: row.id,
+    createdAt: row.createdAt,
+    ...rowOf(display === undefined ? {} : { display }, { capability, target, parameters, signals }),
+  }
   return {
-    ...(flip === undefined ? {} : { flip }),
-    ...(past.outcome === 'APPROVED' && retires.has(version)
-      ? { refused: { businessTransactionId: row.id, createdAt: row.createdAt, version } }
-      : {}),
+    ...(flip === undefined ? {} : { flip: { ...shown, ...flip } }),
+    ...(isRefused ? { refused: { ...shown, version } } : {}),
   }
 }
 
@@ -77,7 +90,7 @@ export function redecide(
 function flipOf(
   row: PastDecision,
   { transaction, policy, past }: { transaction: Transaction; policy: CompiledPolicy; past: Past },
-): Flip | 'unknown' | undefined {
+): Pick<Flip, 'was' | 'wouldBe'> | 'unknown' | undefined {
   const evaluation = asVerifiedThen(
     evaluate(policy, transaction, new Date(row.createdAt), past.verified),
     past,
@@ -87,8 +100,6 @@ function flipOf(
   if (outcome === past.outcome) return undefined
   const unverified = evaluation.verify.map(({ signal }) => signal)
   return {
-    businessTransactionId: row.id,
-    createdAt: row.createdAt,
     was: { outcome: past.outcome, ...(past.reason === undefined ? {} : { reason: short(past.reason) }) },
     wouldBe: {
       outcome,

@@ -48,13 +48,13 @@ export function readSimulation({ request }: InFlight): Simulation | Failure {
     const { policyId: name, policy } = fields
     if (policy !== undefined) return failures.invalidField('policyId must be left out where policy is given.')
     return isPolicyName(name)
-      ? { ...given, name, policy }
+      ? { ...given, name, policy, display: undefined }
       : failures.invalidField('policyId must be the name of a policy.')
   }
   const compiled = compiledOr400(required.value, 'policy')
   if (compiled instanceof Failure) return compiled
-  const { policy } = compiled
-  return { ...given, name: policy.name, policy }
+  const { policy, document } = compiled
+  return { ...given, name: policy.name, policy, display: document.display }
 }
 
 const VERSIONS_MAX = 100

@@ -1,17 +1,18 @@
 // The decisions of a proposed policy in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addChunk, impactReport, simulationOf, type Found } from '../../formats/impact-report.ts'
+import { addChunk, impactReport, simulationOf, type Found, type Sums } from '../../formats/impact-report.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
 import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
-import { absolute } from '../text.ts'
+import { absolute, shownMoney } from '../text.ts'
 import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
 import { policyIn } from './changes.tsx'
 import { Table, type Column } from './list.tsx'
+import { sumsOf } from './what.tsx'
 
 const DAY_MS = 86_400_000
 
@@ -130,11 +131,19 @@ async function aChunk(body: object, isOver: () => boolean): Promise<Chunk> {
     }
 }
 
-type Listed = Pick<ImpactReport['flips'][number], 'businessTransactionId' | 'createdAt'>
+type Listed = Pick<ImpactReport['flips'][number], 'businessTransactionId' | 'createdAt'> &
+  Partial<Pick<Found['flips'][number], 'summary' | 'amount' | 'currency'>>
 
+/** A report, which a signature covers, has the ids alone. */
 const execution: Column<Listed> = {
   title: 'Execution',
-  cell: ({ businessTransactionId: id }) => <code title={id}>{id.slice(0, 8)}…</code>,
+  cell: ({ businessTransactionId: id, summary }) =>
+    summary === undefined ? <code title={id}>{id.slice(0, 8)}…</code> : <Said text={summary} />,
+}
+const amount: Column<Listed> = {
+  title: 'Amount',
+  number: true,
+  cell: ({ amount: sum, currency }) => (sum === undefined ? '' : shownMoney(sum, currency)),
 }
 const when: Column<Listed> = { title: 'When', minor: true, cell: ({ createdAt }) => <Time at={createdAt} /> }
 const placeOf = {
@@ -170,7 +179,16 @@ function Decisions<Row extends Listed>({
 
 interface FindingsOf {
   readonly change: Change
-  readonly of: Omit<Found, 'share' | 'complete'>
+  /** A report has no sums. */
+  readonly of: Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> &
+    Partial<Pick<Found, 'sums'>>
+}
+
+function inMoney(sums: Sums | undefined): string {
+  const text = sumsOf(
+    Object.entries(sums ?? {}).map(([currency, sum]) => ({ amount: sum, currency: currency || null })),
+  )
+  return text === '' ? '' : ` (${text})`
 }
 
 /** The counts, and each decision that would differ with a way to it. */
@@ -186,8 +204,8 @@ function Findings({ change, of }: FindingsOf) {
             <strong>
               {counted(flipped, 'decision')} of {decided} would differ
             </strong>
-            : {approvedToRejected} approved would be rejected, {rejectedToApproved} rejected would be
-            approved.
+            : {approvedToRejected} approved would be rejected{inMoney(of.sums?.toRejected)},{' '}
+            {rejectedToApproved} rejected would be approved{inMoney(of.sums?.toApproved)}.
           </p>
           {flips.length > 0 && (
             <Decisions
@@ -195,6 +213,7 @@ function Findings({ change, of }: FindingsOf) {
               rows={flips}
               columns={[
                 execution,
+                amount,
                 { title: 'Would be', cell: ({ wouldBe }) => <Badge status={wouldBe.outcome} /> },
                 { title: 'Why', cell: ({ wouldBe }) => <Said text={wouldBe.reason} /> },
                 when,
@@ -209,8 +228,8 @@ function Findings({ change, of }: FindingsOf) {
           <p role="status">
             <strong>
               {counted(refusedAsRetired, 'execution')} of {decided} would be refused
-            </strong>{' '}
-            because the version that approved it ends.
+            </strong>
+            {inMoney(of.sums?.retired)} because the version that approved it ends.
           </p>
           {retired.length > 0 && (
             <Decisions
@@ -218,6 +237,7 @@ function Findings({ change, of }: FindingsOf) {
               rows={retired}
               columns={[
                 execution,
+                amount,
                 { title: 'Version', cell: ({ version }) => <Said text={version} /> },
                 when,
               ]}

@@ -105,3 +105,29 @@ export function shownOf(display: NonNullable<PolicyDocument['display']>[string])
 function valueAt(place: string, { target, parameters, signals }: Displayed): unknown {
   return memberAt({ intent: { target, parameters }, signals }, place.split('.'))
 }
+
+/** Enough for a row of a list. */
+const SUMMARY_MAX = 300
+
+/**
+ * An action in a row of a list: the sentence of its policy, or its action and target, and its sum of money, under the names that parameters
+ * of money mostly have where the policy names no place.
+ */
+export function rowOf(
+  policy: Pick<PolicyDocument, 'display'>,
+  displayed: Displayed & { readonly parameters: Readonly<Record<string, unknown>> },
+): { readonly summary: string; readonly amount?: number; readonly currency?: string } {
+  const pieces = displayOf(policy, displayed)
+  const { amount, currency } = moneyOf(policy, displayed)
+  const { amount: plainAmount, currency: plainCurrency } = displayed.parameters
+  const sum = amount === null ? plainAmount : Number(amount)
+  const unit = amount === null ? plainCurrency : currency
+  return {
+    summary: cut(
+      pieces === undefined ? `${displayed.capability} → ${String(displayed.target)}` : sentenceOf(pieces),
+      SUMMARY_MAX,
+    ),
+    ...(typeof sum === 'number' ? { amount: sum } : {}),
+    ...(typeof sum === 'number' && typeof unit === 'string' && unit !== '' ? { currency: unit } : {}),
+  }
+}

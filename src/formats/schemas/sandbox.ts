@@ -108,7 +108,16 @@ export const SimulationRequest = Type.Union([
 
 const Outcome = Type.Enum(['APPROVED', 'REJECTED'])
 
-export const Flip = Type.Object({
+/** An execution as a list shows it, for people: none of it is in a report. */
+const shown = {
+  summary: Type.Optional(
+    Type.String({ description: 'what was to be done, in the words of the policy where it has some' }),
+  ),
+  amount: Type.Optional(Type.Number({ description: 'the sum of money' })),
+  currency: Type.Optional(Text),
+}
+
+const flipped = {
   businessTransactionId: Uuid,
   createdAt: Instant,
   was: Type.Object({ outcome: Outcome, reason: Type.Optional(Text) }),
@@ -120,13 +129,16 @@ export const Flip = Type.Object({
       Type.Array(NonEmptyText, { description: 'signals taken as declared: nothing verified them then' }),
     ),
   }),
-})
+}
 
-export const RefusedByRetirement = Type.Object({
-  businessTransactionId: Uuid,
-  createdAt: Instant,
-  version: NonEmptyText,
-})
+/** As an impact report has one. */
+export const Flip = Type.Object(flipped)
+const ShownFlip = Type.Object({ ...flipped, ...shown })
+
+const refused = { businessTransactionId: Uuid, createdAt: Instant, version: NonEmptyText }
+
+/** As an impact report has one. */
+export const RefusedByRetirement = Type.Object(refused)
 
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
@@ -138,9 +150,9 @@ export const PolicySimulation = Type.Object({
     until: Instant,
     share: Type.Number({ minimum: 0, maximum: 1, description: "of the range's time" }),
   }),
-  flips: Type.Array(Flip, { description: 'newest first' }),
+  flips: Type.Array(ShownFlip, { description: 'newest first' }),
   retired: Type.Optional(
-    Type.Array(RefusedByRetirement, {
+    Type.Array(Type.Object({ ...refused, ...shown }), {
       description:
         'with `retires`: executions that were approved under a version to retire and would have been refused as they were sent; newest first',
     }),

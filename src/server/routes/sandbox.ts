@@ -59,6 +59,8 @@ export const sandbox = [
             {
               businessTransactionId: transaction.businessTransactionId,
               createdAt: '2026-11-21T09:00:00.125Z',
+              summary: 'sandbox:echo → first-steps',
+              amount: 42,
               was: { outcome: 'APPROVED' },
               wouldBe: { outcome: 'REJECTED', reason: 'Amount above 10.', matchedRuleId: 'too-large' },
             },
