@@ -5,7 +5,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { resolutionStepUpPayload, stepUpPayload } from '../formats/step-up-payload.ts'
+import { endpointStepUpPayload, resolutionStepUpPayload, stepUpPayload } from '../formats/step-up-payload.ts'
 import { base64url, toBase64 } from '../formats/base64.ts'
 import { preAuthEncoding } from '../formats/verifier/pre-auth-encoding.ts'
 import type { PasskeyAlgorithm } from '../formats/webauthn/assertion.ts'
@@ -83,6 +83,18 @@ export async function resolutionBy(
   said: Parameters<typeof resolutionStepUpPayload>[0],
 ): Promise<object> {
   const payload = resolutionStepUpPayload(said, { nonce: aNonce(), now: new Date() })
+  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+}
+
+/**
+ * Signs what is done with an event endpoint.
+ * @throws as `approvalBy`
+ */
+export async function endpointActBy(
+  passkey: OwnPasskey,
+  act: Parameters<typeof endpointStepUpPayload>[0],
+): Promise<object> {
+  const payload = endpointStepUpPayload(act, { nonce: aNonce(), now: new Date() })
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 

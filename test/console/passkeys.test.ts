@@ -329,6 +329,64 @@ describeInBrowser('passkeys in the console', () => {
     expect(others).toEqual([])
   })
 
+  // proves abuse: A session used as authority
+  test('an event endpoint that fails is explained, tried again, and has events skipped, by signatures alone', async () => {
+    const receiver = createServer((incoming, reply) => {
+      incoming.resume()
+      incoming.on('end', () => reply.writeHead(503).end())
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void receiver.close())
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`
+    const body = { action: 'register', url, types: ['execution.completed'], reason: 'The warehouse.' }
+    const proposed = await service.post('/event-endpoints/changes', body, erin)
+    expect(proposed.status, proposed.text).toBe(201)
+    const { changeId } = proposed.body as Change
+    await page.goto(`${origin}/console/changes/event-endpoint/${changeId}`)
+    await page.getByRole('button', { name: 'Approve with your passkey…' }).click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    const executed = await service.post(
+      '/execute',
+      aTransaction({ authority: { principalId: 'agent' } }),
+      agent,
+    )
+    expect(executed.status, executed.text).toBe(200)
+    const shown = async () =>
+      (
+        (await service.get('/event-endpoints', erin)).body as {
+          eventEndpoints: { state: string; cursor?: string; hasSecret: boolean }[]
+        }
+      ).eventEndpoints[0]
+    await until(async () => (await shown())?.state === 'failing', 'the endpoint to fail')
+    const { cursor } = (await shown())!
+
+    await page.goto(`${origin}/console/deliveries`)
+    await page.getByRole('link', { name: url }).click()
+    await page.getByText('the endpoint answered 503.').waitFor()
+    await page.getByText(/^1 event behind, \d+ minutes?\.$/).waitFor()
+    await expectNothingOfAxe()
+    const [path, headers] = [`/event-endpoints/${changeId}/redeliver`, { 'Content-Type': 'application/json' }]
+    const unsigned = await page.evaluate(
+      async ([to, sent]) => {
+        const secret = localStorage.getItem('X-Countersign-Console') ?? ''
+        const all = { ...sent, 'X-Countersign-Console': secret }
+        const answer = await fetch(to, { method: 'POST', headers: all, body: '{}' })
+        return [answer.status, ((await answer.json()) as { code: string }).code]
+      },
+      [path, headers] as const,
+    )
+    expect(unsigned).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+
+    await page.getByRole('button', { name: 'Try again now' }).click()
+    await page.getByRole('status').getByText('Try again now: done.').waitFor()
+    await page.getByRole('button', { name: 'Skip to now' }).click()
+    await page.getByText('Nothing waits').waitFor()
+    expect((await shown())?.cursor).not.toBe(cursor)
+    await page.getByRole('button', { name: 'New secret' }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    expect((await shown())?.hasSecret).toBe(true)
+  })
+
   test('a human whom the device does not verify signs nothing', async () => {
     const { asked } = await aRequest()
     await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })

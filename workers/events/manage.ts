@@ -115,7 +115,7 @@ export async function manageEndpoint(
     if (locked === undefined) return failures.eventEndpointNotFound()
     const isGiven = given.stepUpAuthorization !== undefined
     const stepUp =
-      isGiven || action.needsStepUp(locked, after)
+      isGiven || params['stepUp'] === 'required' || action.needsStepUp(locked, after)
         ? await authorized(sql, { given, action: name, endpointId, caller })
         : undefined
     if (stepUp instanceof Failure) return stepUp

@@ -52,6 +52,7 @@ export function Deliveries({ query }: PageProps) {
           empty="Events are pushed nowhere. The handbook's chapter Events pushed to you registers an endpoint."
           caption="Event endpoints"
           keyOf={({ endpointId }) => endpointId}
+          hrefOf={({ endpointId }) => `/console/endpoints/${endpointId}`}
           columns={[
             { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
             { title: 'State', cell: ({ state }) => <Badge status={state} /> },

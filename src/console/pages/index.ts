@@ -6,6 +6,7 @@ import { Audit } from './audit.tsx'
 import { Approvers } from './approvers.tsx'
 import { Change, Changes } from './changes.tsx'
 import { Deliveries, Delivery } from './deliveries.tsx'
+import { Endpoint } from './endpoint.tsx'
 import { Execution } from './execution.tsx'
 import { Executions } from './executions.tsx'
 import { InDoubt } from './in-doubt.tsx'
@@ -93,6 +94,7 @@ export const pages: readonly Page[] = [
     view: Deliveries,
   },
   { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
+  { path: '/console/endpoints/{id}', title: 'Event endpoint', view: Endpoint },
   { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
   { path: '/console/callers/{id}', title: 'Caller', group: 'Evidence', view: Caller },
   { path: '/console/targets/{name}', title: 'Target', group: 'Evidence', view: Target },

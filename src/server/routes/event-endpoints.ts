@@ -13,7 +13,7 @@ import { readEventEndpoints } from '../../store/tables/event-deliveries.ts'
 import { eventEndpointChange as change } from '../openapi/examples/changes.ts'
 import { changeRoutes } from './changes.ts'
 import { wholeList } from './list.ts'
-import { governingGet, humanPost, type Route } from '../route.ts'
+import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -23,6 +23,13 @@ const exampleCursor = 'l5o3mQAAAAEAAAAABBI'
 const params = {
   id: { schema: Uuid, description: 'The endpointId.', example: exampleEndpointId },
 } as const
+
+/** A session of the console says who looks: only a signature of the human changes anything. */
+function managing(action: 'secret' | 'redeliver'): Handler {
+  const byKey = onThread('manage-event-endpoint', { beside: { action } })
+  const bySession = onThread('manage-event-endpoint', { beside: { action, stepUp: 'required' } })
+  return (request, service) => (request.session === undefined ? byKey : bySession)(request, service)
+}
 
 export const eventEndpoints = [
   wholeList({
@@ -74,11 +81,13 @@ export const eventEndpoints = [
   {
     ...humanPost,
     path: '/event-endpoints/{id}/secret',
+    // Of a session the body must carry a step-up signature, which a session cannot make.
+    session: true,
     operationId: 'makeEventEndpointSecret',
     tag: 'Events',
     summary: 'Make a secret for `v1` signatures',
     description:
-      'For humans. Only this answer shows the secret. The previous secret keeps signing as well until `previousUntil`, a day later. During that day another secret needs a `stepUpAuthorization` of this human for the action `secret`.',
+      'For humans. Only this answer shows the secret. The previous secret keeps signing as well until `previousUntil`, a day later. During that day another secret needs a `stepUpAuthorization` of this human for the action `secret`, and a session of the console always does.',
     params,
     body: { schema: EventSecretRequest, example: {} },
     answers: {
@@ -90,16 +99,18 @@ export const eventEndpoints = [
     },
     failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid', 'conflict'],
     readsDatabase: true,
-    handle: onThread('manage-event-endpoint', { beside: { action: 'secret' } }),
+    handle: managing('secret'),
   },
   {
     ...humanPost,
     path: '/event-endpoints/{id}/redeliver',
+    // Of a session the body must carry a step-up signature, which a session cannot make.
+    session: true,
     operationId: 'redeliverEvents',
     tag: 'Events',
     summary: 'Deliver events again from a cursor of the feed',
     description:
-      'For humans. Enables a disabled endpoint. Without `after`, delivery continues where it stopped. A later cursor skips events and needs a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`. Without a step-up, or with an earlier cursor, the answer is 429 within a minute of the last redelivery to the endpoint, and until a working endpoint has received all events that existed at that redelivery.',
+      'For humans. Enables a disabled endpoint. Without `after`, delivery continues where it stopped. A later cursor skips events and needs a `stepUpAuthorization` of this human for the action `redeliver` and the same `after`. Without a step-up, or with an earlier cursor, the answer is 429 within a minute of the last redelivery to the endpoint, and until a working endpoint has received all events that existed at that redelivery. A session of the console always needs a step-up.',
     params,
     body: { schema: EventRedelivery, example: {} },
     answers: {
@@ -111,7 +122,7 @@ export const eventEndpoints = [
     },
     failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid'],
     readsDatabase: true,
-    handle: onThread('manage-event-endpoint', { beside: { action: 'redeliver' } }),
+    handle: managing('redeliver'),
   },
 ] as const satisfies readonly Route[]
 
