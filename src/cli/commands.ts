@@ -258,6 +258,19 @@ export const catalogue = {
   }),
 }
 
+const receiverConfig = required('<file>', 'YAML file that says what the receiver does')
+
+export const receiver = {
+  http: command('http', {
+    about: 'carry out the releases of a capability by requests to an API of your own',
+    options: { config: receiverConfig },
+  }),
+  stripe: command('stripe', {
+    about: 'carry out payment intents, refunds and payouts at Stripe; STRIPE_API_KEY is its secret key',
+    options: { config: receiverConfig },
+  }),
+}
+
 export const setup = {
   humans: command('humans', {
     about:

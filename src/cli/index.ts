@@ -93,6 +93,13 @@ define(approver, commands.approver.declineRequest, async (given) =>
 const catalogue = program.command('catalogue').description('what executions are found by')
 define(catalogue, commands.catalogue.rebuild, async () => (await import('./catalogue.ts')).rebuild(env))
 
+const receiver = program
+  .command('receiver')
+  .description('programs that carry out what a service has released, ready to run')
+const receivers = () => import('../receivers/index.ts')
+define(receiver, commands.receiver.http, async (given) => (await receivers()).receiveByHttp(env, given))
+define(receiver, commands.receiver.stripe, async (given) => (await receivers()).receiveForStripe(env, given))
+
 const setup = program.command('setup').description('make what a trial needs')
 define(setup, commands.setup.humans, async (given) => (await import('./setup.ts')).setupHumans(env, given))
 

@@ -183,6 +183,7 @@ const CHAPTERS = [
   'finding',
   'policy-language',
   'policies',
+  'receivers',
   'payment-providers',
   'webhook-rules',
   'events',

@@ -26,6 +26,7 @@ const chapterNames = [
   'finding',
   'policy-language',
   'policies',
+  'receivers',
   'payment-providers',
   'webhook-rules',
   'events',
