@@ -1,6 +1,6 @@
 // A ready receiver for Stripe: payment intents, refunds and payouts, each under the release's authorizationId as Stripe's idempotency key, with the
 // businessTransactionId in its metadata, by which webhooks/stripe.yaml finds the execution.
-import Stripe from 'stripe'
+import { Stripe } from 'stripe'
 import { Refused, type Outcome, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import type { Json } from '../formats/json/canonical.ts'
 import type { StripeReceiver } from './config.ts'

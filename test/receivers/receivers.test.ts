@@ -68,7 +68,7 @@ async function aReceiver(capability: string, effect: ReturnType<typeof httpEffec
   })
   const connector = externalConnector(registration, { key, production: false, clock: () => new Date() })
   return {
-    order: (parameters: Record<string, unknown>) => anOrder({ action: capability, parameters } as never),
+    order: (parameters: Record<string, unknown>) => anOrder({ action: capability, parameters }),
     call: (order: ReturnType<typeof anOrder>) => connector.call(order),
     async ask(order: ReturnType<typeof anOrder>) {
       const about = { ...order, capability }
@@ -203,9 +203,9 @@ test('Stripe refuses, declines, and is sent nothing that it does not know', asyn
 })
 
 test('the examples are files that it takes', () => {
-  const example = (name: string) => join(import.meta.dirname, '../../examples/receivers', name)
-  expect(readHttpReceiver(example('http.yaml'), { ERP_TOKEN: 'x' }).capability).toBe('erp:refund')
-  expect(readStripeReceiver(example('stripe.yaml')).capabilities).toHaveLength(3)
+  const examples = join(import.meta.dirname, '../../examples/receivers')
+  expect(readHttpReceiver(join(examples, 'http.yaml'), { ERP_TOKEN: 'x' }).capability).toBe('erp:refund')
+  expect(readStripeReceiver(join(examples, 'stripe.yaml')).capabilities).toHaveLength(3)
 })
 
 test.each<[string, object]>([
