@@ -237,7 +237,7 @@ function groupsAskedFor(
 }
 
 /**
- * That no later change of a group was in effect by then is not shown by a bundle: `countersign log audit` compares with every change.
+ * That no later change of a group was in effect by then is not shown by a bundle: `countersign fsck` compares with every change.
  * @throws Error where an approver is not in the group that a decision states, as its change set it, or the policy asks for another group
  */
 function areMembers(

@@ -27,7 +27,7 @@ export const BUNDLE: Described = {
     'That the declared signals were true, beyond what was verified.',
     'That as many approved as the policy asks for: the record shows who approved, the policy how many must.',
     'That the approvers are the humans that they are named after, or that a key was not revoked before it was used: a revocation is a governance change of its own.',
-    'That a group of approvers or a stand-in was not changed between the change that it holds and the decision, or that a member was not away: a later change is an entry of its own, and `countersign log audit` compares them.',
+    'That a group of approvers or a stand-in was not changed between the change that it holds and the decision, or that a member was not away: a later change is an entry of its own, and `countersign fsck` compares them.',
     'That the human saw what was signed: the page at the origin that a passkey names showed it.',
     'That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).',
     'That no approval was used for another execution too: compare the nonces.',
