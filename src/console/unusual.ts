@@ -10,6 +10,8 @@ export interface Done {
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
+export const FIRST_BY_CALLER = 'First time on this target by this caller'
+
 export interface Oddity {
   readonly text: string
   /** A stranger's words about it. */
@@ -31,13 +33,86 @@ export function odditiesOf(
   const comparable = done.filter(({ parameters }) => parameters['currency'] === currency)
   const isFirst = !done.some(({ target }) => target === request.target)
   return [
-    ...(isFirst ? [{ text: 'First time on this target by this caller' }] : []),
+    ...(isFirst ? [{ text: FIRST_BY_CALLER }] : []),
     ...(typeof currency === 'string' && done.length > 0 && comparable.length === 0
       ? [{ text: 'First time in this currency:', said: currency }]
       : []),
     ...higherThanBefore(request.parameters, comparable),
     ...ofOthers(asked, others),
   ]
+}
+
+/** One amount that went to a target, or was to go there, whoever asked. */
+export interface PastAmount {
+  readonly id: string
+  readonly amount: number
+  readonly how: 'done' | 'open' | 'declined'
+}
+
+interface Money {
+  readonly amount: number
+  readonly currency: string | null
+}
+
+/** An execution as the catalogue has it. */
+interface Executed {
+  readonly businessTransactionId: string
+  readonly status: string
+  readonly amount?: number
+  readonly currency?: string
+}
+
+const HOW: Readonly<Record<string, PastAmount['how']>> = {
+  completed: 'done',
+  in_doubt: 'done',
+  PENDING: 'open',
+  APPROVED: 'open',
+  DECLINED: 'declined',
+}
+
+/**
+ * The amounts of one currency on the target of a request: what was carried out or may have been, what else is open, and what was declined.
+ * What the policy refused is left out: anybody can make a target look well known by trying.
+ * @param executions of the same action on that target, by anybody
+ * @param others requests for it, by anybody
+ * @param moneyOf reads the amount of a request
+ */
+export function amountsOnTarget(
+  asked: ApprovalRequest,
+  executions: readonly Executed[],
+  others: readonly ApprovalRequest[],
+  moneyOf: (request: ApprovalRequest) => Money | undefined,
+): readonly PastAmount[] {
+  const currency = moneyOf(asked)?.currency
+  const found = [
+    ...executions.map(({ businessTransactionId, status, amount, currency: unit = null }) => ({
+      id: businessTransactionId,
+      how: HOW[status],
+      money: amount === undefined ? undefined : { amount, currency: unit },
+    })),
+    ...onSameTarget(asked, others).map((other) => ({
+      id: other.request.requestId,
+      how: HOW[other.status],
+      money: moneyOf(other),
+    })),
+  ]
+  return found.flatMap(({ id, how, money }) =>
+    how === undefined || money === undefined || money.currency !== currency
+      ? []
+      : [{ id, how, amount: money.amount }],
+  )
+}
+
+export const NEVER = 'Nobody has done this on this target before, in this currency'
+
+/** What stands out among the amounts on a target. */
+export function targetOdditiesOf(amount: number, past: readonly PastAmount[]): readonly Oddity[] {
+  const done = past.filter(({ how }) => how === 'done').map((one) => one.amount)
+  if (done.length === 0) return [{ text: NEVER }]
+  const greatest = Math.max(...done)
+  if (amount <= greatest) return []
+  const times = greatest > 0 ? amount / greatest : 0
+  return [{ text: `${higherBy(times)} that anybody had on this target (${shownValue(greatest)})` }]
 }
 
 /** Of one request among those that wait, what a list has room for. */
@@ -60,13 +135,18 @@ function higherThanBefore(parameters: Done['parameters'], before: readonly Done[
       {
         text:
           times >= 1.1
-            ? `${times < 10 ? times.toFixed(1) : Math.round(times)} times the highest before (${shownValue(greatest)}):`
+            ? `${timesText(times)} times the highest before (${shownValue(greatest)}):`
             : `Higher than any before (${shownValue(greatest)}):`,
         said: name,
       },
     ]
   })
 }
+
+const timesText = (times: number) => (times < 10 ? times.toFixed(1) : String(Math.round(times)))
+
+const higherBy = (times: number) =>
+  times >= 1.1 ? `${timesText(times)} times the highest` : 'Higher than any'
 
 /** The numbers that executions had in one parameter. */
 export function numbersOf(done: readonly Done[], name: string): readonly number[] {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { merged, placeIn } from '../../src/console/queue.ts'
 import { shownMoney, shownValue } from '../../src/console/text.ts'
-import { chipsOf, odditiesOf } from '../../src/console/unusual.ts'
+import { amountsOnTarget, chipsOf, odditiesOf, targetOdditiesOf } from '../../src/console/unusual.ts'
 
 let made = 0
 const aRequest = (
@@ -88,4 +88,44 @@ test('values within a sentence: one word as it is, anything else in quotation ma
     '(not given)',
   ])
   expect([shownMoney(980.5, 'EUR'), shownMoney(1_200, undefined)]).toEqual(['980.50 EUR', '1,200'])
+})
+
+const moneyOf = ({ request }: ApprovalRequest) => ({
+  amount: request.parameters['amount'] as number,
+  currency: 'EUR',
+})
+const executed = (amount: number, status: string, currency = 'EUR') => ({
+  businessTransactionId: `execution-${amount}`,
+  amount,
+  status,
+  currency,
+})
+
+test('the amounts on a target are those of anybody: done, open and declined, in the currency that is asked for', () => {
+  const asked = aRequest({ amount: 900 })
+  const others = [
+    aRequest({ amount: 70 }),
+    aRequest({ amount: 80 }, { status: 'DECLINED' }),
+    aRequest({ amount: 90 }, { status: 'EXPIRED' }),
+    aRequest({ amount: 95 }, { target: 'vendor-2' }),
+  ]
+  const executions = [
+    executed(10, 'completed'),
+    executed(20, 'in_doubt'),
+    executed(30, 'refused'),
+    executed(40, 'failed'),
+    executed(50, 'completed', 'JPY'),
+  ]
+  const past = amountsOnTarget(asked, executions, [asked, ...others], moneyOf)
+  expect(past.map(({ amount, how }) => `${amount} ${how}`)).toEqual([
+    '10 done',
+    '20 done',
+    '70 open',
+    '80 declined',
+  ])
+  const textOf = (amount: number, of = past) => targetOdditiesOf(amount, of).map(({ text }) => text)
+  expect(textOf(900)).toEqual(['45 times the highest that anybody had on this target (20)'])
+  expect(textOf(21)).toEqual(['Higher than any that anybody had on this target (20)'])
+  expect(textOf(20)).toEqual([])
+  expect(textOf(1, past.slice(2))).toEqual(['Nobody has done this on this target before, in this currency'])
 })

@@ -1,32 +1,80 @@
-// What is unusual about a request, and the amounts that the same caller had before.
+// What is unusual about a request: the amounts on its target by anybody, and what the same caller did before.
+import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
+import type { Static } from 'typebox'
+import { moneyOf } from '../../core/policy/display.ts'
 import { counted } from '../../formats/text/text.ts'
 import { useLoaded } from '../hooks.ts'
-import { jsonText, shownValue } from '../text.ts'
-import { numbersOf, odditiesOf, type Done } from '../unusual.ts'
+import { jsonText, shownMoney, shownValue } from '../text.ts'
+import {
+  amountsOnTarget,
+  FIRST_BY_CALLER,
+  NEVER,
+  numbersOf,
+  odditiesOf,
+  targetOdditiesOf,
+  type Done,
+  type PastAmount,
+} from '../unusual.ts'
 import { Panel, Problem, Said, Time } from './basic.tsx'
+import { useCatalogue } from './catalogue.tsx'
+import { TargetLink } from './names.tsx'
+import { amountOf, type Money } from './what.tsx'
 
-/** How many of the caller's executions, and of all requests, are looked through. */
+/** How many of the newest executions and requests are looked through. */
 const PAST = 100
 const SHOWN = 5
 
+const newest = (of: Readonly<Record<string, string>>) =>
+  new URLSearchParams({ ...of, pageSize: String(PAST) }).toString()
+
 /** Refused and failed executions are left out: anybody can make a target look well known by trying. */
-export function Unusual({ asked }: { readonly asked: ApprovalRequest }) {
-  const { requestedBy, capability } = asked.request
-  const query = new URLSearchParams({ callerId: requestedBy, pageSize: String(PAST) }).toString()
-  const records = useLoaded<ExecutionTrustRecord[]>(`/trust-records?${query}`)
-  const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?pageSize=${PAST}`)
+export function Unusual({
+  asked,
+  document,
+}: {
+  readonly asked: ApprovalRequest
+  /** The policy of the request, once it is loaded. */
+  readonly document: PolicyDocument | undefined
+}) {
+  const { requestedBy, capability, target } = asked.request
+  const records = useLoaded<ExecutionTrustRecord[]>(`/trust-records?${newest({ callerId: requestedBy })}`)
+  const requests = useLoaded<{ requests: ApprovalRequest[] }>(
+    `/approval-requests?${newest({ capability, target })}`,
+  )
+  const executions = useCatalogue<Static<typeof CataloguePage>>(
+    `/executions?${newest({ capability, target })}`,
+  )
   const similar = (records.data ?? []).filter(
-    ({ transaction, executions }) =>
-      transaction.intent.action === capability && executions[0]?.status === 'COMPLETED',
+    ({ transaction, executions: [execution] }) =>
+      transaction.intent.action === capability && execution?.status === 'COMPLETED',
   )
   const done = similar.map(({ transaction }) => transaction.intent)
+  const money = amountOf(document, asked.request)
+  // The catalogue has the amounts that policies name in their `display`, and no others.
+  const isNamed = document !== undefined && moneyOf(document, asked.request).amount !== null
+  const onTarget = useMemo(
+    () =>
+      executions.data === undefined || requests.data === undefined || !isNamed
+        ? undefined
+        : amountsOnTarget(asked, executions.data.executions, requests.data.requests, ({ request }) =>
+            amountOf(document, request),
+          ),
+    [executions.data, requests.data, document, asked],
+  )
   const isLoaded = records.data !== undefined && requests.data !== undefined
-  const oddities = isLoaded ? odditiesOf(asked, done, requests.data.requests) : []
+  const odd = onTarget === undefined || money === undefined ? [] : targetOdditiesOf(money.amount, onTarget)
+  const ofCaller = isLoaded ? odditiesOf(asked, done, requests.data.requests) : []
+  // What nobody has done, this caller has not either.
+  const isNew = odd.some(({ text }) => text === NEVER)
+  const oddities = [...odd, ...ofCaller.filter(({ text }) => !(isNew && text === FIRST_BY_CALLER))]
   return (
     <Panel title="What is unusual">
-      <Problem text={records.problem ?? requests.problem} />
+      <Problem text={records.problem ?? requests.problem ?? executions.problem} />
       {oddities.length > 0 && (
         <ul class="plain cautions">
           {oddities.map(({ text, said }) => (
@@ -43,18 +91,26 @@ export function Unusual({ asked }: { readonly asked: ApprovalRequest }) {
           <Said text={capability} />.
         </p>
       )}
-      <Strip of={asked.request.parameters} among={done} />
+      {money !== undefined &&
+        (onTarget === undefined ? (
+          <OfCaller money={money} done={done} />
+        ) : (
+          <Strip of={money} among={onTarget}>
+            On <TargetLink name={target} /> by anybody: {spansOf(onTarget, money.currency)}. This one:{' '}
+            {shownMoney(money.amount, money.currency)}.
+          </Strip>
+        ))}
       {similar.length > 0 && (
         <details>
           <summary>The newest of them</summary>
           <ul class="plain">
-            {similar.slice(0, SHOWN).map((past) => (
-              <li key={past.businessTransactionId}>
-                <a href={`/console/executions/${past.businessTransactionId}`}>
-                  <Said text={past.transaction.intent.target} />
+            {similar.slice(0, SHOWN).map((one) => (
+              <li key={one.businessTransactionId}>
+                <a href={`/console/executions/${one.businessTransactionId}`}>
+                  <Said text={one.transaction.intent.target} />
                 </a>{' '}
-                <Time at={past.createdAt} />{' '}
-                <code>{jsonText(past.transaction.intent.parameters).slice(0, 120)}</code>
+                <Time at={one.createdAt} />{' '}
+                <code>{jsonText(one.transaction.intent.parameters).slice(0, 120)}</code>
               </li>
             ))}
           </ul>
@@ -64,36 +120,66 @@ export function Unusual({ asked }: { readonly asked: ApprovalRequest }) {
   )
 }
 
-/** Past amounts in the same currency as dots on a line, and the new one as a diamond. */
-function Strip({
-  of: { amount, currency },
-  among,
-}: {
-  readonly of: Done['parameters']
-  readonly among: readonly Done[]
-}) {
+const WORDS = { done: 'carried out', open: 'open', declined: 'declined' } as const
+
+/** The amounts of the same caller, where the policy names none to the catalogue. */
+function OfCaller({ money, done }: { readonly money: Money; readonly done: readonly Done[] }) {
   const past = numbersOf(
-    among.filter(({ parameters }) => parameters['currency'] === currency),
+    done.filter(({ parameters }) => (parameters['currency'] ?? null) === money.currency),
     'amount',
   )
-  if (typeof amount !== 'number' || past.length === 0) return null
-  const least = Math.min(0, amount, ...past)
-  const range = Math.max(amount, ...past) - least || 1
-  const x = (value: number) => 2 + (96 * (value - least)) / range
+  if (past.length === 0) return null
   const [lowest, highest] = [Math.min(...past), Math.max(...past)]
+  return (
+    <Strip of={money} among={past.map((amount, i) => ({ id: String(i), amount, how: 'done' }))}>
+      {counted(past.length, 'amount')} before: {shownValue(lowest)}
+      {highest > lowest && ` to ${shownValue(highest)}`}; this one: {shownValue(money.amount)}
+    </Strip>
+  )
+}
+
+function spansOf(among: readonly PastAmount[], currency: string | null): string {
+  const spans = (['done', 'open', 'declined'] as const).flatMap((how) => {
+    const some = among.filter((one) => one.how === how).map(({ amount }) => amount)
+    if (some.length === 0) return []
+    const [lowest, highest] = [Math.min(...some), Math.max(...some)]
+    const span =
+      lowest === highest
+        ? shownMoney(lowest, currency)
+        : `${shownMoney(lowest, undefined)} to ${shownMoney(highest, currency)}`
+    return [`${some.length} ${WORDS[how]} (${span})`]
+  })
+  return spans.length === 0 ? 'nothing before' : spans.join(', ')
+}
+
+/** Past amounts: dots for what was carried out, rings for what is open, crosses for what was declined; a diamond is this one. */
+function Strip({
+  of: { amount },
+  among,
+  children,
+}: {
+  readonly of: Money
+  readonly among: readonly PastAmount[]
+  readonly children: ComponentChildren
+}) {
+  const amounts = [amount, ...among.map((one) => one.amount)]
+  const least = Math.min(0, ...amounts)
+  const range = Math.max(...amounts) - least || 1
+  const x = (value: number) => 2 + (96 * (value - least)) / range
   return (
     <figure class="strip">
       <svg viewBox="0 0 100 6" role="img" aria-label="Amounts before, and this one">
         <line x1="0" x2="100" y1="3" y2="3" />
-        {past.map((value, i) => (
-          <circle key={i} cx={x(value)} cy="3" r="0.9" />
-        ))}
-        <path d={`M${x(amount)} 1l1.6 2l-1.6 2l-1.6-2z`} />
+        {among.map(({ id, amount: value, how }) =>
+          how === 'declined' ? (
+            <path key={id} class={how} d={`M${x(value) - 0.8} 2.2l1.6 1.6m0 -1.6l-1.6 1.6`} />
+          ) : (
+            <circle key={id} class={how} cx={x(value)} cy="3" r="0.9" />
+          ),
+        )}
+        <path class="this" d={`M${x(amount)} 1l1.6 2l-1.6 2l-1.6-2z`} />
       </svg>
-      <figcaption>
-        {counted(past.length, 'amount')} before: {shownValue(lowest)}
-        {highest > lowest && ` to ${shownValue(highest)}`}; this one: {shownValue(amount)}
-      </figcaption>
+      <figcaption>{children}</figcaption>
     </figure>
   )
 }

@@ -112,7 +112,7 @@ function Shown({
                 )}
               </div>
             </Panel>
-            <Unusual asked={asked} />
+            <Unusual asked={asked} document={policy.document} />
             <Judgement {...{ asked, policy, judged }} isOpen={isOpen(asked)} />
           </>
         }
