@@ -161,6 +161,34 @@ describeInBrowser('npm run demo:console', () => {
     expect(watched.problems).toEqual([])
   })
 
+  test('a policy says how often each rule decided, what its versions changed, and what it would decide', async () => {
+    await page.goto(`${origin()}/console/policies/customer-refund/3.0.0`)
+    const rule = (id: string) =>
+      page.locator('.rules li').filter({ has: page.locator('strong', { hasText: id }) })
+    const link = rule('small').getByRole('link')
+    const [, times] = /decided ([\d,]+) times/.exec((await link.textContent()) ?? '') ?? []
+    const { buckets } = await read<Counted>(
+      `/statistics?rule=small&policy=customer-refund&policyVersion=3.0.0&since=${new Date(Date.now() - 30 * 86_400_000).toISOString()}`,
+    )
+    expect(Number(times)).toBe(buckets[0]!.groups[0]!.count)
+    await rule('customer').getByText('never decided in 30 days').waitFor()
+    await page.getByLabel('From').selectOption('2.0.0')
+    await page.locator('.text-diff').getByText('Refund').first().waitFor()
+    expect(new URL(page.url()).searchParams.get('from')).toBe('2.0.0')
+    await page.getByRole('link', { name: 'approved by dana' }).waitFor()
+    const action = page.getByLabel('An action, as JSON')
+    const given = JSON.parse(await action.inputValue()) as { parameters: object }
+    const parameters = { amount: 20, currency: 'EUR', customerId: 'customer-1', orderAmount: 0 }
+    await action.fill(JSON.stringify({ ...given, parameters }))
+    await page.getByRole('button', { name: 'Decide' }).click()
+    await page.getByText("More than the order's amount, with what is refunded already.").last().waitFor()
+    await action.fill('{')
+    await page.getByRole('button', { name: 'Decide' }).click()
+    await page.getByText(/^This is no JSON: /).waitFor()
+    expect(await findings()).toEqual([])
+    expect(watched.problems).toEqual([])
+  })
+
   test('without a catalogue the pages say so, and what still works', async () => {
     const auditor = aCaller('auditor', { readAll: true })
     const service = await startService({
@@ -168,6 +196,7 @@ describeInBrowser('npm run demo:console', () => {
       callers: [auditor.entry],
       env: { CATALOGUE: 'off', CONSOLE_ORIGIN: 'http://localhost:0' },
     })
+    await until(async () => (await service.get('/log/checkpoint', auditor)).status === 200, 'a checkpoint')
     const at = service.url.replace('127.0.0.1', 'localhost')
     const other = await logIn(`${at}/console`, auditor.key)
     for (const path of ['', '/executions', '/callers/tester', '/targets/sandbox']) {

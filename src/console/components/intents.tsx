@@ -6,6 +6,7 @@ import { useLoaded } from '../hooks.ts'
 import { shownMoney } from '../text.ts'
 import { Badge, Overdue, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
+import { CallerLink } from './names.tsx'
 
 type Page = Static<typeof CataloguePage>
 
@@ -40,7 +41,7 @@ export function useIntentRows(everyMs: number): Rows<ExecutionIntent> {
           return amount === undefined ? '' : shownMoney(amount, currency)
         },
       },
-      { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+      { title: 'Caller', cell: ({ callerId }) => <CallerLink id={callerId} /> },
       { title: 'State', cell: ({ state, inDoubt }) => <Badge status={inDoubt ? 'IN_DOUBT' : state} /> },
       { title: 'Released', minor: true, cell: ({ releasedAt }) => <Time at={releasedAt} /> },
       { title: 'Answer', cell: ({ deadline }) => <Overdue since={deadline} /> },

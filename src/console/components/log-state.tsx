@@ -40,7 +40,7 @@ export function LogState() {
     <Panel title="Evidence log">
       {off ? (
         <Empty>
-          This service keeps no evidence log (<code>LOG=off</code>).
+          Nothing is published: the log has no checkpoint yet, or there is none (<code>LOG=off</code>).
         </Empty>
       ) : checkpoint === undefined ? (
         <NotLoaded problem={problem} />

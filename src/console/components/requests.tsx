@@ -4,6 +4,7 @@ import { chipsOf } from '../unusual.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
 import type { Column, Rows } from './list.tsx'
 import { Amount, ListedLine } from './what.tsx'
+import { CallerLink } from './names.tsx'
 
 const what: Column<ApprovalRequest> = {
   title: 'Action',
@@ -18,7 +19,7 @@ const amount: Column<ApprovalRequest> = {
 }
 const askedBy: Column<ApprovalRequest> = {
   title: 'Asked by',
-  cell: ({ request }) => <Said text={request.requestedBy} />,
+  cell: ({ request }) => <CallerLink id={request.requestedBy} />,
 }
 const when: Column<ApprovalRequest> = {
   title: 'When',

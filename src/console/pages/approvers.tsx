@@ -7,6 +7,7 @@ import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -105,7 +106,7 @@ export function Approvers({ me }: PageProps) {
           caption="Keys of callers"
           keyOf={({ callerId, keyId }) => `${callerId}:${keyId}`}
           columns={[
-            { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+            { title: 'Caller', cell: ({ callerId }) => <CallerLink id={callerId} /> },
             { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
             { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
             { title: 'May', cell: (row) => <Said text={scopeText(row)} /> },

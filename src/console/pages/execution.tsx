@@ -14,6 +14,7 @@ import { useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { oneLine } from '../text.ts'
 import { WithoutRecord } from './without-record.tsx'
+import { CallerLink, TargetLink } from '../components/names.tsx'
 
 type Found =
   | { readonly text: string; readonly record: ExecutionTrustRecord }
@@ -101,8 +102,8 @@ function Done({ by: transaction }: { readonly by: BusinessTransaction }) {
   return (
     <Panel title="What was done">
       <p class="sentence">
-        <Said text={transaction.metadata.submittedBy} /> did <Said text={transaction.intent.action} /> on{' '}
-        <Said text={transaction.intent.target} />
+        <CallerLink id={transaction.metadata.submittedBy} /> did <Said text={transaction.intent.action} /> on{' '}
+        <TargetLink name={transaction.intent.target} />
         {transaction.authority.principalId === transaction.metadata.submittedBy ? null : (
           <>
             , in the name of <Said text={transaction.authority.principalId} />
@@ -137,7 +138,7 @@ function Course({
       ))}
       <ol class="timeline">
         <Step name="Submitted" at={transaction.createdAt}>
-          by <Said text={transaction.metadata.submittedBy} />
+          by <CallerLink id={transaction.metadata.submittedBy} />
         </Step>
         {execution !== undefined && (
           <>

@@ -3,6 +3,9 @@ import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-v
 import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed } from '../components/list.tsx'
 import { policyPath } from '../components/policy.tsx'
+import { Rules } from '../components/policy-rules.tsx'
+import { Versions } from '../components/policy-versions.tsx'
+import { TryPolicy } from '../components/try-policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
@@ -48,7 +51,7 @@ export function Policies({ query }: PageProps) {
   )
 }
 
-export function Policy({ params }: PageProps) {
+export function Policy({ params, query, me }: PageProps) {
   const { name = '', version = '' } = params
   const { data, problem } = useLoaded<PolicyDetail>(policyPath({ name, version }))
   useTitle(oneLine(`${name} ${version}`))
@@ -65,22 +68,14 @@ export function Policy({ params }: PageProps) {
         </p>
       }
       left={
-        <Panel title="Rules, in order: the first that fits decides">
-          <ol class="rules">
-            {document.rules.map((rule) => (
-              <li key={rule.id}>
-                <strong>{oneLine(rule.id)}</strong>{' '}
-                <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
-                <pre tabIndex={0}>{oneLine(rule.when)}</pre>
-                <Said text={rule.reason} />
-              </li>
-            ))}
-          </ol>
-          <p class="quiet">Where no rule fits, the execution is rejected.</p>
-        </Panel>
+        <>
+          <Rules of={{ name, version }} rules={document.rules} />
+          <TryPolicy of={data} me={me} />
+        </>
       }
       right={
         <>
+          <Versions of={data} query={query} />
           <Panel title="Signals" members={document.signals} />
           <Panel title="Verified, and not taken on the caller's word">
             {document.verify === undefined ? (

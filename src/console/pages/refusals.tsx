@@ -3,6 +3,7 @@ import type { RefusalRecord } from '../../formats/schemas/refusal-record.ts'
 import { Command, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
 import { PolicyLink } from '../components/policy.tsx'
+import { CallerLink, TargetLink } from '../components/names.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
@@ -26,7 +27,7 @@ export function Refusals({ query }: PageProps) {
               <Said text={`${evaluatedIntent.action} → ${evaluatedIntent.target}`} />
             ),
           },
-          { title: 'Caller', cell: ({ submittedBy }) => <Said text={submittedBy} /> },
+          { title: 'Caller', cell: ({ submittedBy }) => <CallerLink id={submittedBy} /> },
           { title: 'Reason', cell: ({ decision }) => <Said text={decision.reason} /> },
           {
             title: 'Policy',
@@ -95,8 +96,8 @@ export function Refusal({ params }: PageProps) {
         <>
           <Panel title="What was asked for">
             <p>
-              <Said text={data.submittedBy} /> wanted <Said text={evaluatedIntent.action} /> on{' '}
-              <Said text={evaluatedIntent.target} />.
+              <CallerLink id={data.submittedBy} /> wanted <Said text={evaluatedIntent.action} /> on{' '}
+              <TargetLink name={evaluatedIntent.target} />.
             </p>
             <Members of={evaluatedIntent.parameters} />
           </Panel>

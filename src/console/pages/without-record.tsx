@@ -9,6 +9,7 @@ import type { Me } from '../api.ts'
 import { CloseIt } from '../components/close-doubt.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
+import { CallerLink, TargetLink } from '../components/names.tsx'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 
@@ -59,8 +60,8 @@ function Released({
         <>
           <Panel title="What is known">
             <p class="sentence">
-              <Said text={intent.callerId} /> had <Said text={action} /> on <Said text={target} /> released{' '}
-              <Time at={intent.releasedAt} />. <Standing of={intent} />
+              <CallerLink id={intent.callerId} /> had <Said text={action} /> on <TargetLink name={target} />{' '}
+              released <Time at={intent.releasedAt} />. <Standing of={intent} />
             </p>
             <ol class="timeline">
               <Step name="Released" at={intent.releasedAt}>

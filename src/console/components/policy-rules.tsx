@@ -1,0 +1,109 @@
+// The rules of a policy version, with how often each of them decided in the last 30 days.
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { get, isAborted } from '../api.ts'
+import { executionsPath, sinceOf, totalsOf, type Statistics } from '../statistics.ts'
+import { oneLine } from '../text.ts'
+import { Badge, Panel, Problem, Said } from './basic.tsx'
+import { useCatalogue, useHasCatalogue, WithoutCatalogue } from './catalogue.tsx'
+
+interface Version {
+  readonly name: string
+  readonly version: string
+}
+
+/** @returns how often each rule decided, by its id; undefined until all are known */
+function useDecisions({ name, version }: Version, rules: PolicyDocument['rules']) {
+  const since = useMemo(() => sinceOf('30d', Date.now()), [])
+  const asked = new URLSearchParams({ since, policy: name, policyVersion: version }).toString()
+  const { data, problem } = useCatalogue<Statistics>(`/statistics?by=rule&${asked}`)
+  const [rest, setRest] = useState<ReadonlyMap<string, number>>()
+  useEffect(() => {
+    if (data === undefined) return undefined
+    const leaving = new AbortController()
+    void countRest({ data, rules, asked, signal: leaving.signal }).then(setRest, (error: unknown) => {
+      if (!isAborted(error)) setRest(new Map())
+    })
+    return () => leaving.abort()
+  }, [data])
+  if (data === undefined || rest === undefined) return { since, problem, counts: undefined }
+  return { since, problem, counts: new Map([...countsIn(data), ...rest]) }
+}
+
+const countsIn = (data: Statistics) =>
+  totalsOf(data).flatMap(({ key, count }): [string, number][] => (key === null ? [] : [[key, count]]))
+
+/** The statistics name the ten rules that decided most. Each of the others is asked for by itself, where there are any. */
+async function countRest({
+  data,
+  rules,
+  asked,
+  signal,
+}: {
+  readonly data: Statistics
+  readonly rules: PolicyDocument['rules']
+  readonly asked: string
+  readonly signal: AbortSignal
+}): Promise<ReadonlyMap<string, number>> {
+  const hasOthers = totalsOf(data).some(({ others }) => others)
+  const known = new Map(countsIn(data))
+  const unknown = hasOthers ? rules.filter(({ id }) => !known.has(id)) : []
+  return new Map(
+    await Promise.all(
+      unknown.map(async ({ id }): Promise<[string, number]> => {
+        const path = `/statistics?rule=${encodeURIComponent(id)}&${asked}`
+        const { data: ofRule } = await get<Statistics>(path, { signal })
+        return [id, totalsOf(ofRule)[0]?.count ?? 0]
+      }),
+    ),
+  )
+}
+
+export function Rules({ of, rules }: { readonly of: Version; readonly rules: PolicyDocument['rules'] }) {
+  const { since, problem, counts } = useDecisions(of, rules)
+  const greatest = Math.max(1, ...rules.map(({ id }) => counts?.get(id) ?? 0))
+  return (
+    <Panel title="Rules, in order: the first that fits decides">
+      {!useHasCatalogue() && <WithoutCatalogue what="how often each rule decided" />}
+      <Problem text={problem} />
+      <ol class="rules">
+        {rules.map((rule) => (
+          <li key={rule.id}>
+            <strong>{oneLine(rule.id)}</strong>{' '}
+            <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
+            {counts !== undefined && (
+              <Decided
+                count={counts.get(rule.id) ?? 0}
+                of={greatest}
+                href={executionsPath({ policy: of.name, policyVersion: of.version, rule: rule.id, since })}
+              />
+            )}
+            <pre tabIndex={0}>{oneLine(rule.when)}</pre>
+            <Said text={rule.reason} />
+          </li>
+        ))}
+      </ol>
+      <p class="quiet">Where no rule fits, the execution is rejected.</p>
+    </Panel>
+  )
+}
+
+function Decided({
+  count,
+  of,
+  href,
+}: {
+  readonly count: number
+  readonly of: number
+  readonly href: string
+}) {
+  if (count === 0) return <div class="quiet">never decided in 30 days</div>
+  return (
+    <div class="decided">
+      <a href={href}>decided {count.toLocaleString('en-US')} times in 30 days</a>
+      <svg class="bar" aria-hidden="true">
+        <rect width={`${((count / of) * 100).toFixed(1)}%`} height="100%" />
+      </svg>
+    </div>
+  )
+}
