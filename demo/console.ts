@@ -2,26 +2,29 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { CannotRun } from './client.ts'
+import { takePictures } from './console/pictures.ts'
 import { sizes, startDemoWorld, type DemoWorld } from './console/world.ts'
 import { heading, print, row } from './page.ts'
 
-const USAGE = 'npm run demo:console [-- --seed 1 --size full|small --port 3000]'
+const USAGE = 'npm run demo:console [-- --seed 1 --size full|small --port 3000 --pictures FOLDER]'
 
 interface Options {
   readonly seed: number
   readonly size: keyof typeof sizes
   readonly port: string
+  /** Where pictures are put; then the demo ends by itself. */
+  readonly pictures: string | undefined
 }
 
 /** @throws CannotRun with a sentence that names the option */
 function readOptions(): Options {
-  const { seed, size, port } = givenOptions()
+  const { seed, size, port, pictures } = givenOptions()
   if (!/^\d{1,9}$/.test(seed)) throw new CannotRun(`--seed must be a whole number.\nusage: ${USAGE}`)
   if (size !== 'full' && size !== 'small')
     throw new CannotRun(`--size must be full or small.\nusage: ${USAGE}`)
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
     throw new CannotRun(`--port must be a whole number from 0 to 65535.\nusage: ${USAGE}`)
-  return { seed: Number(seed), size, port }
+  return { seed: Number(seed), size, port, pictures }
 }
 
 function givenOptions() {
@@ -31,6 +34,7 @@ function givenOptions() {
         seed: { type: 'string', default: '1' },
         size: { type: 'string', default: 'full' },
         port: { type: 'string', default: process.env['PORT'] ?? '0' },
+        pictures: { type: 'string' },
       },
     }).values
   } catch (error) {
@@ -56,9 +60,13 @@ async function main(): Promise<number> {
   const { signal } = stopping
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort())
   try {
-    const { seed, size, port } = readOptions()
+    const { seed, size, port, pictures } = readOptions()
     await using stack = new AsyncDisposableStack()
     const world = await startDemoWorld({ seed, size: sizes[size], port, signal, say: print }, stack)
+    if (pictures !== undefined) {
+      await takePictures(world, pictures, signal)
+      return 0
+    }
     show(world)
     if (!signal.aborted) await once(signal, 'abort')
     return 0

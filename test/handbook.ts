@@ -7,7 +7,9 @@ const HANDBOOK = join(ROOT, 'docs', 'handbook')
 
 /** Text by file name. */
 export const chapters: ReadonlyMap<string, string> = new Map(
-  readdirSync(HANDBOOK).map((file) => [file, readFileSync(join(HANDBOOK, file), 'utf8')] as const),
+  readdirSync(HANDBOOK)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => [file, readFileSync(join(HANDBOOK, file), 'utf8')] as const),
 )
 
 /** The texts of a chapter's fenced blocks of one language. */

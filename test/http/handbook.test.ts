@@ -1,6 +1,6 @@
 // The chapters of docs/handbook against the service: what they tell a reader to send, to call and to run is there and works.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -41,6 +41,19 @@ const named = new Set(
     name.replace('{approverId}:{keyId}', '{keyId}'),
   ),
 )
+
+test('the pictures of a chapter are in its page, each with words for who does not see it', async () => {
+  const pictures = readdirSync(join(ROOT, 'docs', 'handbook', 'pictures'))
+  const shown = Array.from(
+    everything.matchAll(/!\[([^\]]{20,})\]\(pictures\/([\w-]+\.png)\)/g),
+    ([, , name]) => name,
+  )
+  expect(new Set(shown)).toEqual(new Set(pictures))
+  const bytes = pictures.map((name) => statSync(join(ROOT, 'docs', 'handbook', 'pictures', name)).size)
+  expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(2 * 1024 * 1024)
+  const { text } = await service.get('/handbook/console', { key: null })
+  expect(text).toMatch(/<img src="data:image\/png;base64,iVBOR[^"]+" alt="The Overview over 30 days: [^"]+">/)
+})
 
 test.each([...named])('%s is a route', (name) => {
   const [method = '', path = ''] = name.split(' ')

@@ -104,7 +104,13 @@ function renderPages(): Pages {
 function readChapter(name: string): Chapter {
   const marked = new Marked({
     walkTokens: linkPages,
-    renderer: { heading: headingWithId, link: repositoryLink, code: codeToScroll, table: tableToScroll },
+    renderer: {
+      heading: headingWithId,
+      link: repositoryLink,
+      code: codeToScroll,
+      table: tableToScroll,
+      image: imageWithin,
+    },
   })
   const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
   const tokens = marked.lexer(source)
@@ -143,6 +149,12 @@ function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link)
   const [, path] = /^\.\.\/\.\.\/(.*)$/.exec(href) ?? []
   if (path === undefined) return false
   return `${this.parser.parseInline(tokens)} (<code>${escapeHtml(path)}</code> in the repository)`
+}
+
+/** A picture is in the page itself: a saved chapter keeps it, and the pictures need no paths of their own. */
+function imageWithin({ href, text }: Tokens.Image): string {
+  const picture = readFileSync(join(CHAPTERS_DIR, href), 'base64')
+  return `<img src="data:image/png;base64,${picture}" alt="${escapeHtml(text)}">`
 }
 
 function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {
