@@ -119,13 +119,13 @@ export function bytesOf(value: object): number {
 export function flipLine(flip: ImpactReport['flips'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, was, wouldBe } = flip
   const { outcome, matchedRuleId, reason } = wouldBe
-  const said = flip.summary === undefined ? '' : `: ${flip.summary}`
-  return `${createdAt} ${businessTransactionId} ${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}${said}`
+  const said = flip.summary === undefined ? '' : `${flip.summary}: `
+  return `${createdAt} ${businessTransactionId} ${said}${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}`
 }
 
 /** One execution that the end of its version would have refused, for a person. */
 export function retiredLine(one: ImpactReport['retired'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, version } = one
-  const said = one.summary === undefined ? '' : `: ${one.summary}`
-  return `${createdAt} ${businessTransactionId} APPROVED under ${version} -> refused as retired${said}`
+  const said = one.summary === undefined ? '' : `${one.summary}: `
+  return `${createdAt} ${businessTransactionId} ${said}APPROVED under ${version} -> refused as retired`
 }
