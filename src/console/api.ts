@@ -103,6 +103,14 @@ export async function getText(path: string): Promise<string> {
   return (await send(path, {})).text()
 }
 
+/**
+ * The whole range of a list, as a file.
+ * @throws as `get`
+ */
+export async function getFile(path: string, type: string): Promise<Blob> {
+  return (await send(path, { headers: { Accept: type } })).blob()
+}
+
 /** @throws as `get` */
 export async function post<T = undefined>(path: string, body: unknown): Promise<T> {
   const response = await send(path, {
@@ -117,6 +125,11 @@ const PAGE_HEADER = 'X-Countersign-Console'
 
 /** Shared by the tabs of this origin, port included; a login makes another one. Before the first it is no secret, and logs in. */
 const pageSecret = () => localStorage.getItem(PAGE_HEADER) ?? 'login'
+
+/** At a logout: the secret goes with its session. */
+export function forgetPageSecret(): void {
+  localStorage.removeItem(PAGE_HEADER)
+}
 
 async function send(path: string, init: RequestInit): Promise<Response> {
   let response: Response

@@ -141,9 +141,28 @@ export function useNow(everyMs = 1_000): number {
   return now
 }
 
+let title = ''
+let titleCount = ''
+
+function showTitle(): void {
+  document.title = `${titleCount === '' ? '' : `(${titleCount}) `}${title} · Countersign`
+}
+
 /** The title of the browser's tab. An effect of the frame that waited would come after that of a page whose data are there at once. */
-export function useTitle(title: string): void {
+export function useTitle(text: string): void {
   useLayoutEffect(() => {
-    document.title = `${title} · Countersign`
-  }, [title])
+    title = text
+    showTitle()
+  }, [text])
+}
+
+/** How many requests wait for the human, before the title of every page: a tab in the background says it too. @param count '' for none */
+export function useTitleCount(count: string): void {
+  useLayoutEffect(() => {
+    titleCount = count
+    showTitle()
+    return () => {
+      titleCount = ''
+    }
+  }, [count])
 }

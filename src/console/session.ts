@@ -1,5 +1,5 @@
 // Log in, log out, and who is logged in. The key goes to the service once and is not kept here: the cookie cannot be read by any script.
-import { ApiProblem, get, post, session, type Me } from './api.ts'
+import { ApiProblem, forgetPageSecret, get, post, session, type Me } from './api.ts'
 
 /** Asks who is logged in. */
 export async function loadSession(): Promise<void> {
@@ -27,5 +27,6 @@ export async function logIn(key: string): Promise<void> {
 
 export async function logOut(): Promise<void> {
   await post('/console/logout', {}).catch(() => undefined)
+  forgetPageSecret()
   session.set(null)
 }

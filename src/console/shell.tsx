@@ -2,9 +2,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
-import { useLoaded, useStore, useTitle } from './hooks.ts'
+import { useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
 import { groups, pages } from './pages/index.ts'
 import { useWaiting } from './queue.ts'
+import { Palette, paletteOpen } from './palette.tsx'
 import { fit, navigate, place } from './router.ts'
 import { logIn, logOut } from './session.ts'
 import { Problem, Time } from './components/basic.tsx'
@@ -44,7 +45,7 @@ function Frame({ me }: { readonly me: Me }) {
           Countersign
         </a>
         <Navigation path={path} me={me} />
-        <SearchBox query={query} />
+        <SearchButton />
         <div class="who">
           <span title={me.approverId === null ? me.credentialHolderType : `approver ${me.approverId}`}>
             {me.callerId}
@@ -78,6 +79,7 @@ function Frame({ me }: { readonly me: Me }) {
           Keys: ?
         </button>
       </footer>
+      <Palette />
       {helps && <Help onClose={() => setHelps(false)} />}
     </>
   )
@@ -93,6 +95,7 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   const isHere = ({ path: to }: { readonly path: string }) => isWithin(path, to)
   const open = listed.find(isHere)?.group ?? fit(pages, path)?.page.group ?? 'Work'
   const count = waiting === undefined || waiting.length === 0 ? '' : `${waiting.length}${next ? '+' : ''}`
+  useTitleCount(count)
   return (
     <nav aria-label="Console">
       <ul>
@@ -124,26 +127,12 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   )
 }
 
-function search(event: SubmitEvent): void {
-  event.preventDefault()
-  const wanted = fieldOf(event.currentTarget, 'q')
-  if (wanted !== '') navigate(`/console/search?${new URLSearchParams({ q: wanted }).toString()}`)
-}
-
-/** Every view is a URL: so is what was searched for. */
-function SearchBox({ query }: { readonly query: URLSearchParams }) {
+/** A palette in the place of a field: it finds pages too, and shows what it finds while one types. */
+function SearchButton() {
   return (
-    <form role="search" onSubmit={search}>
-      <input
-        type="search"
-        name="q"
-        aria-label="Search"
-        placeholder="Id, caller, capability"
-        defaultValue={query.get('q') ?? ''}
-        maxLength={200}
-        data-search
-      />
-    </form>
+    <button type="button" class="search" aria-haspopup="dialog" onClick={() => paletteOpen.set(true)}>
+      Search <kbd>/</kbd>
+    </button>
   )
 }
 
@@ -231,7 +220,7 @@ const KEYS = [
   ['Enter', 'open the row'],
   ['n / p', 'next or previous request that waits for you'],
   ['i', 'inbox'],
-  ['/', 'search'],
+  ['/ or Ctrl K', 'go to any page, or search'],
   ...pages.flatMap(({ nav, goes }) =>
     goes === undefined ? [] : [[`g ${goes}`, nav!.toLowerCase()] as const],
   ),
@@ -269,6 +258,11 @@ function followKeys(toggleHelp: () => void): () => void {
   let wentG = false
   const onKey = (event: KeyboardEvent) => {
     const { key, target } = event
+    if ((event.ctrlKey || event.metaKey) && key === 'k' && document.querySelector('dialog[open]') === null) {
+      paletteOpen.set(true)
+      event.preventDefault()
+      return
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (target instanceof Element && target.closest('input, select, textarea, dialog') !== null) return
     const goes = wentG ? GOES.get(key) : undefined
@@ -278,7 +272,7 @@ function followKeys(toggleHelp: () => void): () => void {
     else if (key === 'n' || key === 'p') document.querySelector<HTMLElement>(`[data-key=${key}]`)?.click()
     else if (key === 'i') navigate('/console/inbox')
     else if (key === '?') toggleHelp()
-    else if (key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.select()
+    else if (key === '/') paletteOpen.set(true)
     else return
     event.preventDefault()
   }

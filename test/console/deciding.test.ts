@@ -106,9 +106,10 @@ describeInBrowser('the console', () => {
       [policyChange, `/console/changes/policy/${policyChange}`],
       ['payables-agent', '/console/executions?callerId=payables-agent'],
     ]) {
-      await page.getByLabel('Search').fill(wanted!)
-      // On the field: the page that was opened before takes the focus to its heading once it is there.
-      await page.getByLabel('Search').press('Enter')
+      await page.getByRole('button', { name: 'Search' }).click()
+      await page.getByRole('combobox').fill(wanted!)
+      await page.getByRole('option').first().waitFor()
+      await page.keyboard.press('Enter')
       await page.waitForURL(world.origin + path!)
     }
     await page.getByRole('link', { name: 'vendor:pay → Acme GmbH' }).first().waitFor()
@@ -460,7 +461,7 @@ describeInBrowser('the console', () => {
       const copy = await page.getByRole('button', { name: 'Copy' }).first().boundingBox()
       // WCAG 2.2: 2.5.8 Target Size, 1.4.11 Non-text Contrast.
       expect(copy?.height).toBeGreaterThanOrEqual(24)
-      const colors = await page.getByLabel('Search').evaluate((field) => {
+      const colors = await page.getByRole('button', { name: 'Search' }).evaluate((field) => {
         const { borderTopColor, backgroundColor } = getComputedStyle(field)
         return [borderTopColor, backgroundColor].map((color) => color.match(/\d+/g)!.map(Number))
       })

@@ -1,6 +1,6 @@
 // Every page of the console in Chromium, with what a company and an attacker would have written there: what axe finds in light, dark and
 // print, what does not fit a screen, and whether a stranger's words do anything but stand there.
-import { chmodSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
@@ -132,9 +132,10 @@ describeInBrowser('the console', () => {
     expect(await page.locator('pre.bytes').textContent()).toMatch(/^\{"event":"other","ids":\[\]/)
   })
 
-  test('the tab of a browser names what the page shows', async () => {
+  test('the tab of a browser names what the page shows, and how many requests wait', async () => {
     await shown(paths['enrolment']!(world))
-    expect(await page.title()).toBe('Add approver frank:k1 · Countersign')
+    const waiting = await page.locator('.top nav .count').first().innerText()
+    await expect.poll(() => page.title()).toBe(`(${waiting}) Add approver frank:k1 · Countersign`)
   })
 
   test('the warnings of the service fit every screen', async () => {
@@ -149,6 +150,162 @@ describeInBrowser('the console', () => {
     ])
     expect({ ...(await misfits()), axe: await findings() }).toEqual({ axe: [] })
     chmodSync(join(signingKeyDir, name), 0o600)
+  })
+
+  test('the palette goes to pages and to what the service finds, by keyboard alone, and axe finds nothing', async () => {
+    await shown('/console')
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox')
+    const options = page.getByRole('option')
+    await field.fill('audit')
+    expect(await options.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Audit\s+g u$/),
+      'Search for audit',
+    ])
+    await field.fill(SHORT_HOSTILE.slice(0, 200))
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await findings()).toEqual([])
+    }
+    await page.emulateMedia(MODES.light)
+    await field.fill('orders/1093')
+    await options.filter({ hasText: 'Executions on orders/1093' }).waitFor()
+    const selected = page.locator('[role=option][aria-selected=true]')
+    const count = await options.count()
+    await page.keyboard.press('ArrowUp')
+    expect(await selected.innerText()).toBe('Search for orders/1093')
+    expect(await field.getAttribute('aria-activedescendant')).toBe(`palette-${count - 1}`)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${world.origin}/console/executions?target=orders%2F1093`)
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.keyboard.press('/')
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
+  test('filters are chips in the address, kept under a name and exported as they are', async () => {
+    const chip = (name: string) =>
+      page.getByRole('group', { name: 'Filters' }).locator('summary', { hasText: name })
+    const rows = page.getByRole('region', { name: 'Executions, newest first' }).locator('tbody tr')
+    await shown('/console/executions')
+    await chip('Status').click()
+    await page.getByLabel('Status').selectOption('completed')
+    await page.waitForURL(`${world.origin}/console/executions?status=completed`)
+    await chip('Target').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('orders/1093')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${world.origin}/console/executions?status=completed&target=orders%2F1093`)
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(await chip('Target').evaluate((summary) => summary === document.activeElement)).toBe(true)
+    expect(await findings()).toEqual([])
+
+    await chip('Since').click()
+    await page.getByLabel('Since').fill('2026-01-02T03:04:05')
+    await page.keyboard.press('Enter')
+    const since = await page.evaluate(() => new Date('2026-01-02T03:04:05').toISOString().slice(0, 19))
+    await expect.poll(() => new URL(page.url()).searchParams.get('since')).toBe(`${since}Z`)
+    await expect.poll(() => rows.count()).toBe(1)
+
+    await chip('Views').click()
+    await page.getByLabel('Keep these filters as').fill('Order 1093')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Order 1093' }).waitFor()
+    const kept = page.url()
+    for (const [label, line] of [
+      ['CSV', /^businessTransactionId,status,[^]*\r\n[^\r]*orders\/1093[^\r]*\r\n$/],
+      ['NDJSON', /^\{.*"target":"orders\/1093".*\}\n\{"exportEnd":.*"count":1.*\}\n$/],
+    ] as const) {
+      const saving = page.waitForEvent('download')
+      await page.getByRole('button', { name: label, exact: true }).click()
+      expect(readFileSync(await (await saving).path(), 'utf8')).toMatch(line)
+    }
+    await shown('/console/executions')
+    await chip('Views').click()
+    await page.getByRole('link', { name: 'Order 1093' }).click()
+    expect(page.url()).toBe(kept)
+    await chip('Target').click()
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await expect.poll(() => rows.count()).toBeGreaterThan(1)
+  })
+
+  test('refusals and requests have the filters of what they are, and files of what they show', async () => {
+    for (const [path, filter, csv] of [
+      [
+        '/console/refusals?rule=too-large',
+        'Rule: too-large',
+        /^businessTransactionId,status,[^]*,refused,[^]*too-large/,
+      ],
+      [
+        '/console/requests?target=Umbrella',
+        'Target: Umbrella',
+        /^requestId,status,[^]*,DECLINED,[^]*,Umbrella,/,
+      ],
+    ] as const) {
+      await shown(path)
+      await page.getByText(filter, { exact: true }).waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
+      const saving = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'CSV' }).click()
+      const text = readFileSync(await (await saving).path(), 'utf8')
+      expect(text).toMatch(csv)
+      expect(text.split('\r\n')).toHaveLength(3)
+    }
+  })
+
+  test('the audit groups equal events, leads to what they speak of, and is walked by j and k', async () => {
+    await shown('/console/audit?type=intent.in_doubt')
+    const alike = page.locator('summary', { hasText: '2 alike' })
+    await page.keyboard.press('j')
+    expect(await alike.evaluate((summary) => summary === document.activeElement)).toBe(true)
+    await page.keyboard.press('Enter')
+    expect(await page.locator('.alike').count()).toBe(2)
+    await page.locator(`.alike a[href="/console/executions/${world.inDoubt}"]`).click()
+    await page.waitForURL(`${world.origin}/console/executions/${world.inDoubt}`)
+    await shown('/console/audit')
+    await page.getByRole('link', { name: 'governance.proposed' }).first().click()
+    await page.waitForURL(`${world.origin}/console/audit?type=governance.proposed`)
+    const href = await page.getByRole('link', { name: 'change', exact: true }).first().getAttribute('href')
+    expect(href).toMatch(/^\/console\/changes\/\w[\w-]*\/[0-9a-f-]{36}$/)
+  })
+
+  test('on a phone a finger has 44 pixels for whatever stands alone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const path of ['/console', '/console/requests', '/console/executions', '/console/audit']) {
+      await shown(path)
+      const small = await page
+        .locator('main button, main summary, main select, main tbody tr, .top button, .top nav a')
+        .evaluateAll((all) =>
+          all
+            .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
+            .map((one) => `${one.tagName} ${one.textContent.slice(0, 40)}`),
+        )
+      expect([path, small]).toEqual([path, []])
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  test('g and a letter go to every page of the navigation, and the help lists them', async () => {
+    await shown('/console/policies')
+    await page.keyboard.press('?')
+    const keys = await page.getByRole('dialog').locator('kbd').allInnerTexts()
+    await page.keyboard.press('Escape')
+    const goes = keys.filter((key) => key.startsWith('g '))
+    const seen = new Set<string>()
+    for (const key of goes) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key.slice(2))
+      seen.add(new URL(page.url()).pathname)
+    }
+    expect(seen.size).toBe(goes.length)
+    const listed = new Set<string>()
+    for (const group of await page.locator('.top nav ul').first().getByRole('link').all()) {
+      await group.click()
+      for (const link of await page.locator('.top nav ul').last().getByRole('link').all())
+        listed.add(new URL((await link.getAttribute('href'))!, world.origin).pathname)
+    }
+    expect([...seen].toSorted()).toEqual([...listed].toSorted())
   })
 
   // proves abuse: Markup, changes of direction

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
-import { auditTypes, type AuditType } from '../../src/formats/schemas/audit-event.ts'
+import { auditTypes, type AuditType } from '../../src/formats/schemas/audit-types.ts'
 import {
   aHuman,
   anApprovalOf,

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fillCatalogue } from '../../src/core/catalogue/follow.ts'
 import { openDocuments } from '../../src/core/catalogue/row.ts'
-import { cellText } from '../../src/server/routes/csv.ts'
+import { cellText } from '../../src/formats/text/csv.ts'
 import { codesMask, eventTypes } from '../../src/formats/schemas/event-types.ts'
 import { readStanding } from '../../src/store/tables/catalogue-state.ts'
 import { runCommand } from '../command.ts'

@@ -7,7 +7,7 @@ import type { ArtifactKind, OfExecution } from '../../src/formats/artifacts/kind
 import { entryOf } from '../../src/formats/artifacts/kinds.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { Members } from '../../src/formats/json/members.ts'
-import type { AuditType } from '../../src/formats/schemas/audit-event.ts'
+import type { AuditType } from '../../src/formats/schemas/audit-types.ts'
 import type { Statement } from '../../src/store/postgres/statement-batch.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/store/tables/audit-events.ts'

@@ -1,48 +1,126 @@
 // Signed audit events: what was refused, and what humans did.
 import type { AuditEventWithSignature } from '../../formats/schemas/audit-event.ts'
+import { auditTypes } from '../../formats/schemas/audit-types.ts'
 import { Badge, Members, Said, Time } from '../components/basic.tsx'
-import { Listed, listPath, TextFilter } from '../components/list.tsx'
+import { changePaths } from '../components/changes.tsx'
+import { Filters, timeFilters, type Filter } from '../components/filters.tsx'
+import { Listed, listPath } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
+import { withQuery } from '../router.ts'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-function who({ callerId, detail, route }: AuditEventWithSignature['event']): string {
+type Event = AuditEventWithSignature['event']
+
+function callerOf({ callerId, detail }: Event): string | undefined {
   // A login comes before there is a caller: its detail names one.
   const named = callerId ?? (detail as { callerId?: unknown } | undefined)?.callerId
-  if (typeof named === 'string') return named
-  return route === 'service' ? 'the service' : 'without a key'
+  return typeof named === 'string' ? named : undefined
 }
+
+function Who({ of }: { readonly of: Event }) {
+  const caller = callerOf(of)
+  if (caller !== undefined) return <CallerLink id={caller} />
+  return of.route === 'service' ? 'the service' : 'without a key'
+}
+
+const filters: readonly Filter[] = [{ name: 'type', label: 'Type', values: auditTypes }, ...timeFilters]
+
+/** Events one after the other that say the same but for their time and what they are of. */
+interface Group {
+  /** The newest. */
+  readonly event: Event
+  readonly others: readonly Event[]
+}
+
+export function grouped(events: readonly AuditEventWithSignature[]): readonly Group[] {
+  const groups: { event: Event; others: Event[] }[] = []
+  for (const { event } of events) {
+    const last = groups.at(-1)
+    if (last !== undefined && sayingOf(last.event) === sayingOf(event)) last.others.push(event)
+    else groups.push({ event, others: [] })
+  }
+  return groups
+}
+
+const sayingOf = (event: Event) =>
+  JSON.stringify([event.type, event.severity, callerOf(event), event.reason, event.route])
+
+/** What an event speaks of, by the members of its detail that are ids. */
+function placesOf({ detail }: Event): readonly (readonly [what: string, href: string])[] {
+  const { businessTransactionId, requestId, webhookEventId, changeId, kind: of } = detail ?? {}
+  const kind = Object.keys(changePaths).find((one) => one === of)
+  return [
+    ...(isText(businessTransactionId)
+      ? [['execution', `/console/executions/${encodeURIComponent(businessTransactionId)}`] as const]
+      : []),
+    ...(isText(requestId)
+      ? [['request', `/console/requests/${encodeURIComponent(requestId)}`] as const]
+      : []),
+    ...(isText(webhookEventId)
+      ? [['delivery', `/console/deliveries/${encodeURIComponent(webhookEventId)}`] as const]
+      : []),
+    ...(isText(changeId)
+      ? [
+          [
+            'change',
+            kind === undefined
+              ? `/console/search?${new URLSearchParams({ q: changeId }).toString()}`
+              : `/console/changes/${kind}/${encodeURIComponent(changeId)}`,
+          ] as const,
+        ]
+      : []),
+  ]
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 export function Audit({ query }: PageProps) {
   const loaded = useLoaded<{ events: AuditEventWithSignature[] }>(
-    listPath('/audit/events', query, ['type', 'since', 'until', 'cursor']),
+    listPath('/audit/events', query, [...filters.map(({ name }) => name), 'cursor']),
     5_000,
   )
   return (
     <>
       <h1>Audit</h1>
-      <div class="filters">
-        <TextFilter label="Type" name="type" placeholder="governance.approved" />
-        <TextFilter label="Since" name="since" placeholder="2026-11-24T00:00:00Z" />
-        <TextFilter label="Until" name="until" placeholder="2026-11-25T00:00:00Z" />
-      </div>
+      <Filters filters={filters} />
       <Listed
         loaded={loaded}
-        rowsOf={({ events }) => events}
+        rowsOf={({ events }) => grouped(events)}
         empty="No such event. What is refused, and what humans do, is written here."
         caption="Audit events, newest first"
         keyOf={({ event }) => event.eventId}
         columns={[
-          { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
-          { title: 'Who', cell: ({ event }) => <Said text={who(event)} /> },
+          {
+            title: 'Type',
+            cell: ({ event }) => (
+              <a href={withQuery({ type: event.type, cursor: undefined })}>
+                <code>{event.type}</code>
+              </a>
+            ),
+          },
+          { title: 'Who', cell: ({ event }) => <Who of={event} /> },
           {
             title: 'What',
-            cell: ({ event }) => (
+            cell: ({ event, others }) => (
               <>
                 <Said text={event.reason ?? event.route} />
-                {event.detail !== undefined && (
+                <Places of={event} />
+                {(event.detail !== undefined || others.length > 0) && (
                   <details>
-                    <summary data-row>detail</summary>
-                    <Members of={event.detail} />
+                    <summary data-row>
+                      {others.length === 0 ? 'detail' : `${others.length + 1} alike`}
+                    </summary>
+                    {[event, ...others].map((one) => (
+                      <div key={one.eventId} class="alike">
+                        {others.length > 0 && (
+                          <p>
+                            <Time at={one.occurredAt} /> <Places of={one} />
+                          </p>
+                        )}
+                        {one.detail !== undefined && <Members of={one.detail} />}
+                      </div>
+                    ))}
                   </details>
                 )}
               </>
@@ -54,4 +132,12 @@ export function Audit({ query }: PageProps) {
       />
     </>
   )
+}
+
+function Places({ of }: { readonly of: Event }) {
+  return placesOf(of).map(([what, href]) => (
+    <a key={href} class="place" href={href}>
+      {what}
+    </a>
+  ))
 }

@@ -3,22 +3,14 @@ import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catal
 import type { Static } from 'typebox'
 import { Badge, Said, Time } from '../components/basic.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
-import { Choice, Listed, listPath, TextFilter, type Rows } from '../components/list.tsx'
+import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
+import { Listed, listPath, type Rows } from '../components/list.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 import type { PageProps } from '../page.ts'
 import { shownMoney } from '../text.ts'
 
 export type ExecutionsPage = Static<typeof CataloguePage>
 type Entry = ExecutionsPage['executions'][number]
-
-const TEXTS = {
-  capability: 'Action',
-  target: 'Target',
-  policy: 'Policy',
-  callerId: 'Caller',
-  rule: 'Rule',
-  q: 'Contains',
-} as const
 
 /** What they are called elsewhere. */
 const STATUSES: Readonly<Record<CatalogueStatus, string>> = {
@@ -54,22 +46,27 @@ export const executionRows: Rows<Entry> = {
   ],
 }
 
+const filters: readonly Filter[] = [
+  { name: 'status', label: 'Status', values: Object.keys(STATUSES) },
+  ...entryFilters,
+]
+
 export function Executions({ query }: PageProps) {
-  const filters = ['status', ...Object.keys(TEXTS)]
-  const loaded = useCatalogue<ExecutionsPage>(
-    listPath('/executions', query, [...filters, 'currency', 'since', 'until', 'cursor']),
-    10_000,
-  )
+  const names = filters.map(({ name }) => name)
+  const loaded = useCatalogue<ExecutionsPage>(listPath('/executions', query, [...names, 'cursor']), 10_000)
   const hasCatalogue = useHasCatalogue()
   return (
     <>
       <h1>Executions</h1>
-      <div class="filters">
-        <Choice label="Status" name="status" values={Object.keys(STATUSES)} />
-        {Object.entries(TEXTS).map(([name, label]) => (
-          <TextFilter key={name} label={label} name={name} />
-        ))}
-      </div>
+      {hasCatalogue && (
+        <Filters
+          filters={filters}
+          exports={[
+            { label: 'CSV', path: '/executions', type: 'text/csv' },
+            { label: 'NDJSON', path: '/executions', type: 'application/x-ndjson' },
+          ]}
+        />
+      )}
       {!hasCatalogue && <WithoutCatalogue what="a list of them" />}
       {loaded.data !== undefined && <Reach until={loaded.data.completeUntil} />}
       {hasCatalogue && (
@@ -77,7 +74,7 @@ export function Executions({ query }: PageProps) {
           loaded={loaded}
           rowsOf={({ executions }) => executions}
           empty={
-            filters.some((name) => query.has(name))
+            names.some((name) => query.has(name))
               ? 'No execution fits all of these filters.'
               : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
           }

@@ -1,22 +1,53 @@
 // The page of refusals, with the reason of each.
 import type { RefusalRecord } from '../../formats/schemas/refusal-record.ts'
 import { Command, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
+import { useHasCatalogue } from '../components/catalogue.tsx'
+import { entryFilters, Filters, timeFilters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
 import { PolicyLink } from '../components/policy.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
+const filtersWithoutCatalogue: readonly Filter[] = [{ name: 'callerId', label: 'Caller' }, ...timeFilters]
+
 export function Refusals({ query }: PageProps) {
-  const loaded = useLoaded<{ refusals: RefusalRecord[] }>(listPath('/refusals', query, ['cursor']), 10_000)
+  const hasCatalogue = useHasCatalogue()
+  const filters = hasCatalogue ? entryFilters : filtersWithoutCatalogue
+  const names = filters.map(({ name }) => name)
+  const loaded = useLoaded<{ refusals: RefusalRecord[] }>(
+    listPath('/refusals', query, [...names, 'cursor']),
+    10_000,
+  )
   return (
     <>
       <h1>Refusals</h1>
+      <Filters
+        filters={filters}
+        exports={[
+          ...(hasCatalogue
+            ? [
+                {
+                  label: 'CSV',
+                  path: '/executions',
+                  type: 'text/csv',
+                  always: { status: 'refused' },
+                } as const,
+              ]
+            : []),
+          { label: 'NDJSON', path: '/refusals', type: 'application/x-ndjson' },
+        ]}
+      />
       <Listed
         loaded={loaded}
         rowsOf={({ refusals }) => refusals}
-        empty="Nothing was refused. A policy that rejects, or a signal that does not hold, leaves a signed refusal here."
+        empty={
+          names.some((name) => query.has(name))
+            ? 'No refusal fits all of these filters.'
+            : 'Nothing was refused. A policy that rejects, or a signal that does not hold, leaves a signed refusal here.'
+        }
         caption="Refusals, newest first"
         keyOf={({ businessTransactionId }) => businessTransactionId}
         hrefOf={({ businessTransactionId }) => `/console/refusals/${businessTransactionId}`}

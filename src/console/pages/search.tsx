@@ -12,7 +12,7 @@ import { policyPath } from '../components/policy.tsx'
 import { navigate } from '../router.ts'
 import type { PageProps } from '../page.ts'
 
-interface Hit {
+export interface Hit {
   readonly what: string
   readonly href: string
 }
@@ -26,15 +26,7 @@ export function Search({ query }: PageProps) {
   const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
   useEffect(() => {
     const leaving = new AbortController()
-    const look: Look = async <T,>(path: string) => {
-      try {
-        return (await get<T>(path, { signal: leaving.signal })).data
-      } catch (error) {
-        // Not there, or not for this session's eyes.
-        if (error instanceof ApiProblem && [400, 403, 404].includes(error.status)) return undefined
-        throw error
-      }
-    }
+    const look = lookUntil(leaving.signal)
     const find = async () => {
       try {
         const hits = wanted === '' ? [] : await hitsOf(wanted, look)
@@ -55,6 +47,27 @@ export function Search({ query }: PageProps) {
       {isOfThis ? <Hits {...found} /> : <p class="quiet">Loading…</p>}
     </>
   )
+}
+
+function lookUntil(signal: AbortSignal): Look {
+  return async <T,>(path: string) => {
+    try {
+      return (await get<T>(path, { signal })).data
+    } catch (error) {
+      // Not there, or not for this session's eyes.
+      if (error instanceof ApiProblem && [400, 403, 404].includes(error.status)) return undefined
+      throw error
+    }
+  }
+}
+
+/**
+ * Finds what an id names, or what has the text in it, by few requests: for each pause in typing.
+ * @throws as `get`
+ */
+export async function lookFor(wanted: string, signal: AbortSignal): Promise<readonly Hit[]> {
+  const look = lookUntil(signal)
+  return UUID.test(wanted) ? byId(wanted.toLowerCase(), look) : byPart(wanted, look)
 }
 
 function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {

@@ -1,7 +1,7 @@
 // Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
 import type { Gate, OverloadGate } from './gates.ts'
 import { printable } from '../../formats/text/printable.ts'
-import type { AuditType } from '../../formats/schemas/audit-event.ts'
+import type { AuditType } from '../../formats/schemas/audit-types.ts'
 
 /** The part of an audit event that the refusing code knows (decisions §9). */
 export interface Audited {

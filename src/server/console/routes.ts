@@ -139,7 +139,8 @@ async function logout({ session }: RouteRequest, { pool, console }: Service) {
   await endSession(pool, session)
   console.sessions.noteEnded(session)
   return empty(
-    { 'Set-Cookie': console.cookie(undefined), 'Clear-Site-Data': '"cache", "storage"' },
+    // Not the storage: the page takes its secret out itself, and leaves the filters that the human keeps there.
+    { 'Set-Cookie': console.cookie(undefined), 'Clear-Site-Data': '"cache"' },
     {
       type: 'session.ended',
       reason: 'A session of the console was ended.',

@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import {
   AuditEventPage,
   AuditEventWithSignature,
-  auditTypes,
   AuditVerification,
 } from '../../formats/schemas/audit-event.ts'
+import { auditTypes } from '../../formats/schemas/audit-types.ts'
 import { signedText } from '../../store/tables/sealed.ts'
 import { listAuditEvents } from '../../store/tables/audit-events.ts'
 import example from '../openapi/examples/audit-event.json' with { type: 'json' }

@@ -1,12 +1,13 @@
 // Rows of a list as comma-separated values (RFC 4180), for spreadsheets.
 import { Type } from 'typebox'
+import { lineOf, type Cell } from '../../formats/text/csv.ts'
 import { acceptsType } from './preferences.ts'
 import type { Format } from './lines.ts'
 import type { RouteRequest } from '../route.ts'
 
 export const CSV = 'text/csv'
 
-export type Cells = Readonly<Record<string, string | number | null>>
+export type Cells = Readonly<Record<string, Cell>>
 
 /** The columns of a list, in order. */
 export interface Csv<Row> {
@@ -39,18 +40,4 @@ export function csvFormat<Row>({ columns, cellsOf }: Csv<Row>): Format<Row> {
     },
     foot: () => '',
   }
-}
-
-function lineOf(cells: readonly (string | number | null)[]): string {
-  return `${cells.map(cellText).join(',')}\r\n`
-}
-
-/** A spreadsheet computes a text that begins so, and callers choose texts. */
-const FORMULA = /^[=+\-@\t\r]/
-
-export function cellText(cell: string | number | null): string {
-  if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
-  const text = FORMULA.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

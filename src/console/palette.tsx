@@ -1,0 +1,141 @@
+// Goes to any page, or to what a text names, without leaving the keyboard: `/` or Ctrl K opens it.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { isAborted, problemText, store } from './api.ts'
+import { Said } from './components/basic.tsx'
+import { useStore } from './hooks.ts'
+import { pages } from './pages/index.ts'
+import { lookFor, type Hit } from './pages/search.tsx'
+import { navigate } from './router.ts'
+
+/** Whether it is open, for whoever opens it. */
+export const paletteOpen = store(false)
+
+/** After the last key: a request for each letter would use up the caller's rate. */
+const PAUSE_MS = 200
+
+interface Choice extends Hit {
+  /** What follows `g`, where a page has a key. */
+  readonly goes?: string | undefined
+}
+
+/** @returns the pages whose names have every word of the text */
+export function pagesNamed(text: string): readonly Choice[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  return pages.flatMap(({ nav, title, group, path, goes }) => {
+    const names = `${nav} ${title} ${group}`.toLowerCase()
+    return nav === undefined || !words.every((word) => names.includes(word))
+      ? []
+      : [{ what: title === nav || title.startsWith(nav) ? title : `${nav}: ${title}`, href: path, goes }]
+  })
+}
+
+export function Palette() {
+  return useStore(paletteOpen) ? <Opened /> : null
+}
+
+function Opened() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const wanted = text.trim()
+  const { hits, problem } = useHits(wanted)
+  const choices: readonly Choice[] = [
+    ...pagesNamed(wanted),
+    ...hits,
+    ...(wanted === ''
+      ? []
+      : [
+          {
+            what: `Search for ${wanted}`,
+            href: `/console/search?${new URLSearchParams({ q: wanted }).toString()}`,
+          },
+        ]),
+  ]
+  const chosen = Math.min(at, choices.length - 1)
+
+  // At once: the next key belongs to its field.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }), [chosen])
+
+  const go = (choice: Choice | undefined) => {
+    if (choice === undefined) return
+    dialog.current?.close()
+    navigate(choice.href)
+  }
+  const onKey = (event: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by !== undefined) setAt((chosen + by + choices.length) % choices.length)
+    else if (event.key === 'Enter') go(choices[chosen])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <dialog
+      ref={dialog}
+      class="palette"
+      aria-label="Go to"
+      onClose={() => paletteOpen.set(false)}
+      onClick={({ target }) => target === dialog.current && dialog.current?.close()}
+    >
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Page, id, target, caller or part of one"
+        aria-expanded="true"
+        aria-autocomplete="list"
+        aria-controls="palette-choices"
+        aria-activedescendant={`palette-${chosen}`}
+        placeholder="Page, id, target, caller or part of one"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={onKey}
+      />
+      <ul id="palette-choices" role="listbox" aria-label="Where to go" ref={list}>
+        {choices.map((choice, i) => (
+          <li
+            key={choice.href}
+            id={`palette-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            onClick={() => go(choice)}
+          >
+            <Said text={choice.what} />
+            {choice.goes !== undefined && <kbd>g {choice.goes}</kbd>}
+          </li>
+        ))}
+      </ul>
+      <p class="hidden" role="status">
+        {problem ?? `${choices.length} to choose from`}
+      </p>
+      {problem !== undefined && <p class="quiet">{problem}</p>}
+    </dialog>
+  )
+}
+
+/** What the service finds for a text, once nothing has been typed for a moment. */
+function useHits(wanted: string): { readonly hits: readonly Hit[]; readonly problem?: string } {
+  const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const find = async () => {
+      try {
+        setFound({ wanted, hits: await lookFor(wanted, leaving.signal) })
+      } catch (error) {
+        if (!isAborted(error)) setFound({ wanted, hits: [], problem: problemText(error) })
+      }
+    }
+    const timer = setTimeout(() => void find(), PAUSE_MS)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, [wanted])
+  return found?.wanted === wanted ? found : { hits: [] }
+}
