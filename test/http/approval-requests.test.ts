@@ -142,6 +142,8 @@ async function asked(transaction: object = anAction(), more: object = {}): Promi
   return body as ApprovalRequest
 }
 
+const idOf = ({ request }: ApprovalRequest) => request.requestId
+
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function approve(approver: Approver, request: ApprovalRequest): Promise<void> {
@@ -668,6 +670,40 @@ describe('GET /approval-requests 200', () => {
     expect(page.headers.get('link')).toMatch(/rel="next"/)
   })
 
+  test('by what it is about: each filter leaves the requests that it says, for those who may read them', async () => {
+    const since = new Date().toISOString()
+    const one = await asked(anAction(), { note: 'Invoice 2026-1147.' })
+    const two = await asked(byTwo())
+    const own = await ask(anAction({ authority: { principalId: 'bot' } }), {}, bot)
+    expect(own.status, own.text).toBe(201)
+    const names = new Map([one, two, own.body as ApprovalRequest].map((made, i) => [idOf(made), i + 1]))
+    const found = async (query: string, who: { key: string } = maker) => {
+      const { status, text, body } = await service.get(
+        `/approval-requests?since=${since}&pageSize=100${query}`,
+        who,
+      )
+      expect(status, text).toBe(200)
+      return (body['requests'] as ApprovalRequest[]).map((each) => names.get(idOf(each)))
+    }
+    const cases: readonly (readonly [query: string, requests: readonly number[]])[] = [
+      ['', [3, 2, 1]],
+      [`&target=${target.toUpperCase()}`, [3, 2, 1]],
+      [`&target=${target.slice(0, -1)}`, []],
+      ['&capability=SANDBOX:echo', [3, 2, 1]],
+      ['&capability=vendor:pay', []],
+      ['&policy=by-two', [2]],
+      ['&policy=by-one&policyVersion=1.0.0&callerId=tester', [1]],
+      ['&policyVersion=9.9.9', []],
+      ['&callerId=bot', [3]],
+      [`&until=${since}`, []],
+      [`&q=${target.slice(1)}&status=PENDING&policy=by-two`, [2]],
+      ['&q=nothing-has-this', []],
+    ]
+    for (const [query, requests] of cases) expect([query, await found(query)]).toEqual([query, requests])
+    expect(await found('&callerId=tester', bot)).toEqual([])
+    expect(await found('', bot)).toEqual([3])
+  })
+
   test.each([
     ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, ENDED, USED, WITHDRAWN.'],
     ['?waitingFor=bob', 'waitingFor must be one of me.'],
@@ -675,6 +711,70 @@ describe('GET /approval-requests 200', () => {
     ['?pageSize=0', 'pageSize must be a whole number from 1 to 100.'],
   ])('%s is 400', async (query, error) => {
     expect(reply(await service.get(`/approval-requests${query}`))).toEqual({ status: 400, body: { error } })
+  })
+})
+
+/** As if the decisions of the rows had been made so long after the opening of their request. */
+function took(table: string, column: string, seconds: number, where: string, values: unknown[]) {
+  return database.pool.query(
+    `UPDATE ${table} AS d SET ${column} = r.created_at + ${seconds} * interval '1 s'
+     FROM approval_requests AS r WHERE ${where}`,
+    values,
+  )
+}
+
+describe('GET /statistics/approvals 200', () => {
+  test('counts requests by what they are now, and decisions by who made them and how long they took', async () => {
+    const since = new Date().toISOString()
+    const approved = await asked()
+    const twice = await asked(byTwo())
+    const [declined, withdrawn, expired] = [
+      await asked(under('by-one', {}, { amount: 43 })),
+      await asked(under('by-one', {}, { amount: 44 })),
+      await asked(under('by-one', {}, { amount: 45 })),
+    ]
+    await asked(under('by-one', {}, { amount: 46 }))
+    await approve(alice, approved)
+    await approve(alice, twice)
+    await approve(bob, twice)
+    expect((await decline(declined)).status).toBe(200)
+    expect((await withdraw(withdrawn)).status).toBe(200)
+    await expire(expired)
+    // Times that do not depend on the machine: of alice 10 and 30 seconds, of bob 30 to approve and 90 to decline.
+    await took('approvals', 'delivered_at', 10, 'r.request_hash = d.request_hash AND d.request_hash = $1', [
+      approved.requestHash,
+    ])
+    await took('approvals', 'delivered_at', 30, 'r.request_hash = d.request_hash AND d.request_hash = $1', [
+      twice.requestHash,
+    ])
+    await took(
+      'approval_request_closes',
+      'closed_at',
+      90,
+      'r.request_id = d.request_id AND d.request_id = $1::uuid',
+      [idOf(declined)],
+    )
+    const { status, text, body } = await service.get(`/statistics/approvals?since=${since}`, maker)
+    expect(status, text).toBe(200)
+    expect(body).toMatchObject({
+      since,
+      requests: { opened: 6, pending: 1, approved: 2, declined: 1, expired: 1, withdrawn: 1, ended: 0 },
+      decisions: { approved: 3, declined: 1, p50Seconds: 30, p90Seconds: 90 },
+      approvers: [
+        { approverId: 'alice', approved: 2, declined: 0, p50Seconds: 10, p90Seconds: 30 },
+        { approverId: 'bob', approved: 1, declined: 1, p50Seconds: 30, p90Seconds: 90 },
+      ],
+    })
+    const ofAnother = await service.get(`/statistics/approvals?since=${since}`, bot)
+    expect(ofAnother.body).toMatchObject({
+      requests: { opened: 0 },
+      decisions: { approved: 0, declined: 0 },
+      approvers: [],
+    })
+    expect(ofAnother.body['decisions']).not.toHaveProperty('p50Seconds')
+    expect(reply(await service.get('/statistics/approvals?since=2026-01-01T00:00:00Z', maker)).status).toBe(
+      400,
+    )
   })
 })
 

@@ -10,6 +10,7 @@ test('the policies of the project are shipped', () => {
     'access-control 2.0.0',
     'crm-deal-update 1.0.0',
     'customer-refund 2.0.0',
+    'customer-refund 2.1.0',
     'database-change 4.0.0',
     'llm-tool-call 2.0.0',
     'production-deployment 2.0.0',
