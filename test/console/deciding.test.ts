@@ -107,8 +107,8 @@ describeInBrowser('the console', () => {
       ['payables-agent', '/console/executions?callerId=payables-agent'],
     ]) {
       await page.getByRole('button', { name: 'Search' }).click()
-      await page.getByRole('combobox').fill(wanted!)
-      await page.getByRole('option').first().waitFor()
+      await page.getByRole('dialog').getByRole('combobox').fill(wanted!)
+      await page.getByRole('dialog').getByRole('option').first().waitFor()
       await page.keyboard.press('Enter')
       await page.waitForURL(world.origin + path!)
     }

@@ -275,7 +275,7 @@ describeInBrowser('the console', () => {
     for (const path of ['/console', '/console/requests', '/console/executions', '/console/audit']) {
       await shown(path)
       const small = await page
-        .locator('main button, main summary, main select, main tbody tr, .top button, .top nav a')
+        .locator('main button, main summary, main select, main tbody tr.link, .top button, .top nav a')
         .evaluateAll((all) =>
           all
             .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)

@@ -167,6 +167,14 @@ function Popover({
     element.open = false
     if (element.contains(document.activeElement)) element.querySelector('summary')?.focus()
   }
+  /** At once, where the browser would tell of it later: the next key belongs to the field. */
+  const toggle = (event: Event) => {
+    const element = details.current
+    if (element === null) return
+    event.preventDefault()
+    element.open = !element.open
+    if (element.open) element.querySelector<HTMLElement>('input, select')?.focus()
+  }
   return (
     <details
       ref={details}
@@ -178,11 +186,8 @@ function Popover({
         if (relatedTarget instanceof Node && details.current?.contains(relatedTarget) !== true)
           details.current!.open = false
       }}
-      onToggle={() => {
-        if (details.current?.open) details.current.querySelector<HTMLElement>('input, select')?.focus()
-      }}
     >
-      <summary>{oneLine(summary)}</summary>
+      <summary onClick={toggle}>{oneLine(summary)}</summary>
       <div class="popover">{children(close)}</div>
     </details>
   )
