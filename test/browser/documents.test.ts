@@ -157,6 +157,25 @@ describeInBrowser('in a browser', () => {
     },
   )
 
+  test('a search finds a section of the handbook as one types, errors of typing included, by keyboard alone', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/handbook`)
+    await page.getByRole('searchbox', { name: 'Search the handbook' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('fork evidense')
+    const first = page.locator('#found a').first()
+    await first.waitFor()
+    expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([])
+    await page.keyboard.press('ArrowDown')
+    expect(await first.evaluate((link) => link === document.activeElement)).toBe(true)
+    const { pathname, hash } = new URL((await first.getAttribute('href'))!, service.url)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${service.url}${pathname}${hash}`)
+    expect(hash === '' || (await page.locator(hash).count()) === 1).toBe(true)
+    await page.getByRole('searchbox').fill('xyzzyxyzzy')
+    await page.getByText('Nothing in the handbook has these words.').waitFor()
+    expect(problems).toEqual([])
+  })
+
   test('the handbook is read from its contents to its last chapter without an objection, and axe finds nothing', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/handbook`)
     const axe = async () => {

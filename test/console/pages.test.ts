@@ -155,7 +155,7 @@ describeInBrowser('the console', () => {
   test('the palette goes to pages and to what the service finds, by keyboard alone, and axe finds nothing', async () => {
     await shown('/console')
     await page.keyboard.press('Control+k')
-    const field = page.getByRole('combobox')
+    const field = page.getByRole('dialog').getByRole('combobox')
     const options = page.getByRole('option')
     await field.fill('audit')
     expect(await options.allInnerTexts()).toEqual([

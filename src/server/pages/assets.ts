@@ -11,13 +11,13 @@ interface Asset {
   readonly type: 'text/javascript' | 'text/css'
 }
 
-/** The handler of a route `/…/{asset}`. */
-export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
+/** The handler of a route `/…/{asset}`. @param param the name of that parameter */
+export function assetHandler(assets: ReadonlyMap<string, Asset>, param = 'asset'): Handler {
   const answer = keepDocuments((name) => {
     const asset = assets.get(name)
     return asset && readAsset(asset)
   })
-  return (request) => answer(request.params['asset'] ?? '', request)
+  return (request) => answer(request.params[param] ?? '', request)
 }
 
 function readAsset({ from, type }: Asset): KeptDocument {

@@ -22,6 +22,7 @@ interface Page {
   /** Paths of scripts and style sheets of our own origin. */
   readonly scripts?: readonly string[]
   readonly styleSheets?: readonly string[]
+  readonly modules?: readonly string[]
 }
 
 /** @returns the text of a page's style sheet, after the colours and the head that our pages share */
@@ -32,7 +33,7 @@ export function readStyle(name: 'home' | 'handbook' | 'swagger'): string {
 }
 
 export function htmlDocument(page: Page): KeptDocument {
-  const { title, body, style, scripts = [], styleSheets = [] } = page
+  const { title, body, style, scripts = [], styleSheets = [], modules = [] } = page
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -44,7 +45,7 @@ ${styleSheets.map((path) => `<link rel="stylesheet" href="${path}">\n`).join('')
 </head>
 <body>
 ${body}
-${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
+${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}${modules.map((path) => `<script type="module" src="${path}"></script>\n`).join('')}</body>
 </html>
 `
   return {

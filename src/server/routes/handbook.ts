@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked, type Parser, type Token, type Tokens } from 'marked'
-import { failures } from '../../core/errors/errors.ts'
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import { escapeHtml } from '../../formats/text/text.ts'
 import { pageAnswer } from '../openapi/answers.ts'
 import { answerKept, type KeptDocument } from '../kept-document.ts'
+import { assetHandler } from '../pages/assets.ts'
 import { pageHeader } from '../pages/header.ts'
 import { htmlDocument, readStyle } from '../pages/html.ts'
 import { openGet, type Route } from '../route.ts'
@@ -46,6 +46,7 @@ interface Chapter {
   readonly text: string
   /** The headings of its sections. */
   readonly sections: readonly string[]
+  readonly tokens: readonly Token[]
 }
 
 export const handbook = [
@@ -66,17 +67,47 @@ export const handbook = [
     tag: 'Pages',
     summary: 'A chapter of the handbook',
     params: { page: { schema: NonEmptyText, description: 'The name of the chapter.', example: 'callers' } },
-    answers: { 200: pageAnswer('The chapter.') },
+    description:
+      'Beside the chapters stand the scripts of their search, and the sections that it looks through.',
+    answers: {
+      200: {
+        ...pageAnswer('The chapter.'),
+        headers: [],
+        optionalHeaders: ['Content-Security-Policy'],
+        otherContentTypes: ['text/javascript', 'application/json'],
+      },
+    },
     failures: ['pathNotFound'],
-    async handle(request) {
-      const chapter = pages().chapters.get(request.params['page'] ?? '')
-      return chapter === undefined ? failures.pathNotFound() : answerKept(chapter, request)
+    async handle(request, service) {
+      const name = request.params['page'] ?? ''
+      const page = name === SECTIONS ? pages().sections : pages().chapters.get(name)
+      return page === undefined ? searchScript(request, service) : answerKept(page, request)
     },
   },
 ] as const satisfies readonly Route[]
 
+/** The texts that the search looks through, as JSON. */
+const SECTIONS = 'sections.json'
+
+const searchScript = assetHandler(
+  new Map([
+    ['search.js', { from: './handbook-search.js', type: 'text/javascript' }],
+    ['minisearch.js', { from: 'minisearch', type: 'text/javascript' }],
+  ]),
+  'page',
+)
+
+/** Hidden without its script. */
+const SEARCH = `<form role="search" class="find" hidden>
+<label for="find" class="hidden">Search the handbook</label>
+<input type="search" id="find" placeholder="Search the handbook" autocomplete="off" maxlength="100">
+<p id="found-status" role="status"></p>
+<ul id="found"></ul>
+</form>`
+
 interface Pages {
   readonly index: KeptDocument
+  readonly sections: KeptDocument
   readonly chapters: ReadonlyMap<string, KeptDocument>
 }
 
@@ -92,8 +123,14 @@ function renderPages(): Pages {
   const chapters = chapterNames.map(readChapter)
   const style = readStyle('handbook')
   const page = (title: string, current: string | undefined, main: string) =>
-    htmlDocument({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
+    htmlDocument({
+      title: `${title}: Countersign handbook`,
+      style,
+      body: layout(chapters, current, main),
+      modules: ['/handbook/search.js'],
+    })
   return {
+    sections: { body: JSON.stringify(chapters.flatMap(sectionsOf)), cache: 'no-cache' },
     index: page('Contents', undefined, contents(chapters)),
     chapters: new Map(
       chapters.map((chapter) => [chapter.name, page(chapter.title, chapter.name, chapterBody(chapter))]),
@@ -122,10 +159,37 @@ function readChapter(name: string): Chapter {
     title: String(heading['text']),
     summary: marked.parse(summary.raw, { async: false }),
     text: marked.parse(source, { async: false }),
+    tokens,
     sections: tokens.flatMap((token) =>
       token.type === 'heading' && token['depth'] === 2 ? [String(token['text'])] : [],
     ),
   }
+}
+
+interface Section {
+  readonly path: string
+  readonly chapter: string
+  readonly title: string
+  readonly text: string
+}
+
+/** A chapter's text before its first heading, and behind each of its headings. */
+function sectionsOf({ name, title: chapter, tokens }: Chapter): Section[] {
+  const sections: { path: string; title: string; text: string }[] = []
+  for (const { type, raw, ...token } of tokens) {
+    const { depth, text } = token as { depth?: number; text?: string }
+    const last = sections.at(-1)
+    if (type !== 'heading') {
+      if (last !== undefined) last.text += raw
+    } else if (depth === 1) sections.push({ path: `/handbook/${name}`, title: chapter, text: '' })
+    else
+      sections.push({
+        path: `/handbook/${name}#${headingId(text ?? '')}`,
+        title: (text ?? '').replaceAll('`', ''),
+        text: '',
+      })
+  }
+  return sections.map((section) => ({ ...section, chapter }))
 }
 
 /** @returns the chapter with its sections below the title; nothing of the kind where there are too few to choose from */
@@ -202,7 +266,7 @@ function layout(chapters: readonly Chapter[], current: string | undefined, main:
     const here = name === current ? ' aria-current="page"' : ''
     return `<li><a href="/handbook/${name}"${here}>${escapeHtml(title)}</a></li>`
   })
-  return `${pageHeader('/handbook')}
+  return `${pageHeader('/handbook', SEARCH)}
 <div class="book">
 <nav aria-label="Chapters"><details><summary>Chapters</summary><ol>
 ${links.join('\n')}
