@@ -116,6 +116,12 @@ export function Badge({ status }: { readonly status: string }) {
   return <span class={`badge ${tone}`}>{status.replaceAll('_', ' ').toLowerCase()}</span>
 }
 
+/** What a rule does where it decides. A decision of the past has a `Badge`. */
+export function RuleBadge({ outcome }: { readonly outcome: 'approve' | 'reject' }) {
+  const approves = outcome === 'approve'
+  return <span class={`badge ${approves ? 'good' : 'bad'}`}>{approves ? 'approves' : 'rejects'}</span>
+}
+
 /** Shows what to do where there is nothing. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>

@@ -5,7 +5,7 @@ import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/polic
 import { counted } from '../../formats/text/text.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText, oneLine, shownValue } from '../text.ts'
-import { Hash, NotLoaded, Panel, Problem, Said } from './basic.tsx'
+import { Hash, NotLoaded, Panel, Problem, RuleBadge, Said } from './basic.tsx'
 import { Table } from './list.tsx'
 import { PolicyLink, type ShownPolicy } from './policy.tsx'
 
@@ -151,9 +151,7 @@ export function Reasons({ asked, policy: { document }, judged: { decision } }: O
             {document.rules.map(({ id, when, outcome, reason }) => (
               <li key={id}>
                 {decision && fits(decision, id)} <strong>{oneLine(id)}</strong>{' '}
-                <span class={`badge ${outcome === 'approve' ? 'good' : 'bad'}`}>
-                  {outcome === 'approve' ? 'approves' : 'rejects'}
-                </span>
+                <RuleBadge outcome={outcome} />
                 <pre tabIndex={0}>{oneLine(when)}</pre>
                 <Said text={reason} />
               </li>

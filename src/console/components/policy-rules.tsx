@@ -4,7 +4,7 @@ import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { get, isAborted } from '../api.ts'
 import { executionsPath, sinceOf, totalsOf, type Statistics } from '../statistics.ts'
 import { oneLine } from '../text.ts'
-import { Badge, Panel, Problem, Said } from './basic.tsx'
+import { Panel, Problem, RuleBadge, Said } from './basic.tsx'
 import { useCatalogue, useHasCatalogue, WithoutCatalogue } from './catalogue.tsx'
 
 interface Version {
@@ -69,8 +69,7 @@ export function Rules({ of, rules }: { readonly of: Version; readonly rules: Pol
       <ol class="rules">
         {rules.map((rule) => (
           <li key={rule.id}>
-            <strong>{oneLine(rule.id)}</strong>{' '}
-            <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
+            <strong>{oneLine(rule.id)}</strong> <RuleBadge outcome={rule.outcome} />
             {counts !== undefined && (
               <Decided
                 count={counts.get(rule.id) ?? 0}

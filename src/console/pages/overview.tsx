@@ -459,7 +459,7 @@ function Endpoints() {
         <ul class="plain">
           {endpoints.map(({ endpointId, url, state, lastFailure }) => (
             <li key={endpointId}>
-              <a href="/console/deliveries">
+              <a href={`/console/endpoints/${endpointId}`}>
                 <Said text={url} />
               </a>{' '}
               <Badge status={state} />
