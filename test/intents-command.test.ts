@@ -1,17 +1,21 @@
 // countersign intents: what an operator sees of an execution, from its release to its end.
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { inTransaction } from '../src/store/postgres/transaction.ts'
 import { insertConfirmations } from '../src/store/tables/provider-confirmations.ts'
 import { unlogged } from '../src/store/tables/log-queue.ts'
+import { aHuman } from './authority.ts'
 import { runCommand } from './command.ts'
 import type { TestDatabase } from './database.ts'
 import { notedInDoubt, putInDoubt } from './intents.ts'
-import { aCaller, until, type TestService } from './service.ts'
+import { until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 import { withService } from './with-service.ts'
 
-const human = aCaller('olive', { credentialHolderType: 'USER' })
+const human = aHuman('olive')
 
 let database: TestDatabase
 let service: TestService
@@ -108,6 +112,41 @@ test('show tells the story of one: what the provider said, and who closed it', a
     'acme says executed (delivery evt_1\ufffd[31m, rule paid), but these comparisons fail: payload.amount == transaction.intent.parameters.amount',
     'RESOLVED EXECUTED by olive: The provider says so.',
   ])
+})
+
+test('resolve shows what was to be done, and signs how it ended once a human says y', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-intents-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'olive.pem'), human.privateKeyPem)
+  const profile = join(folder, 'olive.json')
+  writeFileSync(profile, JSON.stringify({ url: service.url, apiKey: human.key, stepUpKey: 'olive.pem' }))
+  const resolve = (id: string, outcome: string, answer: string) =>
+    runCommand(
+      ['intents', 'resolve', id, outcome, '--note', 'The bank has none.', '--profile', profile],
+      {},
+      (child) => child.stdin?.end(answer),
+    )
+  const id = await executed()
+  expect(await resolve(id, 'executed', 'y\n')).toMatchObject({
+    status: 1,
+    stderr: 'countersign: The execution is FINALIZED and not in doubt. Nothing was signed.\n',
+  })
+  await putInDoubt(database, id)
+  expect(await resolve(id, 'perhaps', 'y\n')).toMatchObject({ status: 2 })
+  const refused = await resolve(id, 'not-executed', 'n\n')
+  expect(refused).toMatchObject({ status: 1, stdout: '' })
+  expect(refused.stderr).toContain('Nothing was signed. The execution stays in doubt.')
+  const signed = await resolve(id, 'not-executed', 'y\n')
+  expect(signed.stderr).toContain('"target"')
+  expect(signed.stderr).toContain('Signed and delivered: it was NOT_EXECUTED.')
+  const { transitions } = JSON.parse(signed.stdout) as {
+    transitions: { transition: { stepUpAuthorization: { payload: object } } }[]
+  }
+  expect(transitions[0]?.transition).toMatchObject({
+    by: 'olive',
+    note: 'The bank has none.',
+    stepUpAuthorization: { payload: { action: 'resolve', resolution: 'NOT_EXECUTED' } },
+  })
 })
 
 test('what cannot be shown is a sentence', async () => {

@@ -88,7 +88,7 @@ export const argument = <Text extends string>(text: Text, about?: string): Argum
 })
 
 /** An argument that is one of some words. */
-export const argumentOf = <T extends string>(
+export const argumentOf = <const T extends string>(
   choices: readonly T[],
   text: string,
   about: string,

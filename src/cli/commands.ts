@@ -3,6 +3,7 @@ import { algorithms } from '../formats/schemas/signature.ts'
 import { deliveryOutcomes } from '../formats/schemas/webhook-outcomes.ts'
 import {
   argument,
+  argumentOf,
   byDefault,
   command,
   flag,
@@ -123,6 +124,19 @@ export const intents = {
     about:
       'print the history of one execution: its release, the confirmations of providers, how it was closed',
     args: { id: argument('<id>', 'its businessTransactionId') },
+  }),
+  resolve: command('resolve', {
+    about: 'show an execution in doubt, ask y/N, then sign and deliver how it ended; for a human',
+    args: {
+      id: argument('<id>', 'its businessTransactionId'),
+      outcome: argumentOf(['executed', 'not-executed'], '<outcome>', 'how it ended'),
+    },
+    options: {
+      ...asPerson,
+      note: required('<text>', 'what you found, and where you looked'),
+      key: optional('<file>', 'your private step-up key, PEM'),
+      keyId: stepUpKeyId,
+    },
   }),
 }
 

@@ -53,6 +53,9 @@ const intents = program.command('intents').description('executions that were rel
 const intentsFile = () => import('./intents.ts')
 define(intents, commands.intents.list, async (given) => (await intentsFile()).listIntents(env, given))
 define(intents, commands.intents.show, async (given) => (await intentsFile()).showIntent(env, given))
+define(intents, commands.intents.resolve, async (given) =>
+  (await import('./resolve-intent.ts')).resolveIntent(given),
+)
 
 const webhooks = program
   .command('webhooks')
