@@ -1,6 +1,7 @@
 // Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
 import { createHmac, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { changePaths } from '../../src/formats/change-paths.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/route.ts'
 import { answers, open } from '../front-end/listen-client.ts'
@@ -136,18 +137,11 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
     const id = randomUUID()
     for (const path of [
       '/policies/sandbox-echo/9.0.0/pending-changes',
-      '/external-connectors/changes',
-      '/webhook-rules/changes',
-      '/event-endpoints/changes',
-      '/caller-keys/changes',
-      ...[
-        'policies/pending-changes',
-        'approvers/changes',
-        'external-connectors/changes',
-        'webhook-rules/changes',
-        'event-endpoints/changes',
-        'caller-keys/changes',
-      ].flatMap((changes) => [`/${changes}/${id}/approve`, `/${changes}/${id}/reject`]),
+      ...Object.values(changePaths).filter((changes) => changes !== changePaths.policy),
+      ...Object.values(changePaths).flatMap((changes) => [
+        `${changes}/${id}/approve`,
+        `${changes}/${id}/reject`,
+      ]),
       `/event-endpoints/${id}/secret`,
       `/event-endpoints/${id}/redeliver`,
       `/webhook-events/${id}/process`,

@@ -160,6 +160,13 @@ describe('Governing', () => {
     expect(stdout).not.toContain('was not checked')
   })
 
+  test('a group of approvers is set by two humans', async () => {
+    await run(next('governing.md'))
+    expect(saved('approved.json')).toMatchObject({ kind: 'approver-group', status: 'APPROVED' })
+    const { body } = await service.get('/approver-groups', { key: saved('alice.json').apiKey as string })
+    expect(body).toMatchObject({ approverGroups: [{ group: 'managers', members: ['dana'] }] })
+  })
+
   test('a connector is registered, with the receiver of the examples behind it', async () => {
     const command = forHere(next('governing.md'), service.url).replace('--port 8080', '--port 0')
     receiver = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -236,7 +243,9 @@ describe('Changing policies', () => {
     const key = (await run('printf %s "$KEY"')).stdout
     expect((await service.post('/execute', saved('transaction.json'), { key })).status).toBe(200)
     const { stdout: simulated } = await run(next('policies.md'))
-    expect(simulated).toContain('6f9619ff-8b86-4d11-b42d-00c04fc964ff APPROVED -> REJECTED (too-large)')
+    expect(simulated).toContain(
+      '6f9619ff-8b86-4d11-b42d-00c04fc964ff sandbox:echo → first-steps: APPROVED -> REJECTED (too-large)',
+    )
     expect(simulated).toContain('1 of 1 past decisions under sandbox-echo would flip')
     await run(next('policies.md'))
     expect(saved('change.json')).toMatchObject({
