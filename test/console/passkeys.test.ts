@@ -543,6 +543,8 @@ describeInBrowser('passkeys in the console', () => {
     const { changeId, proposal } = await proposedPasskey('edward')
     expect(proposal.publicKeyPem).toMatch(/^-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA/)
     await approveChange(changeId)
+    // One that waits behind it.
+    await aRequest()
     const { transaction, asked } = await aRequest()
     await page.getByRole('button', { name: 'Sign with passkey edward…' }).click()
     await goneOn(asked)
