@@ -413,6 +413,8 @@ describeInBrowser('passkeys in the console', () => {
   })
 
   test('a counter that goes back is no reason to refuse: only the signature and its single use count', async () => {
+    // One that waits behind it.
+    await aRequest()
     const { asked } = await aRequest()
     const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })
     const phone = credentials.find(({ credentialId }) => credentialId !== stepUpId.toString('base64'))!
