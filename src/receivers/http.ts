@@ -3,6 +3,7 @@ import { Refused, type Outcome, type Release } from '../../clients/typescript/sr
 import type { Json } from '../formats/json/canonical.ts'
 import { isObject } from '../formats/json/fields.ts'
 import { parseJsonText } from '../formats/json/text.ts'
+import { isSettled } from './absence.ts'
 import type { HttpReceiver } from './config.ts'
 import { exchange, NeverConnected } from './exchange.ts'
 import { filledBody, filledText, filledUrl } from './template.ts'
@@ -49,9 +50,7 @@ export function httpEffect({ request, readBack }: Pick<HttpReceiver, 'request' |
     })
     if (readBack.executed.includes(status))
       return { executed: true, result: { status, answer: kept(saidBy(body), readBack.keep) } }
-    // What is on its way may still arrive: absence counts once nobody can send it any more.
-    const isOver = Date.parse(release.expiresAt) + timeoutMs < Date.now()
-    if (isOver && readBack.notExecuted?.includes(status) === true)
+    if (isSettled(release) && readBack.notExecuted?.includes(status) === true)
       return { executed: false, reason: `${url.host} answered ${status} when it was asked` }
     return undefined
   }

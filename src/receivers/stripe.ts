@@ -3,6 +3,7 @@
 import { Stripe } from 'stripe'
 import { Refused, type Outcome, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import type { Json } from '../formats/json/canonical.ts'
+import { isSettled } from './absence.ts'
 import type { StripeReceiver } from './config.ts'
 
 type StripeCapability = StripeReceiver['capabilities'][number]
@@ -24,8 +25,6 @@ const PARAMETERS: Readonly<Record<StripeCapability, readonly string[]>> = {
   'stripe:payout': ['amount', 'currency', 'description', 'destination', 'method', 'statement_descriptor'],
 }
 
-/** Stripe's lists show what was made a moment ago only after a while. */
-const LISTED_AFTER_MS = 10 * 60_000
 const CLOCKS_DIFFER_SECONDS = 60
 const LOOKED_AT_MAX = 10_000
 const TIMEOUT_MS = 30_000
@@ -98,7 +97,7 @@ export function stripeEffect(secretKey: string, api?: string) {
           : { executed: true, result: evidenceOf(made) }
       if (++seen >= LOOKED_AT_MAX) return undefined
     }
-    if (Date.parse(release.expiresAt) + LISTED_AFTER_MS > Date.now()) return undefined
+    if (!isSettled(release)) return undefined
     return { executed: false, reason: `Stripe has none with the authorization_id ${release.authorizationId}` }
   }
 

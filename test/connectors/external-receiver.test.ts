@@ -262,6 +262,44 @@ test('the author says what became of what was begun and never ended, once, and i
   expect(asked).toHaveLength(2)
 })
 
+test('an act that ends while the service asks keeps its answer, and nobody is asked for another', async () => {
+  const file = openJournal(aJournal())
+  onTestFinished(() => file.close())
+  const act = Promise.withResolvers<string>()
+  const ended = Promise.withResolvers<undefined>()
+  let looks = 0
+  const order = anOrder()
+  const receiver = receive({
+    keys: serviceKeys(jwks),
+    capabilities: ['vendor:pay'],
+    audience: 'https://receiver.example',
+    // As a table answers: what it read may be of before.
+    journal: {
+      ...file,
+      async find(id) {
+        const entry = file.find(id)
+        if (looks++ === 0) {
+          act.resolve('paid')
+          await ended.promise
+        }
+        return entry
+      },
+    },
+    act: () => act.promise,
+    readBack: () => ({ executed: false, reason: 'asked too early' }),
+  })
+  const body = Buffer.from(signed('https://receiver.example', order))
+  const posted = receiver.answer({ method: 'POST', body }).finally(() => ended.resolve(undefined))
+  await expect.poll(() => file.find(order.authorizationId)).toBeDefined()
+  const about = { ...order, capability: 'vendor:pay' }
+  const registration = aRegistration('https://receiver.example')
+  const { headers } = questionTo(registration, about, { key, now: new Date() })
+  const question = headers['countersign-question']
+  const told = await receiver.answer({ method: 'GET', question, body: Buffer.alloc(0) })
+  expect(told).toEqual(await posted)
+  expect(JSON.parse(told.body)).toMatchObject({ success: true, result: 'paid' })
+})
+
 test.each<[string, unknown, unknown]>([
   ['nothing', undefined, null],
   ['what has members without a value', { a: undefined, b: 1 }, { b: 1 }],

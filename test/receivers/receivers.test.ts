@@ -9,7 +9,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
-import { openJournal, receive, serviceKeys } from '../../clients/typescript/src/receiver/index.ts'
+import {
+  openJournal,
+  receive,
+  serviceKeys,
+  type Release,
+} from '../../clients/typescript/src/receiver/index.ts'
 import { call } from '../../src/core/outbound/call.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { readHttpReceiver, readStripeReceiver } from '../../src/receivers/config.ts'
@@ -17,6 +22,7 @@ import { httpEffect } from '../../src/receivers/http.ts'
 import { stripeEffect } from '../../src/receivers/stripe.ts'
 import { externalConnector } from '../../workers/connectors/external.ts'
 import { questionTo, readBackOf } from '../../workers/connectors/read-back.ts'
+import { signRelease } from '../../workers/connectors/release.ts'
 import { aKey, anOrder, aRegistration } from '../connectors/order.ts'
 
 const key = aKey()
@@ -149,6 +155,28 @@ describe.each([
     // Beyond its length an answer is whole.
     expect([kinds.get('unknown'), kinds.get('completed')]).toEqual([expect.any(Number), expect.any(Number)])
   })
+})
+
+test.each([
+  ['of the house', () => httpEffect(readHttpReceiver(aConfig(ofHouse()), { ERP_TOKEN: 'secret' }))],
+  ['of Stripe', () => stripeEffect('sk_test_here', api)],
+])('that the API %s has nothing counts ten minutes after the release has expired', async (_, make) => {
+  const { release } = JSON.parse(
+    signRelease(anOrder(), {
+      connectorId: 'external:stripe:payout',
+      audience: 'http://127.0.0.1:1',
+      timeoutMs: 1_000,
+      key,
+      now: new Date(),
+    }),
+  ) as { release: Release }
+  const ago = (minutes: number): Release => ({
+    ...release,
+    capability: 'stripe:payout',
+    expiresAt: new Date(Date.now() - minutes * 60_000).toISOString(),
+  })
+  expect(await make().readBack(ago(9))).toBeUndefined()
+  expect(await make().readBack(ago(11))).toMatchObject({ executed: false })
 })
 
 test('what the house refuses has failed, what its file does not explain is unknown', async () => {

@@ -218,6 +218,19 @@ class Questions(ReceiverCase):
         self.assertEqual(Executed(1).result, 1)
 
 
+    def test_about_what_ends_meanwhile_keep_its_answer(self) -> None:
+        journal = self.journal()
+        receiver = self.receiver(journal=journal, read_back=lambda _: NotExecuted("asked too early"))
+        release = a_release()
+        journal.begin(release)
+        before = dict(journal.find("auth-1") or {})
+        find, looks = journal.find, [lambda _: before]
+        # As a table answers: what it read may be of before.
+        journal.find = lambda name: looks.pop()(name) if looks else find(name)
+        journal.end("auth-1", {"success": True})
+        self.assertEqual(self.ask(receiver, release), (200, {"success": True}))
+
+
 class Journals(ReceiverCase):
     def test_are_of_one_process(self) -> None:
         self.journal()

@@ -179,10 +179,13 @@ class Receiver:
             runs = authorization_id in self._underway
         if runs and "answer" not in found:
             return _said(503, "It runs.")
-        return self._shared(
-            authorization_id,
-            lambda: self._known(found) or _said(503, "It was begun, and its outcome is unknown."),
-        )
+
+        def known() -> Tuple[int, bytes]:
+            # Once more: it may have been answered between the two looks, and what was answered stays.
+            entry = self._journal.find(authorization_id)
+            return self._known(entry) or _said(503, "It was begun, and its outcome is unknown.")
+
+        return self._shared(authorization_id, known)
 
     def _shared(self, authorization_id: str, answering: Callable[[], Tuple[int, bytes]]) -> Tuple[int, bytes]:
         """The same answer for all who ask for one release at a time."""

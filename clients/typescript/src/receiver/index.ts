@@ -153,10 +153,11 @@ export function receive(config: ReceiverConfig): Receiver {
     // for "not yet".
     if (found === undefined) return json(404, { businessTransactionId, capability, error: 'Never taken.' })
     if (found.answer === undefined && underway.has(authorizationId)) return said(503, 'It runs.')
-    return shared(
-      authorizationId,
-      async () => (await known(found)) ?? said(503, 'It was begun, and its outcome is unknown.'),
-    )
+    return shared(authorizationId, async () => {
+      // Once more: it may have been answered between the two looks, and what was answered stays.
+      const entry = (await journal.find(authorizationId)) ?? found
+      return (await known(entry)) ?? said(503, 'It was begun, and its outcome is unknown.')
+    })
   }
 
   async function answer({ method, question, body }: Asked): Promise<Answer> {
