@@ -1,7 +1,7 @@
 // The requests that wait for the logged-in approver, in the order in which they end. A decision leads to the next one, and what was decided
 // keeps its place, so that "3 of 22" counts on.
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import type { Me } from './api.ts'
+import { get, type Me } from './api.ts'
 import { useLoaded, type Loaded } from './hooks.ts'
 
 /** As many as a reply may hold. */
@@ -13,12 +13,15 @@ const EVERY_MS = 10_000
 export const waitingPath = ({ approverId }: Pick<Me, 'approverId'>): string =>
   approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
 
+interface Requests {
+  readonly requests: readonly ApprovalRequest[]
+}
+
+const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
+
 /** Loads what waits for this human; what ends first is on top. */
 export function useWaiting(me: Me, everyMs = EVERY_MS): Loaded<readonly ApprovalRequest[]> {
-  const loaded = useLoaded<{ requests: ApprovalRequest[] }>(
-    `/approval-requests?${waitingPath(me)}&${PAGE}`,
-    everyMs,
-  )
+  const loaded = useLoaded<Requests>(pathOf(me), everyMs)
   return { ...loaded, data: loaded.data && byEnd(loaded.data.requests) }
 }
 
@@ -62,11 +65,44 @@ export function placeIn(ids: readonly string[], id: string, waiting: ReadonlySet
   }
 }
 
+/** Undefined: not known yet. Null: nothing else waits for this human. */
+export type Next = string | null | undefined
+
+interface InQueue {
+  /** Undefined: it has none, or the queue is not known yet. */
+  readonly place: Place | undefined
+  readonly next: Next
+}
+
 /** The place of a request among those that wait for this human. */
-export function useQueue(me: Me, id: string): Place | undefined {
+export function useQueue(me: Me, id: string): InQueue {
   const { data } = useWaiting(me)
-  if (data === undefined || me.approverId === null) return undefined
+  if (me.approverId === null) return { place: undefined, next: null }
+  if (data === undefined) return { place: undefined, next: undefined }
+  const { ids, waiting } = walkTo(data)
+  const place = placeIn(ids, id, waiting)
+  return { place, next: place === undefined ? nextOf(ids, id, waiting) : (place.next ?? null) }
+}
+
+function walkTo(data: readonly ApprovalRequest[]) {
   const waiting = data.map(({ request }) => request.requestId)
   walked = merged(walked, waiting)
-  return placeIn(walked, id, new Set(waiting))
+  return { ids: walked, waiting: new Set(waiting) }
+}
+
+/** @returns what waits after a request, which need not be in the queue */
+function nextOf(ids: readonly string[], id: string, waiting: ReadonlySet<string>): string | null {
+  return placeIn(merged(ids, [id]), id, waiting)?.next ?? null
+}
+
+/**
+ * What waits after a request that was just decided. It is looked up here: a human may sign before the page has the queue, and what the page
+ * has may be ten seconds old.
+ * @throws as `get`
+ */
+export async function lookUpNext(me: Me, id: string): Promise<string | null> {
+  if (me.approverId === null) return null
+  const { data } = await get<Requests>(pathOf(me))
+  const { ids, waiting } = walkTo(byEnd(data.requests))
+  return nextOf(ids, id, waiting)
 }

@@ -5,7 +5,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Browser, CDPSession, Page } from 'playwright-core'
+import type { Browser, CDPSession, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
 import { requestHash } from '../../src/formats/approval-requests/request-hash.ts'
@@ -233,6 +233,28 @@ describeInBrowser('passkeys in the console', () => {
     await page.keyboard.press('Enter')
     await hasFocus('This request is over: declined.')
     expect((await service.get(third.url, agent)).body.status).toBe('DECLINED')
+  })
+
+  test('a request that is signed before the page knows what else waits leads to the next one', async () => {
+    const held: Route[] = []
+    let isSigned = false
+    onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
+    await page.route('**/approval-requests?*', async (route) => {
+      if (isSigned) await route.continue()
+      else held.push(route)
+    })
+    await page.route('**/approvals', async (route) => {
+      isSigned = true
+      await route.continue()
+    })
+    const { asked: next } = await aRequest()
+    const { asked } = await aRequest()
+    await sign().click()
+    await goneOn(asked)
+    expect(held.length).toBeGreaterThan(0)
+    expect((await service.get(next.url, agent)).body.status).toBe('PENDING')
+    // Nothing waits for the tests that follow.
+    expect((await service.post(`${next.url}/withdraw`, {}, agent)).status).toBe(200)
   })
 
   async function expectNothingOfAxe(): Promise<void> {

@@ -7,6 +7,7 @@ import { fieldOf } from '../forms.ts'
 import { ReasonField } from './asked.tsx'
 import { useLoaded } from '../hooks.ts'
 import { algorithmOfPem, approvalBy } from '../passkey.ts'
+import type { Next } from '../queue.ts'
 import { useSigning } from '../signing.ts'
 import { Command, Copy, Panel, Problem, Said } from './basic.tsx'
 
@@ -14,10 +15,10 @@ interface Deciding {
   readonly asked: ApprovalRequest
   readonly me: Me
   readonly code: string
-  /** What waits next; undefined: nothing. */
-  readonly next: string | undefined
-  /** Called once the human has decided. */
-  readonly onDecided: (how: 'Signed' | 'Declined' | 'Withdrawn') => void
+  /** What waits next. */
+  readonly next: Next
+  /** Called once the human has decided; goes on to what waits next. */
+  readonly onDecided: (how: 'Signed' | 'Declined' | 'Withdrawn') => Promise<void>
 }
 
 export function Decide({ asked, me, code, next, onDecided }: Deciding) {
@@ -49,7 +50,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
     const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
     void run(async () => {
       await post('/approvals', await approvalBy(by, asked, reason))
-      onDecided('Signed')
+      void onDecided('Signed')
     })
   }
   return (
@@ -69,7 +70,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
             {!hasSigned &&
               passkeys.map(({ keyId }) => (
                 <button key={keyId} type="submit" class="primary" value={keyId} disabled={waits}>
-                  Sign with passkey {keyId}…{next !== undefined && <span class="minor"> and next</span>}
+                  Sign with passkey {keyId}…{next && <span class="minor"> and next</span>}
                 </button>
               ))}
             {mayDecide && (
@@ -77,7 +78,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
                 Decline…
               </button>
             )}
-            {next !== undefined && (
+            {next && (
               <a class="button" href={`/console/requests/${next}`}>
                 {hasSigned ? 'Next' : 'Skip'}
               </a>
@@ -108,7 +109,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
         <Close
           requestId={requestId}
           how={closing}
-          onClosed={() => onDecided(closing === 'decline' ? 'Declined' : 'Withdrawn')}
+          onClosed={() => void onDecided(closing === 'decline' ? 'Declined' : 'Withdrawn')}
           onDone={() => setClosing(undefined)}
         />
       )}
@@ -117,20 +118,14 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
 }
 
 /** Takes the focus, which the button of the decision had, to what came of it. */
-export function Settled({
-  next,
-  children,
-}: {
-  readonly next: string | undefined
-  readonly children: string
-}) {
+export function Settled({ next, children }: { readonly next: Next; readonly children: string }) {
   const said = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     if (document.activeElement === document.body) said.current?.focus()
   }, [])
   return (
     <p role="status" tabIndex={-1} ref={said}>
-      {children} {next === undefined && <a href="/console/inbox">Nothing else waits: to the inbox</a>}
+      {children} {next === null && <a href="/console/inbox">Nothing else waits: to the inbox</a>}
     </p>
   )
 }

@@ -27,9 +27,9 @@ import { Line, lineOf } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
 import { useFollowed, useLoaded, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { useQueue, type Place } from '../queue.ts'
+import { lookUpNext, useQueue, type Place } from '../queue.ts'
 import { oneLine } from '../text.ts'
-import { navigate } from '../router.ts'
+import { navigate, place as here } from '../router.ts'
 
 /** Holds the request until it changes, for as long as the page is open. */
 function useRequest(id: string) {
@@ -73,7 +73,7 @@ function Shown({
   const code = actionCode(request, sha256Hex)
   const policy = usePolicyOf(request.policy)
   const judged = useJudgement(request, isOpen(asked))
-  const place = useQueue(me, request.requestId)
+  const { place, next } = useQueue(me, request.requestId)
   const line = lineOf(policy.document, request)
   useTitle(line)
   // The page signs the hash that it read first: a request never changes, whatever a later reply says.
@@ -81,9 +81,14 @@ function Shown({
   const wasOpen = useRef(isOpen(asked)).current
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
-  const decided = (how: string) => {
+  const decided = async (how: string) => {
+    const { path } = here.get()
     said.set({ about: request.requestId, text: `${how}: ${line}` })
-    if (how !== 'Withdrawn' && place?.next !== undefined) navigate(`/console/requests/${place.next}`)
+    if (how === 'Withdrawn') return
+    // Without an answer the decision stands all the same: the page goes by what it knew.
+    const following = await lookUpNext(me, request.requestId).catch(() => next)
+    // The reader may have left this page meanwhile.
+    if (following && here.get().path === path) navigate(`/console/requests/${following}`)
   }
   return (
     <>
@@ -119,11 +124,11 @@ function Shown({
         right={
           <>
             {isOpen(asked) ? (
-              <Decide {...{ asked, me, code }} next={place?.next} onDecided={decided} />
+              <Decide {...{ asked, me, code }} next={next} onDecided={decided} />
             ) : (
               wasOpen && (
                 <Panel title="Decided">
-                  <Settled next={place?.next}>{`This request is over: ${status.toLowerCase()}.`}</Settled>
+                  <Settled next={next}>{`This request is over: ${status.toLowerCase()}.`}</Settled>
                 </Panel>
               )
             )}
