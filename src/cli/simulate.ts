@@ -6,6 +6,7 @@ import {
   addChunk,
   flipLine,
   impactReport,
+  reservations,
   retiredLine,
   simulationOf,
   type Found,
@@ -126,6 +127,7 @@ async function simulate(
   } while (cursor !== undefined)
   progress.clear()
   summary(printable(summaryOf(found, simulated)))
+  for (const sentence of reservations(found)) summary(sentence)
   if (unverified.size > 0)
     summary(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`)
   return found

@@ -27,7 +27,7 @@ export function simulationOf(proposed: ProposedPolicy) {
 
 type Chunk = Pick<
   Static<typeof PolicySimulation>,
-  'flips' | 'retired' | 'skipped' | 'range' | 'progress' | 'complete'
+  'flips' | 'retired' | 'skipped' | 'unknown' | 'range' | 'progress' | 'complete'
 >
 
 /** The findings of the chunks so far. */
@@ -55,9 +55,16 @@ function added(sums: Sums = {}, rows: readonly Pick<Chunk['flips'][number], 'amo
   return next
 }
 
+const isAskedFor = ({ wouldBe }: Chunk['flips'][number]) => wouldBe.needs !== undefined
+
+/** A report of before this count was known has the same bytes as one in which it is zero. */
+function someOf<Name extends 'unknown' | 'needApproval'>(name: Name, count: number) {
+  return (count === 0 ? {} : { [name]: count }) as { readonly [name in Name]?: number }
+}
+
 /** @param before the sums of the earlier chunks; undefined for the first */
 export function addChunk(before: Found | undefined, chunk: Chunk): Found {
-  const { flips, retired = [], skipped, range, progress, complete } = chunk
+  const { flips, retired = [], skipped, unknown = 0, range, progress, complete } = chunk
   const [rejected, approved] = ['REJECTED', 'APPROVED'].map((outcome) =>
     flips.filter(({ wouldBe }) => wouldBe.outcome === outcome),
   ) as [Chunk['flips'], Chunk['flips']]
@@ -68,6 +75,8 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
     examined: (before?.examined ?? 0) + progress.examined,
     decided: (before?.decided ?? 0) + progress.decided,
     skipped: (before?.skipped ?? 0) + skipped,
+    ...someOf('unknown', (before?.unknown ?? 0) + unknown),
+    ...someOf('needApproval', (before?.needApproval ?? 0) + rejected.filter(isAskedFor).length),
     approvedToRejected: (before?.approvedToRejected ?? 0) + rejected.length,
     rejectedToApproved: (before?.rejectedToApproved ?? 0) + approved.length,
     refusedAsRetired: (before?.refusedAsRetired ?? 0) + retired.length,
@@ -118,9 +127,24 @@ export function bytesOf(value: object): number {
 /** One past decision that would be another, for a person; without its sentence where it comes out of a report. */
 export function flipLine(flip: ImpactReport['flips'][number] & { readonly summary?: string }): string {
   const { businessTransactionId, createdAt, was, wouldBe } = flip
-  const { outcome, matchedRuleId, reason } = wouldBe
+  const { outcome, matchedRuleId, reason, needs } = wouldBe
   const said = flip.summary === undefined ? '' : `${flip.summary}: `
-  return `${createdAt} ${businessTransactionId} ${said}${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}`
+  return `${createdAt} ${businessTransactionId} ${said}${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}${needs === undefined ? '' : ` Would wait for: ${needs.join(', ')}.`}`
+}
+
+/** What a simulation could not say, or says only of how it was sent; empty where there is nothing of it. */
+export function reservations({
+  unknown = 0,
+  needApproval = 0,
+}: Pick<ImpactReport, 'unknown' | 'needApproval'>): string[] {
+  return [
+    needApproval === 0
+      ? ''
+      : `${needApproval} of those that would be rejected lack only an approval that nobody was asked for then: they would wait for it.`,
+    unknown === 0
+      ? ''
+      : `${unknown} could not be tried: what this document asks for was not recorded then. Nothing is said of them.`,
+  ].filter((sentence) => sentence !== '')
 }
 
 /** One execution that the end of its version would have refused, for a person. */

@@ -185,6 +185,46 @@ describe('POST /sandbox/policies/simulate 200', () => {
     })
   })
 
+  test('an approval that nobody was asked for then is named as what it would wait for, and does not hide the end of a version', async () => {
+    const asking = {
+      ...document,
+      signals: { ...document.signals, managerApproved: 'boolean' },
+      verify: { managerApproved: { by: 'approval', quorum: 1 } },
+      rules: [
+        {
+          id: 'large',
+          when: 'signals.amount > 10.0 && !signals.managerApproved',
+          outcome: 'reject',
+          reason: 'A manager signs for more than 10.',
+        },
+        ...document.rules.filter(({ id }) => id !== 'too-large'),
+      ],
+    }
+    const answer = await simulate({ policy: asking, retires: ['1.0.0'] })
+    const needs = { outcome: 'REJECTED', matchedRuleId: 'large', needs: ['managerApproved'] }
+    const flips = answer.flips.filter(({ wouldBe }: { wouldBe: { needs?: object } }) => wouldBe.needs)
+    expect(idsOf(flips)).toEqual([mine.failed, mine.large])
+    expect(flips[0].wouldBe).toMatchObject(needs)
+    expect(answer).toMatchObject({ progress: { decided: 5 }, skipped: 1, unknown: 0 })
+    expect(idsOf(answer.retired)).toEqual(
+      idsOf((await simulate({ policyId: 'sandbox-echo', retires: ['1.0.0'] })).retired),
+    )
+
+    // A sum of the past is not looked up again.
+    const summing = {
+      ...asking,
+      signals: { ...document.signals, spent: 'number' },
+      verify: { spent: { by: 'history', window: '1d', sum: 'intent.parameters.amount' } },
+      rules: [
+        { id: 'spent', when: 'signals.spent > 10.0', outcome: 'reject', reason: 'Spent.' },
+        ...document.rules,
+      ],
+    }
+    const unknown = await simulate({ policy: summing, retires: ['1.0.0'] })
+    expect(unknown).toMatchObject({ progress: { decided: 5 }, unknown: 4, skipped: 1 })
+    expect(idsOf(unknown.retired)).toEqual(idsOf(answer.retired))
+  })
+
   test('a signal that was denied by its state stays denied while the document asks for that state', async () => {
     const { businessTransactionId: id, ...rest } = aTransaction({
       ...amount(5),

@@ -6,6 +6,7 @@ import { countedApprovers, type Persons } from '../../src/formats/people/persons
 import {
   denied,
   evaluate,
+  isLeftOut,
   type Evaluation,
   type Mismatch,
   type PolicySubject,
@@ -27,6 +28,8 @@ export interface Flip extends Row {
     readonly matchedRuleId: string | null
     /** Signals that this approval takes as declared: their state was not verified then. */
     readonly unverified?: readonly string[]
+    /** Approvals that nobody was asked for then. With them it would be approved: as it was sent, it would wait for them. */
+    readonly needs?: readonly string[]
   }
 }
 
@@ -48,8 +51,12 @@ export interface Simulated {
   readonly retires: ReadonlySet<string>
 }
 
-/** `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. */
-type Redecided = 'other' | 'undecided' | { readonly flip?: Flip; readonly refused?: Refused }
+/**
+ * `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. `unknown`: it was decided, and the
+ * document decides it by a value of then that nothing says.
+ */
+type Redecided =
+  'other' | 'undecided' | { readonly flip?: Flip; readonly refused?: Refused; readonly unknown?: true }
 
 interface Past {
   readonly outcome: Outcome
@@ -69,10 +76,11 @@ export function redecide(
   const past = pastOf(row, { transaction, persons })
   if (past === undefined) return 'undecided'
   const { version } = transaction.policy
-  const flip = policy && flipOf(row, { transaction, policy, past })
-  if (flip === 'unknown') return 'undecided'
+  const found = policy && flipOf(row, { transaction, policy, past })
+  const flip = found === 'unknown' ? undefined : found
+  const unknown = found === 'unknown' ? { unknown: true as const } : {}
   const isRefused = past.outcome === 'APPROVED' && retires.has(version)
-  if (flip === undefined && !isRefused) return {}
+  if (flip === undefined && !isRefused) return unknown
   const { intent, signals } = transaction
   const { action: capability, target, parameters } = intent
   const shown = {
@@ -81,24 +89,28 @@ export function redecide(
     ...rowOf(display === undefined ? {} : { display }, { capability, target, parameters, signals }),
   }
   return {
+    ...unknown,
     ...(flip === undefined ? {} : { flip: { ...shown, ...flip } }),
     ...(isRefused ? { refused: { ...shown, version } } : {}),
   }
 }
 
-/** Undefined: decided as it was. `unknown`: it left a signal out whose value of then is not known. */
+/** Undefined: decided as it was. `unknown`: it left a signal out whose value of then is not known, a sum of the past for example. */
 function flipOf(
   row: PastDecision,
   { transaction, policy, past }: { transaction: Transaction; policy: CompiledPolicy; past: Past },
 ): Pick<Flip, 'was' | 'wouldBe'> | 'unknown' | undefined {
-  const evaluation = asVerifiedThen(
-    evaluate(policy, transaction, new Date(row.createdAt), past.verified),
-    past,
-  )
+  const unasked = unaskedIn(policy, transaction, past)
+  const decidedWith = (approved: boolean) => {
+    const filled = { ...past.verified, ...Object.fromEntries(unasked.map((signal) => [signal, approved])) }
+    return asVerifiedThen(evaluate(policy, transaction, new Date(row.createdAt), filled), past)
+  }
+  const evaluation = decidedWith(false)
   if (evaluation.kind === 'unfilled') return 'unknown'
   const outcome = evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED'
   if (outcome === past.outcome) return undefined
   const unverified = evaluation.verify.map(({ signal }) => signal)
+  const isAskedFor = unasked.length > 0 && outcome === 'REJECTED' && decidedWith(true).kind === 'approved'
   return {
     was: { outcome: past.outcome, ...(past.reason === undefined ? {} : { reason: short(past.reason) }) },
     wouldBe: {
@@ -106,8 +118,18 @@ function flipOf(
       reason: short(evaluation.reason),
       matchedRuleId: evaluation.matchedRuleId,
       ...(unverified.length === 0 ? {} : { unverified }),
+      ...(isAskedFor ? { needs: unasked } : {}),
     },
   }
+}
+
+/** Signals that approvals of humans fill, and that were neither declared nor verified then: the policy of then asked nobody for them. */
+function unaskedIn(policy: CompiledPolicy, { signals }: PolicySubject, { verified }: Past): string[] {
+  return policy.verify.flatMap(({ signal, by }) =>
+    by === 'approval' && isLeftOut(signal, policy, signals) && !Object.hasOwn(verified, signal)
+      ? [signal]
+      : [],
+  )
 }
 
 interface Transaction extends PolicySubject {

@@ -54,7 +54,7 @@ async function chunk(
   const callerId = request.caller.reads
   const range = cursor ?? (await rangeOf(simulation, pool))
   let below: Position = cursor?.below ?? { createdAt: range.until, id: LEAST_UUID }
-  const counts = { examined: 0, decided: 0, unchanged: 0, undecided: 0 }
+  const counts = { examined: 0, decided: 0, unchanged: 0, undecided: 0, unknown: 0 }
   const flips: Flip[] = []
   const refused: Refused[] = []
   const mayGoOn = () => counts.examined === 0 || (counts.examined < EXAMINED_MAX && pace.workedMs() < workMs)
@@ -85,7 +85,8 @@ async function chunk(
         if (redecided.flip !== undefined) flips.push(redecided.flip)
         if (redecided.refused !== undefined) refused.push(redecided.refused)
         const isChanged = policy === undefined ? redecided.refused : redecided.flip
-        if (isChanged === undefined) counts.unchanged++
+        if (redecided.unknown) counts.unknown++
+        else if (isChanged === undefined) counts.unchanged++
       }
       counts.examined++
       looked++
@@ -110,6 +111,7 @@ async function chunk(
     ...(retires.size === 0 ? {} : { retired: refused }),
     unchanged: counts.unchanged,
     skipped: counts.undecided,
+    unknown: counts.unknown,
     range: { since: range.since, until: range.until },
     ...(complete ? {} : { next: cursorOf(range, below) }),
   }

@@ -335,7 +335,12 @@ class EndpointStepUp(StepUpAuthorization):
     """For what is done with an event endpoint; ``countersign approver sign-endpoint`` makes one."""
 
 
-class ImpactReport(TypedDict):
+class _Reserved(TypedDict, total=False):
+    unknown: int
+    needApproval: int
+
+
+class ImpactReport(_Reserved):
     version: int
     changeId: str
     changeHash: str

@@ -1,7 +1,14 @@
 // The decisions of a proposed policy in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { addChunk, impactReport, simulationOf, type Found, type Sums } from '../../formats/impact-report.ts'
+import {
+  addChunk,
+  impactReport,
+  reservations,
+  simulationOf,
+  type Found,
+  type Sums,
+} from '../../formats/impact-report.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
@@ -214,13 +221,18 @@ function Findings({ change, of }: FindingsOf) {
               columns={[
                 execution,
                 amount,
-                { title: 'Would be', cell: ({ wouldBe }) => <Badge status={wouldBe.outcome} /> },
+                { title: 'Would be', cell: ({ wouldBe }) => <WouldBe {...wouldBe} /> },
                 { title: 'Why', cell: ({ wouldBe }) => <Said text={wouldBe.reason} /> },
                 when,
               ]}
             />
           )}
           <Newest listed={flips.length} all={flipped} />
+          {reservations(of).map((sentence) => (
+            <p key={sentence}>
+              <strong>{sentence}</strong>
+            </p>
+          ))}
         </>
       )}
       {(action === 'retire' || retires !== undefined) && (
@@ -252,6 +264,11 @@ function Findings({ change, of }: FindingsOf) {
       </p>
     </>
   )
+}
+
+function WouldBe({ outcome, needs }: ImpactReport['flips'][number]['wouldBe']) {
+  if (needs === undefined) return <Badge status={outcome} />
+  return <>waits for {needs.join(', ')}</>
 }
 
 function Newest({ listed, all }: { readonly listed: number; readonly all: number }) {

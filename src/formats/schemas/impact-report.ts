@@ -18,6 +18,16 @@ export const ImpactReport = closed({
   examined: count('transactions of the range, of any policy'),
   decided: count('those of them that were decided under this policy'),
   skipped: count('transactions under this policy that were never decided'),
+  unknown: Type.Optional(
+    count(
+      'those of them that the document decides by a value of then that nothing says; left out where there is none',
+    ),
+  ),
+  needApproval: Type.Optional(
+    count(
+      'those that would be rejected only because nobody was asked then for an approval that the document asks for; left out where there is none',
+    ),
+  ),
   approvedToRejected: count('decisions that would be rejected'),
   rejectedToApproved: count('decisions that would be approved'),
   refusedAsRetired: count('executions that were approved under a version that ends'),

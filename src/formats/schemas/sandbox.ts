@@ -128,6 +128,12 @@ const flipped = {
     unverified: Type.Optional(
       Type.Array(NonEmptyText, { description: 'signals taken as declared: nothing verified them then' }),
     ),
+    needs: Type.Optional(
+      Type.Array(NonEmptyText, {
+        description:
+          'approvals that nobody was asked for then, and with which it would be approved: as it was sent, it would wait for them',
+      }),
+    ),
   }),
 }
 
@@ -161,6 +167,11 @@ export const PolicySimulation = Type.Object({
     'decided as they were; without a document, those that the end of versions would not have refused',
   ),
   skipped: count('under this policy, but never decided: an unknown version, or no connector'),
+  unknown: Type.Optional(
+    count(
+      'decided then, and by the document only with a value of then that nothing says, such as a sum of the past; left out by earlier releases',
+    ),
+  ),
   range: Type.Object(
     { since: Instant, until: Instant },
     {
