@@ -50,6 +50,7 @@ test('without any variable the embedded service is configured with the defaults 
     webhookDir: resolve('webhooks'),
     webhookDirGiven: false,
     callers: undefined,
+    tokenIssuers: [],
     intentCloseQuorum: 1,
     authDisabled: false,
     production: false,
@@ -198,6 +199,8 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     bad: ['x', '{}', '[]', 'null', '"csk_x"'],
     must: 'a JSON array with at least one caller',
   },
+  // Its mistakes name a member: test/token-issuers.test.ts.
+  SERVICE_TOKEN_ISSUERS: { good: [['[]', { tokenIssuers: [] }]] },
   SERVICE_AUTH_DISABLED: {
     good: [
       ['true', { authDisabled: true }],
@@ -388,7 +391,7 @@ describe('together', () => {
     for (const name of ['SERVICE_AUTH_DISABLE', 'SERVICE_API_KEY', 'SERVICE_'])
       for (const value of ['true', ''])
         expect(problems(() => readConfig({ [name]: value }))).toEqual([
-          `${name} is not a variable of this service; those that begin so are SERVICE_API_KEYS and SERVICE_AUTH_DISABLED.`,
+          `${name} is not a variable of this service; those that begin so are SERVICE_API_KEYS, SERVICE_TOKEN_ISSUERS, SERVICE_AUTH_DISABLED.`,
         ])
     expect(problems(() => readConfig({ MY_SERVICE_X: 'x', SERVICES: 'x' }))).toEqual([])
   })

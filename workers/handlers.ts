@@ -71,6 +71,7 @@ export function openHandlers({
     production: config.production,
     providers: Object.keys(config.webhookProviders),
     configuredCallers: callers,
+    tokenIssuers: config.tokenIssuers,
     callerIds,
     logged: evidenceLog !== undefined,
   })

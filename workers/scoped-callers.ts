@@ -1,5 +1,5 @@
 // The callers whose keys are in effect, as the stages of an operation need them.
-import { callerKeys } from '../src/core/callers/caller-keys.ts'
+import { callerKeys, type VerifiedToken } from '../src/core/callers/caller-keys.ts'
 import { readableOwner, type Caller } from '../src/formats/people/caller.ts'
 import type { ScopedCaller } from './in-flight.ts'
 import type { Boot } from '../src/core/threads/thread-messages.ts'
@@ -19,6 +19,20 @@ export function scopedCallers(
 ): ReadonlyMap<number, ScopedCaller> {
   const { inEffect } = callerKeys(callers, authority.callerKeys)
   return new Map(inEffect.map(({ caller, index }) => [index, scopedCaller(caller)]))
+}
+
+/** A caller by token reads its own records alone. @returns undefined once the token has expired */
+export function callerOfToken(token: VerifiedToken, nowMs = Date.now()): ScopedCaller | undefined {
+  const { callerId, principalIds, capabilities, untilMs } = token
+  if (untilMs <= nowMs) return undefined
+  return {
+    callerId,
+    reads: callerId,
+    scope: {
+      principalIds: new Set(principalIds),
+      capabilities: capabilities === 'all' ? 'all' : new Set(capabilities),
+    },
+  }
 }
 
 function scopedCaller(caller: Caller): ScopedCaller {

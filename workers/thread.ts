@@ -26,7 +26,7 @@ import { openReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 import { openHandlers } from './handlers.ts'
 import { openThread } from './open-thread.ts'
-import { ANONYMOUS, REVOKED, scopedCallers } from './scoped-callers.ts'
+import { ANONYMOUS, callerOfToken, REVOKED, scopedCallers } from './scoped-callers.ts'
 
 /** Linux's niceness of a background thread: where processors are short, executions, the front end and PostgreSQL come first. */
 const BACKGROUND_NICENESS = 5
@@ -74,8 +74,9 @@ function boot(given: Boot) {
     const stopwatch = openStopwatch()
     const batch: InFlight[] = []
     const revoked: InFlight[] = []
-    for (const { ticket, callerIndex, body, params = {} } of unpackTask(task)) {
-      const caller = callerIndex === NOBODY ? ANONYMOUS : callers.get(callerIndex)
+    for (const { ticket, callerIndex, token, body, params = {} } of unpackTask(task)) {
+      const caller =
+        callerIndex === NOBODY ? ANONYMOUS : ((token && callerOfToken(token)) ?? callers.get(callerIndex))
       const request: WorkerRequest = {
         ticket,
         takenMs,
@@ -89,7 +90,7 @@ function boot(given: Boot) {
       ;(caller === undefined ? revoked : batch).push({ request })
     }
     const answered = batch.length === 0 ? [] : await answers(task.operation, batch, stopwatch)
-    // The key of their caller was revoked while they waited for their turn.
+    // The key of their caller was revoked, or its token expired, while they waited for their turn.
     for (const { request } of revoked) answered.push(new Finished(request, failures.authenticationRequired()))
     return repliesOf(answered, batch.length, stopwatch)
   }

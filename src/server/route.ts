@@ -1,5 +1,6 @@
 // A route: what the front end does with it, its OpenAPI operation and its handler.
 import type { Caller } from '../formats/people/caller.ts'
+import type { VerifiedToken } from '../core/callers/caller-keys.ts'
 import type { Config } from '../core/config/config.ts'
 import type { Answer } from './answer.ts'
 import type { Cost } from '../core/operations/index.ts'
@@ -22,6 +23,8 @@ export interface RouteRequest {
   readonly caller: Caller | undefined
   /** The key, as in `CallerKey`; -1 where there is no caller. */
   readonly callerIndex: number
+  /** Set where the caller authenticated by a token. */
+  readonly token?: VerifiedToken | undefined
   /** Queues and budgets are shared out by it: the callerId, or the address of a client without a key. */
   readonly client: string
   /** Empty unless the route takes a body. */

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import type { AuthorityWatch } from './jobs/authority-watch.ts'
 import type { Callers } from './callers.ts'
+import type { Tokens } from './tokens.ts'
 import type { Config } from '../core/config/config.ts'
 import type { Reads } from './http/gates/reads.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
@@ -51,6 +52,8 @@ export interface People {
   readonly console: ConsoleGate
   /** The callers whose keys are in effect. */
   readonly callers: Callers
+  /** The callers by token; undefined: no issuer is configured. */
+  readonly tokens: Tokens | undefined
   /** The authority that humans have put in effect. */
   readonly authority: AuthorityWatch
 }

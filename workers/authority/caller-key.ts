@@ -3,6 +3,7 @@
 import type { Static } from 'typebox'
 import { readNamings } from '../../src/core/callers/authority-state.ts'
 import { callerKeys } from '../../src/core/callers/caller-keys.ts'
+import { issuerOfName, type TokenIssuer } from '../../src/core/callers/token-issuers.ts'
 import { ed25519Pem, readStepUpPasskey } from '../../src/core/callers/callers.ts'
 import {
   canApproveChanges,
@@ -73,8 +74,14 @@ const HUMANS_NEEDED = 2
 
 const proposalOf = bodyOf(CallerKeyProposal)
 
-/** @param configured the entries of SERVICE_API_KEYS of this instance */
-export function callerKeyChanges(configured: readonly Caller[]): ChangeKind<Issue | Revoke> {
+/**
+ * @param configured the entries of SERVICE_API_KEYS of this instance
+ * @param tokenIssuers those of SERVICE_TOKEN_ISSUERS: their callers' names are not given to keys
+ */
+export function callerKeyChanges(
+  configured: readonly Caller[],
+  tokenIssuers: readonly TokenIssuer[],
+): ChangeKind<Issue | Revoke> {
   return {
     read(body) {
       const proposal = proposalOf(body)
@@ -83,7 +90,10 @@ export function callerKeyChanges(configured: readonly Caller[]): ChangeKind<Issu
       if (proposed instanceof Failure) return proposed
       return { target: targetOf(proposed), proposed, reason: proposal.reason }
     },
-    check: (change) => Promise.resolve(change.action === 'issue' ? alreadyOver(change) : undefined),
+    check: (change) =>
+      Promise.resolve(
+        change.action === 'issue' ? (alreadyOver(change) ?? nameOfToken(change, tokenIssuers)) : undefined,
+      ),
     async examine({ proposed, proposedBy }, sql) {
       const standing = await readStanding(sql, configured)
       if (proposed.action === 'revoke') {
@@ -170,6 +180,13 @@ function alreadyOver({ expiresAt }: Issue): Failure | undefined {
   return expiresAt === undefined || Date.parse(expiresAt) > Date.now()
     ? undefined
     : failures.invalidField('expiresAt must be in the future.')
+}
+
+function nameOfToken({ callerId }: Issue, tokenIssuers: readonly TokenIssuer[]): Failure | undefined {
+  const issuer = issuerOfName(callerId, tokenIssuers)
+  return issuer === undefined
+    ? undefined
+    : failures.invalidField(`callerId must not be a name of the callers by token of ${issuer}.`)
 }
 
 /** The keys in effect that are not over, and what the table says of configured ones too. */

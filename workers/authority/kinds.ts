@@ -1,6 +1,7 @@
 // THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
 import type { Json } from '../../src/formats/json/canonical.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
+import type { TokenIssuer } from '../../src/core/callers/token-issuers.ts'
 import type { Caller } from '../../src/formats/people/caller.ts'
 import { approverChanges } from './approver.ts'
 import { approverGroupChanges } from './approver-group.ts'
@@ -21,6 +22,7 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
  * @param options.production refuses an endpoint on the service's own machine
  * @param options.providers those whose deliveries are taken
  * @param options.configuredCallers the entries of SERVICE_API_KEYS
+ * @param options.tokenIssuers the entries of SERVICE_TOKEN_ISSUERS
  * @param options.callerIds those with a key in effect
  * @param options.logged whether the evidence log is on
  */
@@ -30,6 +32,7 @@ export function openChangeKinds({
   consoleOrigin,
   providers,
   configuredCallers,
+  tokenIssuers,
   ...rule
 }: {
   ownKeys: () => readonly string[]
@@ -38,6 +41,7 @@ export function openChangeKinds({
   production: boolean
   providers: readonly string[]
   configuredCallers: readonly Caller[]
+  tokenIssuers: readonly TokenIssuer[]
   callerIds: () => readonly string[]
   logged: boolean
 }): ChangeKinds {
@@ -47,7 +51,7 @@ export function openChangeKinds({
     'external-connector': externalConnectorChanges(rule),
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),
-    'caller-key': callerKeyChanges(configuredCallers),
+    'caller-key': callerKeyChanges(configuredCallers, tokenIssuers),
     'approver-group': approverGroupChanges,
     'stand-in': standInChanges,
   }

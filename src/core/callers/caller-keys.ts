@@ -3,11 +3,25 @@ import { clashesOf, keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { isClearName, unclearNames } from '../../formats/people/names.ts'
 import type { StoredCallerKey } from '../../store/tables/caller-keys.ts'
 
-/** A key that is in effect. */
+/** The `index` of a caller by token: its scope is in its token, and the threads are handed it with each request. */
+export const BY_TOKEN = -2
+
+/** A key that is in effect, or a token that was verified. */
 export interface CallerKey {
   readonly caller: Caller
-  /** How the threads of this instance know it: the place in the configuration, or behind that the number of the table. */
+  /** How the threads of this instance know it: the place in the configuration, or behind that the number of the table; or BY_TOKEN. */
   readonly index: number
+  /** Set for a caller by token. */
+  readonly token?: VerifiedToken
+}
+
+/** What the threads need of a caller by token. Plain data: it crosses to them. */
+export interface VerifiedToken {
+  readonly callerId: string
+  readonly principalIds: readonly string[]
+  readonly capabilities: 'all' | readonly string[]
+  /** Milliseconds since 1970: it is refused from then on. */
+  readonly untilMs: number
 }
 
 /** An entry of the configuration that is not in effect. */

@@ -7,6 +7,7 @@ import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { parseCallers } from '../callers/callers.ts'
+import { issuerOfName, parseTokenIssuers, type TokenIssuer } from '../callers/token-issuers.ts'
 import type { Caller } from '../../formats/people/caller.ts'
 import { oneOf, rate, text, wholeNumber } from './config-schema.ts'
 import { ConfigError, describe } from '../errors/config-error.ts'
@@ -68,6 +69,8 @@ export interface Config {
   readonly webhookDirGiven: boolean
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
+  /** Whose access tokens are accepted beside keys. */
+  readonly tokenIssuers: readonly TokenIssuer[]
   /** How many humans must say how an execution in doubt ended before it is closed. */
   readonly intentCloseQuorum: number
   readonly authDisabled: boolean
@@ -130,6 +133,7 @@ export const Environment = Type.Partial(
     WEBHOOK_DIR: Type.String(),
     INTENT_CLOSE_QUORUM: wholeNumber(1, 2),
     SERVICE_API_KEYS: Type.String(),
+    SERVICE_TOKEN_ISSUERS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
     RATE_LIMIT_EXECUTE_PER_MINUTE: rate(),
     RATE_LIMIT_HEALTH_PER_MINUTE: rate(),
@@ -178,12 +182,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ...contradictions(given),
     ...webhooks.problems,
   ]
-  let callers: Caller[] | undefined
-  try {
-    if (given['SERVICE_API_KEYS'] !== undefined) callers = parseCallers(given['SERVICE_API_KEYS'])
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    problems.push(...error.problems)
+  const callers = parsed(parseCallers, given['SERVICE_API_KEYS'], problems)
+  const tokenIssuers = parsed(parseTokenIssuers, given['SERVICE_TOKEN_ISSUERS'], problems) ?? []
+  for (const [index, { callerId }] of callers?.entries() ?? []) {
+    const issuer = issuerOfName(callerId, tokenIssuers)
+    if (issuer !== undefined)
+      problems.push(`SERVICE_API_KEYS[${index}].callerId is a name of the callers by token of ${issuer}.`)
   }
   if (problems.length > 0 || !environment.Check(values)) throw new ConfigError(problems)
 
@@ -223,6 +227,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookDir: resolve(values.WEBHOOK_DIR ?? 'webhooks'),
     webhookDirGiven: values.WEBHOOK_DIR !== undefined,
     callers,
+    tokenIssuers,
     intentCloseQuorum: values.INTENT_CLOSE_QUORUM ?? 1,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
     production: isProduction(given),
@@ -258,6 +263,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   })
 }
 
+/** @returns undefined where the variable is not set, or is wrong: then its problems are added */
+function parsed<Result>(
+  parse: (json: string) => Result,
+  json: string | undefined,
+  problems: string[],
+): Result | undefined {
+  try {
+    return json === undefined ? undefined : parse(json)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+    return undefined
+  }
+}
+
 const CATALOGUE_DAYS = 'CATALOGUE_DAYS'
 
 /**
@@ -281,9 +301,7 @@ function unknownServiceVariables(env: Readonly<Record<string, unknown>>): string
   const known = Object.keys(Environment.properties).filter((name) => name.startsWith('SERVICE_'))
   return Object.keys(env)
     .filter((name) => name.startsWith('SERVICE_') && env[name] !== undefined && !known.includes(name))
-    .map(
-      (name) => `${name} is not a variable of this service; those that begin so are ${known.join(' and ')}.`,
-    )
+    .map((name) => `${name} is not a variable of this service; those that begin so are ${known.join(', ')}.`)
 }
 
 /** Shorter names are near to variables of other programs. */
@@ -318,6 +336,10 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   const console = given['CONSOLE_ORIGIN']
   if (console !== undefined && !isConsoleOrigin(console))
     problems.push(`CONSOLE_ORIGIN must be ${describe(Environment, 'CONSOLE_ORIGIN')}.`)
+  if (authDisabled && given['SERVICE_TOKEN_ISSUERS'] !== undefined)
+    problems.push(
+      'SERVICE_TOKEN_ISSUERS must not be set with SERVICE_AUTH_DISABLED: no token would be checked.',
+    )
   if (console !== undefined && authDisabled)
     problems.push('CONSOLE_ORIGIN must not be set with SERVICE_AUTH_DISABLED: no human could log in.')
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])

@@ -136,8 +136,10 @@ export const failures = {
   invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
   /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
-  authenticationRequired: () =>
+  /** @param cause why a token was refused, for the log line */
+  authenticationRequired: (cause?: string) =>
     new Failure(401, 'authentication required', {
+      cause,
       headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
       audit: { type: 'caller.rejected' },
     }),

@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../callers/authority-state.ts'
 import type { Caller } from '../../formats/people/caller.ts'
+import type { VerifiedToken } from '../callers/caller-keys.ts'
 import type { Config } from '../config/config.ts'
 import type { PlainAnswer, RefusalKind } from '../errors/errors.ts'
 import type { LoopReport } from './event-loop.ts'
@@ -96,6 +97,7 @@ interface PackedRequest {
   /** The number of the request, by which its reply names it. */
   readonly ticket: number
   readonly callerIndex: number
+  readonly token?: VerifiedToken
   readonly params?: PathParams
   /** Where its body ends in `bodies`; it starts where the one before ends. */
   readonly end: number
@@ -164,6 +166,8 @@ export interface ThreadRequest {
   readonly operation: Operation
   /** The index of a `CallerKey`; -1 is `anonymous`. */
   readonly callerIndex: number
+  /** Set where that is BY_TOKEN. */
+  readonly token?: VerifiedToken | undefined
   readonly body: Uint8Array
   /** The path parameters, where the operation needs them. */
   readonly params?: PathParams | undefined
@@ -177,11 +181,12 @@ export function packTask(
 ): Task {
   const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
   let end = 0
-  const requests = queued.map(({ callerIndex, body, params }, i) => {
+  const requests = queued.map(({ callerIndex, token, body, params }, i) => {
     bodies.set(body, end)
     end += body.byteLength
     const ticket = firstTicket + i
-    return params === undefined ? { ticket, callerIndex, end } : { ticket, callerIndex, params, end }
+    const request = params === undefined ? { ticket, callerIndex, end } : { ticket, callerIndex, params, end }
+    return token === undefined ? request : { ...request, token }
   })
   return { operation, authorityEpoch, bodies, requests }
 }

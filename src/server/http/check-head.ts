@@ -1,5 +1,6 @@
 // Every check that needs the head of a request alone.
 import { randomUUID } from 'node:crypto'
+import type { Config } from '../../core/config/config.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { sessionProblem } from '../console/gate.ts'
@@ -8,7 +9,7 @@ import type { Spans } from '../metrics/spans.ts'
 import type { Route } from '../route.ts'
 import type { Service } from '../service.ts'
 import { clientAddress } from './client-address.ts'
-import { openCredentials, type Credential, type Credentials } from './credential.ts'
+import { openCredentials, UnverifiedToken, type Credential, type Credentials } from './credential.ts'
 import type { Exchange } from './exchange.ts'
 import { addressClient, ANONYMOUS } from './gates/client.ts'
 import type { Head } from './listen/listener.ts'
@@ -33,6 +34,16 @@ export interface RefusedHead extends Exchange {
   readonly endsConnection?: true
 }
 
+/** A head whose token has yet to be verified. Its client is its address until then. */
+export interface UnverifiedHead extends Exchange {
+  /** Its body is read as this route takes it. */
+  readonly route: Route
+  /** Whether its body is longer than its route takes. */
+  readonly isTooLarge: boolean
+  /** Verifies the token, and makes the checks that come after. */
+  readonly verify: () => Promise<CheckedHead | RefusedHead>
+}
+
 /** The rows that are served. */
 export interface RouteTables {
   /** On every host but the console's. */
@@ -50,21 +61,20 @@ export interface HeadChecks {
 }
 
 export function openHeadChecks(
-  { config, callers, console: gate }: Service,
+  { config, callers, tokens, console: gate }: Service,
   { elsewhere, onConsole }: RouteTables,
 ): Pick<HeadChecks, 'credentials' | 'match' | 'matchOnConsole'> {
   const isMounted = (route: Route, params: PathParams) => route.mounted?.(params, config) ?? true
   return {
-    credentials: openCredentials({ gate, callers, authDisabled: config.authDisabled }),
+    credentials: openCredentials({ gate, callers, tokens, authDisabled: config.authDisabled }),
     match: openMatching(elsewhere, isMounted),
     matchOnConsole: openMatching(onConsole, isMounted),
   }
 }
 
 /** Decisions §3, the first part: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413. */
-export function checkHead(head: Head, checks: HeadChecks): CheckedHead | RefusedHead {
+export function checkHead(head: Head, checks: HeadChecks): CheckedHead | RefusedHead | UnverifiedHead {
   const { service, credentials } = checks
-  const { config } = service
   const onConsole = service.console.isHost(head.header('host'))
   const matched = (onConsole ? checks.matchOnConsole : checks.match)(head.method, head.path)
   if (matched.kind !== 'route') {
@@ -74,15 +84,39 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
   }
   const { route } = matched
   const credential = credentials.identify(head, route, onConsole)
+  if (!(credential instanceof UnverifiedToken)) return checkAs(credential, head, matched, checks)
+  const exchange = exchangeOf(head, { route }, checks)
+  // The listener answers for the address only now.
+  const remoteAddress = head.remoteAddress()
+  const later: Head = { ...head, remoteAddress: () => remoteAddress }
+  return {
+    ...exchange,
+    route,
+    isTooLarge: isTooLarge(head, route, service.config),
+    async verify() {
+      const checked = checkAs(await credential.verify(), later, matched, checks)
+      return { ...checked, requestId: exchange.requestId, startedMs: exchange.startedMs }
+    },
+  }
+}
+
+/** The checks of a head whose credential is known. */
+function checkAs(
+  credential: Credential | Failure,
+  head: Head,
+  { route, params: ofPath }: { readonly route: Route; readonly params: PathParams },
+  checks: HeadChecks,
+): CheckedHead | RefusedHead {
+  const { config } = checks.service
   const callerId = credential instanceof Failure ? undefined : credential.authenticated?.caller.callerId
   const checked = exchangeOf(head, { route, callerId }, checks)
   if (credential instanceof Failure) return { ...checked, refused: credential }
 
-  const params = route.fromHead?.(matched.params, head, config) ?? matched.params
+  const params = route.fromHead?.(ofPath, head, config) ?? ofPath
   if (params instanceof Failure) return { ...checked, refused: params }
   const notForSessions = credential.session && sessionProblem(route)
   if (notForSessions !== undefined) return { ...checked, refused: notForSessions }
-  if (route.body !== undefined && head.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes))
+  if (isTooLarge(head, route, config))
     return { ...checked, refused: failures.payloadTooLarge(), endsConnection: true }
   return {
     ...checked,
@@ -92,6 +126,10 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
     header: head.header,
     credential,
   }
+}
+
+function isTooLarge({ bodyBytes }: Head, { body, bodyBytesMax }: Route, config: Config): boolean {
+  return body !== undefined && bodyBytes > (bodyBytesMax ?? config.maxBodyBytes)
 }
 
 function exchangeOf(

@@ -14,6 +14,7 @@ import {
   type CheckedHead,
   type HeadChecks,
   type RouteTables,
+  type UnverifiedHead,
 } from './check-head.ts'
 import type { Exchange } from './exchange.ts'
 import type { Funds } from './gates/compute.ts'
@@ -62,6 +63,7 @@ function receive(request: Head, front: FrontEnd): Reception {
   const { gates } = front
   const { bodyBytes } = request
   const head = checkHead(request, front)
+  if ('verify' in head) return receiveUnverified(request, head, front)
   const { client } = head
   if ('refused' in head) {
     const { refused, endsConnection } = head
@@ -77,6 +79,33 @@ function receive(request: Head, front: FrontEnd): Reception {
     body: plan.body,
     turn: plan.turn,
     reply: (reading) => answer({ head, funds, plan, bodyBytes }, reading, front),
+  }
+}
+
+/** Until its token is verified, a request has the pace and the place of its address: an invented token takes nothing from any caller. */
+function receiveUnverified(
+  { bodyBytes }: Head,
+  { route, client, isTooLarge, verify }: UnverifiedHead,
+  front: FrontEnd,
+): Reception {
+  const { gates } = front
+  const isWanted = route.body !== undefined && !isTooLarge
+  const plan = (isWanted ? wantedBody : unwantedBody)(bodyBytes, client, gates)
+  return {
+    body: plan.body,
+    turn: plan.turn,
+    endsConnection: isTooLarge ? true : undefined,
+    async reply(reading) {
+      await gates.pace.request(client)
+      const head = await verify()
+      if ('refused' in head) {
+        plan.place?.[Symbol.dispose]()
+        return await reply(head.refused, head, front)
+      }
+      const { cost } = head.route
+      const funds = cost && gates.compute.look(cost, head.client)
+      return await answer({ head, funds, plan, bodyBytes }, reading, front)
+    },
   }
 }
 
@@ -180,6 +209,7 @@ async function handled(
         header,
         caller: authenticated?.caller,
         callerIndex: authenticated?.index ?? NOBODY,
+        token: authenticated?.token,
         client,
         body,
         session,

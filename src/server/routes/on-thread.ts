@@ -11,9 +11,9 @@ interface OnThread {
 }
 
 export function onThread(operation: Operation, { as = 200, beside }: OnThread = {}): Handler {
-  return async ({ body, callerIndex, client, params: ofPath }, { dispatcher }) => {
+  return async ({ body, callerIndex, token, client, params: ofPath }, { dispatcher }) => {
     const params = beside === undefined ? ofPath : { ...ofPath, ...beside }
-    const reply = await dispatcher.submit({ operation, client, callerIndex, body, params })
+    const reply = await dispatcher.submit({ operation, client, callerIndex, token, body, params })
     return reply.status === 200 ? { ...reply, status: as } : reply
   }
 }

@@ -116,7 +116,7 @@ function serviceOf(
   { live, stopping }: { readonly live: LiveCounts; readonly stopping: () => boolean },
 ): Service {
   const { pools, probe, witness, documentDifferences, notificationWays, shipped } = data
-  const { dispatcher, authority, callers, evidenceFaults } = threads
+  const { dispatcher, authority, callers, tokens, evidenceFaults } = threads
   const required = data.witnesses?.required
   const logKeys = publishedLogKeys(config.signingKeyDir)
   const keys = publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') })
@@ -133,6 +133,7 @@ function serviceOf(
     dispatcher,
     authority,
     callers,
+    tokens,
     evidenceFaults,
     revokedSigner: () => revokedSigner(signers, keys.get),
     config,

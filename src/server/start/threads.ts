@@ -43,6 +43,15 @@ export async function startThreads(
   const callers = openCallers(configuredCallers, authority.current(), {
     source: callersFile === undefined ? undefined : 'callers.json',
   })
+  // Loaded where it is wanted, as its library is.
+  const tokens =
+    config.tokenIssuers.length === 0
+      ? undefined
+      : (await import('../tokens.ts')).openTokens(config.tokenIssuers, {
+          isTaken: (callerId) =>
+            callers.inEffect().some(({ caller }) => caller.callerId.toLowerCase() === callerId.toLowerCase()),
+          log: (line, message) => logger.warn(line, message),
+        })
   const refusedEntries = openProblems()
   const warnOfRefused = () => refusedEntries.become(callers.warnings(), (sentence) => logger.warn(sentence))
   warnOfRefused()
@@ -91,5 +100,5 @@ export async function startThreads(
     warnOfRefused()
   })
   closedAtStop(starting, authority)
-  return { dispatcher, authority, callers, evidenceFaults, compute, metrics }
+  return { dispatcher, authority, callers, tokens, evidenceFaults, compute, metrics }
 }

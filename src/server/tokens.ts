@@ -1,0 +1,206 @@
+// Callers by token: access tokens of RFC 9068 and JWT-SVIDs of SPIFFE, of the issuers that the operator trusts.
+import { decodeJwt, errors, jwtVerify, type JWTPayload, type ProtectedHeaderParameters } from 'jose'
+import { BY_TOKEN, type CallerKey } from '../core/callers/caller-keys.ts'
+import { isTrustDomain, namesOf, type TokenIssuer } from '../core/callers/token-issuers.ts'
+import { fullCaller } from '../formats/people/caller.ts'
+import { isClearName } from '../formats/people/names.ts'
+import { sha256Hex } from '../store/sha256.ts'
+import { openKeySet, type KeySet } from './key-set.ts'
+
+export interface Tokens {
+  /** @returns whether a credential is written like a token: three parts of base64url. A key never is. */
+  readonly isToken: (credential: string) => boolean
+  /** @returns the caller of a token that was verified before and has not expired */
+  readonly known: (token: string) => CallerKey | undefined
+  /** @returns the caller of a token, or a sentence for the log that says why it is refused. Never rejects. */
+  readonly verify: (token: string) => Promise<CallerKey | string>
+}
+
+/** Verified tokens that are kept, so that a caller's next request costs a hash and no signature. */
+const KEPT_MAX = 10_000
+/** Clocks of two machines. */
+const CLOCK_SECONDS = 5
+const TOKEN_SHAPE = /^[\w-]{2,2048}\.[\w-]{2,8192}\.[\w-]{2,2048}$/
+const NAME = /^[!-~]{1,128}$/
+/** As many as a key may have. */
+const SCOPES_MAX = 64
+
+interface KnownIssuer extends TokenIssuer {
+  readonly keySet: KeySet
+}
+
+interface Verified {
+  readonly key: CallerKey
+  readonly issuer: KnownIssuer
+}
+
+/**
+ * @param issuers the entries of SERVICE_TOKEN_ISSUERS
+ * @param options.isTaken whether a key that is in effect has this callerId: governance could issue one
+ * @param options.log called when an issuer's keys cannot be read, and when they can again
+ */
+export function openTokens(
+  issuers: readonly TokenIssuer[],
+  {
+    isTaken,
+    log,
+    nowMs = Date.now,
+  }: {
+    readonly isTaken: (callerId: string) => boolean
+    readonly log: (line: { readonly issuer: string; readonly reason?: string }, message: string) => void
+    readonly nowMs?: () => number
+  },
+): Tokens {
+  /** By the hash of the token, oldest first: a copy of the memory holds no token. */
+  const kept = new Map<string, Verified>()
+  const verifying = new Map<string, Promise<CallerKey | string>>()
+  const known = issuers.map((issuer): KnownIssuer => {
+    let isAway = false
+    const keySet = openKeySet(issuer.keys, {
+      nowMs,
+      onChange() {
+        for (const [hash, one] of kept) if (one.issuer.issuer === issuer.issuer) kept.delete(hash)
+      },
+      onProblem(reason) {
+        if (reason !== undefined && !isAway)
+          log(
+            { issuer: issuer.issuer, reason },
+            'the keys of a token issuer cannot be read: those that are known stay in use',
+          )
+        if (reason === undefined && isAway)
+          log({ issuer: issuer.issuer }, 'the keys of a token issuer are read again')
+        isAway = reason !== undefined
+      },
+    })
+    keySet.renew()
+    return { ...issuer, keySet }
+  })
+
+  async function verified(token: string, hash: string): Promise<CallerKey | string> {
+    try {
+      const issuer = issuerOf(token, known)
+      if (issuer === undefined) return 'no configured issuer has issued the token'
+      const { payload, protectedHeader } = await jwtVerify(token, issuer.keySet.find, {
+        algorithms: [...issuer.algorithms],
+        audience: issuer.audience,
+        ...(isTrustDomain(issuer.issuer) ? {} : { issuer: issuer.issuer, typ: 'at+jwt' }),
+        requiredClaims: ['exp', 'iat', 'sub'],
+        maxTokenAge: issuer.maxAgeSeconds,
+        clockTolerance: CLOCK_SECONDS,
+        currentDate: new Date(nowMs()),
+      })
+      const key = callerOf(payload, { issuer, hash, header: protectedHeader })
+      if (typeof key === 'string') return key
+      if (isTaken(key.caller.callerId)) return `a key has the callerId ${key.caller.callerId}`
+      if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!)
+      kept.set(hash, { key, issuer })
+      return key
+    } catch (error) {
+      return error instanceof errors.JOSEError
+        ? `${error.code}: ${error.message}`
+        : 'the token cannot be read'
+    }
+  }
+
+  return {
+    isToken: (credential) => TOKEN_SHAPE.test(credential),
+    known(token) {
+      const hash = sha256Hex(token)
+      const one = kept.get(hash)
+      if (one === undefined) return undefined
+      one.issuer.keySet.renew()
+      if ((one.key.token?.untilMs ?? 0) > nowMs()) return one.key
+      kept.delete(hash)
+      return undefined
+    },
+    verify(token) {
+      const hash = sha256Hex(token)
+      const running = verifying.get(hash)
+      if (running !== undefined) return running
+      const started = verified(token, hash).finally(() => verifying.delete(hash))
+      verifying.set(hash, started)
+      return started
+    },
+  }
+}
+
+/** By what the token says of itself: its signature, by a key of that issuer, has yet to prove it. */
+function issuerOf(token: string, known: readonly KnownIssuer[]): KnownIssuer | undefined {
+  const { iss, sub } = decodeJwt(token)
+  return (
+    known.find(({ issuer }) => issuer === iss) ??
+    // SPIFFE asks for no `iss`: a workload's name says its trust domain.
+    known.find((one) => isTrustDomain(one.issuer) && String(sub).startsWith(namesOf(one)))
+  )
+}
+
+/** @returns a caller that is no human and reads its own records alone, whatever its token says; or why there is none */
+function callerOf(
+  payload: JWTPayload,
+  {
+    issuer,
+    hash,
+    header: { typ },
+  }: {
+    readonly issuer: TokenIssuer
+    readonly hash: string
+    readonly header: ProtectedHeaderParameters
+  },
+): CallerKey | string {
+  const ofWorkload = isTrustDomain(issuer.issuer)
+  // JWT-SVID §2.3 allows these two.
+  if (ofWorkload && typ !== undefined && typ !== 'JWT' && typ !== 'JOSE')
+    return 'the typ of a JWT-SVID is wrong'
+  // Whoever presents such a token has to prove that a key is theirs (RFC 7800, RFC 9449), which this service does not check.
+  if (payload['cnf'] !== undefined) return 'the token is bound to a key (cnf)'
+  const named = payload[issuer.callerClaim]
+  if (typeof named !== 'string' || named === '') return `the claim ${issuer.callerClaim} names no caller`
+  if (ofWorkload && !named.startsWith(namesOf(issuer))) return `sub is not in ${issuer.issuer}`
+  const callerId = ofWorkload ? named : `${namesOf(issuer)}${named}`
+  if (!NAME.test(callerId))
+    return 'the callerId would not be 1 to 128 printable ASCII characters without spaces'
+  const principalIds = principalsOf(payload, issuer) ?? [callerId]
+  if (principalIds.length > SCOPES_MAX || !principalIds.every(isPrincipal))
+    return `the claim ${issuer.principalClaim} does not hold clear names of principals`
+  const capabilities = [...issuer.allowedCapabilities, ...grantedBy(payload['scope'], issuer.scopePrefix)]
+  if (capabilities.length > SCOPES_MAX + issuer.allowedCapabilities.length)
+    return 'the token has too many scopes'
+  const caller = fullCaller({
+    callerId,
+    keyHash: hash,
+    allowedPrincipalIds: principalIds,
+    allowedCapabilities: capabilities,
+  })
+  const { exp = 0, iat = 0 } = payload
+  return {
+    caller,
+    index: BY_TOKEN,
+    token: {
+      callerId,
+      principalIds,
+      capabilities: caller.unrestrictedCapabilities ? 'all' : capabilities,
+      untilMs: Math.min(exp, iat + issuer.maxAgeSeconds) * 1000,
+    },
+  }
+}
+
+function isPrincipal(name: unknown): name is string {
+  return typeof name === 'string' && name.length >= 1 && name.length <= 256 && isClearName(name)
+}
+
+/** @returns the principals that a token names; undefined where it names none */
+function principalsOf(payload: JWTPayload, { principalClaim }: TokenIssuer): readonly string[] | undefined {
+  const claimed = principalClaim === undefined ? undefined : payload[principalClaim]
+  if (claimed === undefined) return undefined
+  return (Array.isArray(claimed) ? claimed : [claimed]) as readonly string[]
+}
+
+/** A scope never grants everything: `*` stands in the configuration or nowhere. */
+function grantedBy(scope: unknown, prefix: string | undefined): string[] {
+  if (prefix === undefined || typeof scope !== 'string') return []
+  return scope
+    .split(' ')
+    .filter((one) => one.startsWith(prefix))
+    .map((one) => one.slice(prefix.length))
+    .filter((capability) => capability !== '' && capability !== '*')
+}

@@ -1,0 +1,314 @@
+// Callers by token: access tokens (RFC 9068) and JWT-SVIDs, signed by `jose` as issuers sign them, with a server of this test that has their keys.
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseTokenIssuers } from '../../src/core/callers/token-issuers.ts'
+import { openTokens, type Tokens } from '../../src/server/tokens.ts'
+import { callerOfToken } from '../../workers/scoped-callers.ts'
+import { reply, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { withDatabase } from '../with-service.ts'
+
+const AUDIENCE = 'https://countersign.example.com'
+const TRUST_DOMAIN = 'spiffe://example.org'
+
+/** Extractable: what the issuer publishes is compared with what an attacker makes of it. */
+const aPair = (alg: string) => generateKeyPair(alg, { extractable: true })
+type Pair = Awaited<ReturnType<typeof aPair>>
+
+/** The issuer's server: it counts how often its keys are fetched. */
+const published = { keys: [] as JWK[], fetched: 0, status: 200 }
+let server: Server
+let issuer: string
+let pair: Pair
+let workloads: Pair
+let service: TestService
+
+const publicKey = async ({ publicKey: key }: Pair, members: JWK): Promise<JWK> => ({
+  ...(await exportJWK(key)),
+  ...members,
+})
+
+interface Made {
+  readonly claims?: object
+  readonly header?: object
+  readonly key?: Parameters<SignJWT['sign']>[0]
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1000)
+
+/** A token of the issuer, valid by default. */
+function aToken({ claims, header, key = pair.privateKey }: Made = {}, nowMs = Date.now()): Promise<string> {
+  const payload = {
+    iss: issuer,
+    aud: AUDIENCE,
+    sub: 'agent-1',
+    client_id: 'agents',
+    jti: randomUUID(),
+    iat: seconds(nowMs),
+    exp: seconds(nowMs) + 300,
+    scope: 'openid countersign:sandbox:echo',
+    ...claims,
+  }
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt', ...header })
+    .sign(key)
+}
+
+const anIssuer = (members: object = {}) => ({
+  issuer,
+  audience: AUDIENCE,
+  jwksUri: `${issuer}/jwks`,
+  algorithms: ['ES256'],
+  scopePrefix: 'countersign:',
+  principalClaim: 'act_for',
+  ...members,
+})
+
+beforeAll(async () => {
+  pair = await aPair('ES256')
+  workloads = await aPair('RS256')
+  published.keys = [await publicKey(pair, { kid: 'one', alg: 'ES256' })]
+  server = createServer((_request, response) => {
+    published.fetched++
+    response.statusCode = published.status
+    response.end(JSON.stringify({ keys: published.keys }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterAll(() => server.close())
+
+withDatabase(async ({ start }) => {
+  const jwks = { keys: [await publicKey(workloads, { kid: 'svid' })] }
+  const workload = { issuer: TRUST_DOMAIN, audience: AUDIENCE, jwks, algorithms: ['RS256'] }
+  const issuers = [anIssuer(), { ...workload, allowedCapabilities: ['sandbox:echo'] }]
+  service = await start({ env: { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers) } })
+})
+
+describe('a caller by token', () => {
+  test('acts within its scopes, under a name that no key can have, and reads its own records alone', async () => {
+    const key = await aToken()
+    const callerId = `${issuer}#agent-1`
+    expect(reply(await service.get('/callers/me', { key }))).toEqual({
+      status: 200,
+      body: {
+        callerId,
+        allowedPrincipalIds: [callerId],
+        allowedCapabilities: ['sandbox:echo'],
+        unrestrictedCapabilities: false,
+      },
+    })
+    const transaction = aTransaction({ authority: { principalId: callerId } })
+    const { status, body } = await service.post('/execute', transaction, { key })
+    expect(status).toBe(200)
+    expect([body.transaction.metadata.submittedBy, body.authorization.payload.callerId]).toEqual([
+      callerId,
+      callerId,
+    ])
+    const own = `/transactions/${transaction.businessTransactionId}`
+    expect((await service.get(own, { key })).status).toBe(200)
+    const other = await aToken({ claims: { sub: 'agent-2' } })
+    expect((await service.get(own, { key: other })).status).toBe(404)
+    const elsewhere = aTransaction({
+      authority: { principalId: callerId },
+      intent: { action: 'crm:deal:update' },
+    })
+    expect((await service.post('/execute', elsewhere, { key })).status).toBe(403)
+  })
+
+  test('acts for the principals that its token names', async () => {
+    const key = await aToken({ claims: { act_for: ['tester'] } })
+    expect((await service.post('/execute', aTransaction(), { key })).status).toBe(200)
+    const forAnother = aTransaction({ authority: { principalId: 'somebody' } })
+    expect((await service.post('/execute', forAnother, { key })).status).toBe(403)
+  })
+
+  test('a workload has its SPIFFE ID as its name', async () => {
+    const sub = `${TRUST_DOMAIN}/billing`
+    const claims = { iss: undefined, sub, scope: undefined }
+    const key = await aToken({
+      claims,
+      header: { alg: 'RS256', kid: 'svid', typ: 'JWT' },
+      key: workloads.privateKey,
+    })
+    const transaction = aTransaction({ authority: { principalId: sub } })
+    const { status, body } = await service.post('/execute', transaction, { key })
+    expect([status, body.transaction.metadata.submittedBy]).toEqual([200, sub])
+  })
+
+  // proves abuse: A token that claims to be a human’s or an auditor’s
+  test('is no human and no auditor, whatever its token says', async () => {
+    const key = await aToken({
+      claims: { credentialHolderType: 'USER', readAll: true, scope: 'countersign:* countersign:readAll' },
+    })
+    expect((await service.get('/callers/me', { key })).body).toMatchObject({
+      allowedCapabilities: ['readAll'],
+      unrestrictedCapabilities: false,
+    })
+    expect((await service.get('/caller-keys', { key })).status).toBe(403)
+    expect((await service.post('/approvers/changes', {}, { key })).status).toBe(403)
+    expect((await service.post('/execute', aTransaction(), { key })).status).toBe(403)
+  })
+})
+
+/** What an attacker does to a token: each of them, of a trusted issuer otherwise. */
+const refusedTokens: readonly (readonly [what: string, make: () => Promise<string> | string])[] = [
+  [
+    'without a signature (`alg` none)',
+    () => new UnsecuredJWT({ iss: issuer, sub: 'agent-1', aud: AUDIENCE }).encode(),
+  ],
+  [
+    'signed by a shared secret that is the text of the public key',
+    async () =>
+      aToken({ header: { alg: 'HS256' }, key: new TextEncoder().encode(await exportSPKI(pair.publicKey)) }),
+  ],
+  ['by another key under a known kid', async () => aToken({ key: (await aPair('ES256')).privateKey })],
+  [
+    'with its own key in its header',
+    async () => {
+      const own = await aPair('ES256')
+      return aToken({ header: { jwk: await exportJWK(own.publicKey), kid: undefined }, key: own.privateKey })
+    },
+  ],
+  [
+    'by an algorithm that is not configured',
+    async () => aToken({ header: { alg: 'RS256' }, key: (await aPair('RS256')).privateKey }),
+  ],
+  ['for another audience', () => aToken({ claims: { aud: 'https://elsewhere.example.com' } })],
+  ['of an issuer that is not configured', () => aToken({ claims: { iss: 'https://elsewhere.example.com' } })],
+  ['that is an ID token (`typ` JWT)', () => aToken({ header: { typ: 'JWT' } })],
+  ['without a typ', () => aToken({ header: { typ: undefined } })],
+  ['that has expired', () => aToken({ claims: { exp: seconds(Date.now()) - 10 } })],
+  ['of the future', () => aToken({ claims: { iat: seconds(Date.now()) + 60 } })],
+  ['that is older than may be', () => aToken({ claims: { iat: seconds(Date.now()) - 7_200 } })],
+  ['without exp', () => aToken({ claims: { exp: undefined } })],
+  ['without iat', () => aToken({ claims: { iat: undefined } })],
+  ['without sub', () => aToken({ claims: { sub: undefined } })],
+  ['whose sub is no name', () => aToken({ claims: { sub: 'two words' } })],
+  ['bound to a key that nobody proves', () => aToken({ claims: { cnf: { jkt: 'x' } } })],
+  [
+    'of a workload of another trust domain',
+    () =>
+      aToken({
+        claims: { iss: TRUST_DOMAIN, sub: 'spiffe://other.org/x' },
+        header: { alg: 'RS256', kid: 'svid', typ: 'JWT' },
+        key: workloads.privateKey,
+      }),
+  ],
+]
+
+describe('401', () => {
+  // proves abuse: A token that nobody issued for this service
+  test.each(refusedTokens)('for a token %s', async (_what, make) => {
+    const refused = await service.get('/callers/me', { key: await make() })
+    expect(reply(refused)).toEqual({ status: 401, body: { error: 'authentication required' } })
+    expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="countersign"')
+  })
+
+  test('for a body with a token that is refused, which is executed by nobody', async () => {
+    const key = await aToken({ claims: { aud: 'x' } })
+    const transaction = aTransaction()
+    expect((await service.post('/execute', transaction, { key })).status).toBe(401)
+    expect((await service.get(`/transactions/${transaction.businessTransactionId}`)).status).toBe(404)
+    const [line] = service.lines().filter(({ cause }) => String(cause).includes('aud'))
+    expect(line).toMatchObject({
+      status: 401,
+      cause: expect.stringContaining('ERR_JWT_CLAIM_VALIDATION_FAILED'),
+    })
+  })
+
+  // proves abuse: Tokens with invented key ids
+  test('for a flood of unknown key ids, which costs the issuer one fetch and no other caller anything', async () => {
+    const before = published.fetched
+    const flood = Array.from({ length: 60 }, async (_, at) =>
+      service.get('/callers/me', { key: await aToken({ header: { kid: `invented-${at}` } }) }),
+    )
+    const neighbours = [service.get('/callers/me'), service.get('/callers/me', { key: await aToken() })]
+    expect((await Promise.all(neighbours)).map(({ status }) => status)).toEqual([200, 200])
+    expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([401]))
+    expect(published.fetched - before).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('the keys of an issuer', () => {
+  let nowMs: number
+  let said: string[]
+  let tokens: Tokens
+
+  /** @returns the caller of a token, by a clock that the test moves */
+  const callerOf = async (made?: Made) => {
+    const found = await tokens.verify(await aToken(made, nowMs))
+    return typeof found === 'string' ? found : found.caller.callerId
+  }
+
+  function open(taken: readonly string[] = []): void {
+    nowMs = Date.now()
+    said = []
+    Object.assign(published, { status: 200, fetched: 0 })
+    tokens = openTokens(parseTokenIssuers(JSON.stringify([anIssuer()])), {
+      isTaken: (callerId) => taken.includes(callerId),
+      log: (_line, message) => said.push(message),
+      nowMs: () => nowMs,
+    })
+  }
+
+  test('a new key is found half a minute after the last fetch, and one that is gone ends what it has signed', async () => {
+    open()
+    const name = `${issuer}#agent-1`
+    const old = await aToken({}, nowMs)
+    expect([await callerOf(), await callerOf()]).toEqual([name, name])
+    expect(await tokens.verify(old)).toMatchObject({ caller: { callerId: name } })
+    expect([tokens.known(old)?.caller.callerId, published.fetched]).toEqual([name, 1])
+    const before = published.keys
+    const next = await aPair('ES256')
+    published.keys = [await publicKey(next, { kid: 'two', alg: 'ES256' })]
+    const byNext = { header: { kid: 'two' }, key: next.privateKey }
+    expect(await callerOf(byNext)).toContain('ERR_JWKS_NO_MATCHING_KEY')
+    nowMs += 31_000
+    expect(await callerOf(byNext)).toBe(name)
+    expect([tokens.known(old), published.fetched]).toEqual([undefined, 2])
+    expect(await callerOf()).toContain('ERR_JWKS_NO_MATCHING_KEY')
+    published.keys = before
+  })
+
+  test('keys that are known stay in use while the issuer is away, and the log says so once', async () => {
+    open()
+    expect(await callerOf()).toBe(`${issuer}#agent-1`)
+    published.status = 500
+    for (let minute = 0; minute < 20; minute++) {
+      nowMs += 60_000
+      expect(await callerOf()).toBe(`${issuer}#agent-1`)
+      expect(await callerOf({ header: { kid: 'unknown' } })).toContain('ERR_JWKS_NO_MATCHING_KEY')
+    }
+    published.status = 200
+    nowMs += 60_000
+    expect(await callerOf({ header: { kid: 'unknown' } })).toContain('ERR_JWKS_NO_MATCHING_KEY')
+    expect(said).toEqual([
+      'the keys of a token issuer cannot be read: those that are known stay in use',
+      'the keys of a token issuer are read again',
+    ])
+  })
+
+  test('a verified token is known until it expires, also to a thread', async () => {
+    open()
+    const token = await aToken({}, nowMs)
+    const found = await tokens.verify(token)
+    const verified = typeof found === 'string' ? undefined : found.token
+    expect(tokens.known(token)?.caller.callerId).toBe(`${issuer}#agent-1`)
+    expect(verified && callerOfToken(verified, nowMs)).toMatchObject({ reads: `${issuer}#agent-1` })
+    nowMs += 300_000
+    expect(tokens.known(token)).toBeUndefined()
+    expect(verified && callerOfToken(verified, nowMs)).toBeUndefined()
+  })
+
+  // proves abuse: A key with the name of a caller by token
+  test('a caller whose name a key has is refused', async () => {
+    open([`${issuer}#agent-1`])
+    expect(await callerOf()).toBe(`a key has the callerId ${issuer}#agent-1`)
+  })
+})
