@@ -147,6 +147,15 @@ test('resolve shows what was to be done, and signs how it ended once a human say
     note: 'The bank has none.',
     stepUpAuthorization: { payload: { action: 'resolve', resolution: 'NOT_EXECUTED' } },
   })
+  // The nonce is consumed under the id of an execution, which is no change.
+  const { rows } = await database.pool.query('SELECT FROM step_up_nonces WHERE change_id = $1', [id])
+  expect(rows).toHaveLength(1)
+  const checked = await runCommand(['fsck'], {
+    DATABASE_URL: database.url,
+    SIGNING_KEY_DIR: service.signingKeyDir,
+  })
+  expect(checked.stdout).toMatch(/problem/)
+  expect(checked.stdout).not.toContain('step_up_nonces')
 })
 
 test('what cannot be shown is a sentence', async () => {

@@ -576,7 +576,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       ),
       'authority policy limited/2.0.0: differs from what the change says (change is missing or not resolved)',
       'authority policy limited/2.0.0: the change in began_by_change is missing',
-      `step_up_nonces ${nonce}: the change in change_id is missing`,
+      `step_up_nonces ${nonce}: what was signed with it is missing: change_id names no change, and no word on an execution in doubt`,
     ],
   },
   'what a change proposed': {

@@ -58,7 +58,20 @@ const REFERENCES: readonly Reference[] = [
   ofIntent('history_entries'),
   { ...ofIntent('history_groups'), key: `c.business_transaction_id || ' ' || left(c.group_hash, 16)` },
   ofIntent('in_doubt_intents'),
-  byChange('step_up_nonces', 'c.nonce', 'change_id'),
+  {
+    table: 'step_up_nonces',
+    key: 'c.nonce',
+    // An execution in doubt is closed under the id of its own; a first word is replaced by a later one of the same human, and its event stays.
+    named: `(
+      SELECT FROM pending_changes AS n WHERE n.change_id = c.change_id
+      UNION ALL
+      SELECT FROM intent_transitions AS n WHERE n.business_transaction_id = c.change_id AND strpos(n.body, c.nonce) > 0
+      UNION ALL
+      SELECT FROM audit_events AS n WHERE n.type = 'intent.first_word' AND strpos(n.body, c.change_id::text) > 0
+    ) AS n`,
+    problem:
+      'what was signed with it is missing: change_id names no change, and no word on an execution in doubt',
+  },
   byChange('authority', AUTHORITY, 'began_by_change'),
   byChange('authority', AUTHORITY, 'ended_by_change'),
   {
