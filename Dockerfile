@@ -47,7 +47,7 @@ COPY policies ./policies
 COPY webhooks ./webhooks
 COPY bench ./bench
 COPY docs/handbook ./docs/handbook
-COPY clients/typescript/src/receiver ./clients/typescript/src/receiver
+COPY clients/typescript/src ./clients/typescript/src
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 USER countersign
 EXPOSE 3000

@@ -285,6 +285,47 @@ export const receiver = {
   }),
 }
 
+const gatewayFile = '<file>'
+const GATEWAY = 'YAML file of the gateway; its journal and its pin are kept beside it'
+
+export const mcp = {
+  serve: command('mcp', {
+    about:
+      'serve the tools of an MCP server to an agent: each call is decided by policy, approved by a human where one is asked, and leaves a receipt',
+    args: {
+      upstream: argument(
+        '[server...]',
+        'with --trial: the command that starts the server, after --, or the address of one',
+      ),
+    },
+    options: {
+      config: optional(gatewayFile, GATEWAY),
+      ...asPerson,
+      profile: optional(
+        '<file>',
+        'address and key of the agent (default: agent.json beside the file of the gateway)',
+      ),
+      trial: flag(
+        "propose and approve everything with the humans of `setup humans`, and print the lines of a client's configuration",
+      ),
+      alias: optional(
+        '<name>',
+        "with --trial: name of the server in actions (default: from the server's command)",
+      ),
+      dir: byDefault(
+        'mine/mcp',
+        optional('<folder>', 'with --trial: where the folder of the gateway is made'),
+      ),
+      humans: byDefault('mine/humans', optional('<folder>', 'with --trial: profiles of Alice and Bob')),
+    },
+  }),
+  pin: command('pin', {
+    about:
+      'write what humans approve: the tools as the server lists them now, and the policy that names them',
+    options: { config: required(gatewayFile, GATEWAY) },
+  }),
+}
+
 export const setup = {
   humans: command('humans', {
     about:

@@ -103,6 +103,10 @@ const receivers = () => import('../receivers/index.ts')
 define(receiver, commands.receiver.http, async (given) => (await receivers()).receiveByHttp(env, given))
 define(receiver, commands.receiver.stripe, async (given) => (await receivers()).receiveForStripe(env, given))
 
+const gateway = () => import('./mcp.ts')
+const serving = define(program, commands.mcp.serve, async (given) => (await gateway()).serveMcp(env, given))
+define(serving, commands.mcp.pin, async (given) => (await gateway()).pinMcp(env, given))
+
 const setup = program.command('setup').description('make what a trial needs')
 define(setup, commands.setup.humans, async (given) => (await import('./setup.ts')).setupHumans(env, given))
 

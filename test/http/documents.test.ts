@@ -184,6 +184,7 @@ const CHAPTERS = [
   'policy-language',
   'policies',
   'receivers',
+  'agents',
   'payment-providers',
   'webhook-rules',
   'events',

@@ -1,6 +1,8 @@
 // The changes of a trial's setup, made as any: one human proposes, another one signs exactly that and approves it (decisions §7).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { changePaths } from '../../formats/change-paths.ts'
+import type { ChangeKindName } from '../../formats/schemas/governance.ts'
 import { openChange, stepUpFor } from '../approver.ts'
 import { get, jsonOf, post } from '../service.ts'
 import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
@@ -26,9 +28,12 @@ export const TOOLS: Registered = {
   reason: 'Tools that a model of this trial asks for are run by the example.',
 }
 
+/** A human of a trial: the key of a caller and the key that signs for changes. */
+type Governor = Pick<Person, 'rawKey' | 'stepUp'>
+
 interface TwoHumans {
-  readonly proposer: Person
-  readonly checker: Person
+  readonly proposer: Governor
+  readonly checker: Governor
 }
 
 /** @throws Error where somebody's signature counts already: then this is no trial that begins */
@@ -56,7 +61,8 @@ export function registerConnector(
   return decide(url, '/external-connectors/changes', given, { action: 'register', endpointUrl, ...what })
 }
 
-async function decide(
+/** Has one human propose a change, and the other one sign and approve exactly that. */
+export async function decide(
   url: string,
   path: string,
   { proposer, checker }: TwoHumans,
@@ -64,8 +70,11 @@ async function decide(
 ): Promise<void> {
   const proposed = await post({ url, key: proposer.rawKey }, path, { json: proposal, accept: [201] })
   const { changeId } = openChange(jsonOf(proposed))
+  // A policy is proposed under its own address, and resolved where all changes of policies are.
+  const { kind } = jsonOf(proposed) as { kind: ChangeKindName }
+  const resolvedAt = `${changePaths[kind]}/${changeId}`
   const asChecker = { url, key: checker.rawKey }
-  const change = openChange(jsonOf(await get(asChecker, `${path}/${changeId}`)))
+  const change = openChange(jsonOf(await get(asChecker, resolvedAt)))
   const stepUpAuthorization = stepUpFor(change, { action: 'approve', key: checker.stepUp, now: new Date() })
-  await post(asChecker, `${path}/${changeId}/approve`, { json: { stepUpAuthorization } })
+  await post(asChecker, `${resolvedAt}/approve`, { json: { stepUpAuthorization } })
 }

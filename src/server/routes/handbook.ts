@@ -27,6 +27,7 @@ const chapterNames = [
   'policy-language',
   'policies',
   'receivers',
+  'agents',
   'payment-providers',
   'webhook-rules',
   'events',

@@ -1,0 +1,121 @@
+// countersign mcp and mcp pin: which service and which gateway, and for a trial everything that two humans would approve.
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { basename, join, resolve } from 'node:path'
+import { stringify } from 'yaml'
+import packageJson from '../../package.json' with { type: 'json' }
+import { shellWord } from '../formats/text/text.ts'
+import { pinTools, readGateway, readLock, serveGateway, type GatewayFile } from '../mcp/index.ts'
+import type { Given } from './command.ts'
+import type { mcp } from './commands.ts'
+import type { Env } from './database.ts'
+import { serviceOf } from './profile.ts'
+import { approveTrial } from './setup/mcp-trial.ts'
+
+const { version } = packageJson
+
+/** The file of an agent's key that a trial writes, and that counts where no other is given. */
+const AGENT = 'agent.json'
+
+/** Serves a gateway until its client is gone. */
+export async function serveMcp(env: Env, given: Given<typeof mcp.serve>): Promise<void> {
+  const { upstream, trial, alias, dir, humans, config } = given
+  if (!trial) {
+    if (config === undefined)
+      throw new Error('Give --config with the file of a gateway, or --trial and the server.')
+    if (upstream.length > 0) throw new Error('The server stands in the file of --config: give no other.')
+    const gateway = readGateway(config, env)
+    const lock = readLock(gateway.folder)
+    if (lock === undefined)
+      throw new Error(
+        `Nothing is pinned in ${gateway.folder}: run countersign mcp pin, and have two humans approve its policy.`,
+      )
+    const service = serviceFor(gateway, given)
+    return serveGateway({ gateway, version, lock, service })
+  }
+  const file = config ?? (await newGateway({ upstream, alias, dir }))
+  const gateway = readGateway(file, env)
+  const lock = readLock(gateway.folder) ?? (await pinTools({ gateway, version })).lock
+  await approveTrial({ gateway, lock, humans, agentFile: join(gateway.folder, AGENT), url: given.url })
+  console.error(clientText(gateway.alias, resolve(file)))
+  return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given) })
+}
+
+/** Pins what the server lists now. Prints the file of the policy, and to standard error what humans do with it. */
+export async function pinMcp(env: Env, { config }: Given<typeof mcp.pin>): Promise<void> {
+  const gateway = readGateway(config, env)
+  const { lock, policyFile } = await pinTools({ gateway, version })
+  console.log(policyFile)
+  const reads = Object.values(lock.tools).filter(({ readOnly }) => readOnly).length
+  const folder = shellWord(join(gateway.folder, 'policies'))
+  console.error(`Pinned ${Object.keys(lock.tools).length} tools, of which ${reads} only read and are approved without a human.
+Look at the policy, test it, and propose it; another human approves it. Until then the gateway refuses what has changed.
+
+  bin/countersign policy test ${folder}
+  bin/countersign policy propose ${shellWord(policyFile)} --reason 'The tools of ${gateway.alias}, as pinned today' --profile <yours>`)
+}
+
+function serviceFor(
+  { folder }: GatewayFile,
+  { profile, url, apiKey }: Pick<Given<typeof mcp.serve>, 'profile' | 'url' | 'apiKey'>,
+) {
+  const own = join(folder, AGENT)
+  return serviceOf({ profile: profile ?? (existsSync(own) ? own : undefined), url, apiKey })
+}
+
+/** Writes the file of a gateway for a trial; one that is there stays. */
+async function newGateway({
+  upstream,
+  alias = aliasOf(upstream),
+  dir,
+}: {
+  readonly upstream: readonly string[]
+  readonly alias: string | undefined
+  readonly dir: string
+}): Promise<string> {
+  const folder = join(dir, alias)
+  const file = join(folder, 'gateway.yaml')
+  if (existsSync(file)) return file
+  if (upstream.length === 0)
+    throw new Error('Name the server after --, such as: countersign mcp --trial -- node server.js')
+  const [first = ''] = upstream
+  const isUrl = /^https?:\/\//.test(first)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const members = { alias, port: await freePort(), upstream: isUrl ? { url: first } : { command: upstream } }
+  writeFileSync(file, stringify(members), { mode: 0o600 })
+  return file
+}
+
+/** A port that nothing listens on now: it is registered, so the gateway keeps it. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A name from the last word of the command that is no option, such as `server-everything`. */
+function aliasOf(upstream: readonly string[]): string {
+  const word = basename(upstream.findLast((part) => !part.startsWith('-')) ?? '')
+  const name = word
+    .toLowerCase()
+    .replace(/\.\w+$/, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^[^a-z]+|-+$/g, '')
+    .slice(0, 40)
+  return name === '' ? 'tools' : name
+}
+
+/** The lines that a client's configuration needs. */
+function clientText(alias: string, file: string): string {
+  const command = resolve(import.meta.dirname, '..', '..', 'bin', 'countersign')
+  const entry = { [alias]: { command, args: ['mcp', '--config', file] } }
+  const lines = JSON.stringify({ mcpServers: entry }, undefined, 2)
+  return `For a trial only: one person has decided alone what two humans decide. A client's configuration needs these lines (${shellWord(command)} needs this checkout, and the service running):
+
+${lines}
+`
+}

@@ -1,0 +1,97 @@
+// gateway.yaml: which server stands behind a gateway, and where its releases arrive. Secrets stand in the environment: `${TOKEN}` is that variable.
+import { dirname, resolve } from 'node:path'
+import { Type, type Static } from 'typebox'
+import { readYaml } from '../core/cel/yaml.ts'
+import { shapeOf } from '../core/json/shape.ts'
+import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
+
+const Variables = Type.Optional(
+  Type.Record(Type.String(), NonEmptyText, { description: 'an object of texts' }),
+)
+
+const Upstream = Type.Union(
+  [
+    closed({
+      /** The program and its arguments. */
+      command: Type.Array(NonEmptyText, { minItems: 1 }),
+      /** Variables for the program, beside PATH, HOME and the like: it does not get those of the gateway. */
+      env: Variables,
+    }),
+    closed({ url: Type.String({ pattern: '^https?://' }), headers: Variables }),
+  ],
+  { description: '{command: [program, argument, …], env} or {url: http…, headers}' },
+)
+
+const Gateway = closed({
+  alias: Type.String({
+    pattern: '^[a-z][a-z0-9-]{0,59}$',
+    description: 'at most 60 small letters, digits and -, beginning with a letter',
+  }),
+  /** Where the service's releases arrive, on this machine. */
+  port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'a port' }),
+  /** Origin of the registered endpoint, where a proxy stands in front. */
+  audience: Type.Optional(NonEmptyText),
+  upstream: Upstream,
+  /** For one call of a tool. */
+  timeoutSeconds: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 28, description: 'a number of seconds, at most 28' }),
+  ),
+  /** How long a call is held that waits for a human. */
+  holdSeconds: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 45, description: 'a number of seconds, at most 45' }),
+  ),
+  /** What `pin` takes instead of the server's own annotations. */
+  tools: Type.Optional(
+    Type.Record(
+      Type.String(),
+      closed({
+        readOnly: Type.Optional(Type.Boolean({ description: 'true or false' })),
+        errorsAreFinal: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      }),
+      { description: 'an object with a member for each tool: {readOnly, errorsAreFinal}' },
+    ),
+  ),
+})
+export type Gateway = Static<typeof Gateway>
+export type UpstreamConfig = Gateway['upstream']
+
+/** Where a gateway keeps its journal, its calls and its pin: beside its file, since a client starts it in any folder. */
+export interface GatewayFile extends Gateway {
+  readonly folder: string
+}
+
+const shape = shapeOf(Gateway)
+
+/**
+ * @param env where the secrets stand
+ * @throws Error with a sentence that names the file and the member
+ */
+export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
+  const shaped = shape(readYaml(file).value)
+  if ('problem' in shaped) throw new Error(`${file}: ${shaped.problem}`)
+  const { upstream } = shaped.value
+  const filled = (member: string, texts: Readonly<Record<string, string>> | undefined) =>
+    texts &&
+    Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [
+        name,
+        filledText(`${file}: ${member}.${name}`, text, env),
+      ]),
+    )
+  const withSecrets: UpstreamConfig =
+    'url' in upstream
+      ? { url: upstream.url, ...present('headers', filled('upstream.headers', upstream.headers)) }
+      : { command: upstream.command, ...present('env', filled('upstream.env', upstream.env)) }
+  return { ...shaped.value, upstream: withSecrets, folder: dirname(resolve(file)) }
+}
+
+const present = <Name extends string, T>(name: Name, value: T | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { [N in Name]?: T }
+
+function filledText(place: string, text: string, env: NodeJS.ProcessEnv): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (_, variable: string) => {
+    const secret = env[variable]
+    if (!secret) throw new Error(`${place} needs the variable ${variable}, which is not set.`)
+    return secret
+  })
+}

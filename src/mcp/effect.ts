@@ -1,0 +1,58 @@
+// What a release of the service becomes: one call of the upstream tool, if it is still the tool that was decided on.
+import { Refused, type ReceiverConfig } from '../../clients/typescript/src/receiver/index.ts'
+import type { Json } from '../formats/json/canonical.ts'
+import { textIn } from './content.ts'
+import type { Lock } from './lock.ts'
+import { toolHash } from './tools.ts'
+import { NotTaken, type CallToolResult, type Upstream } from './upstream.ts'
+
+/** Results that nobody has taken yet are kept whole, so many at most: evidence holds 60 KiB of one, and the agent wants all of it. */
+const RESULTS_MAX = 100
+
+export interface Results {
+  /** Returns the result of a transaction that has just been carried out here, once. */
+  readonly take: (businessTransactionId: string) => CallToolResult | undefined
+  readonly keep: (businessTransactionId: string, result: CallToolResult) => void
+}
+
+export function openResults(): Results {
+  const results = new Map<string, CallToolResult>()
+  return {
+    take(id) {
+      const result = results.get(id)
+      results.delete(id)
+      return result
+    },
+    keep(id, result) {
+      results.set(id, result)
+      const [oldest] = results.keys()
+      if (results.size > RESULTS_MAX && oldest !== undefined) results.delete(oldest)
+    },
+  }
+}
+
+/** The effect of a receiver whose releases call the tools of an upstream server. */
+export function toolEffect(
+  upstream: Upstream,
+  { lock, results }: { readonly lock: Lock; readonly results: Results },
+): Pick<ReceiverConfig, 'act'> {
+  return {
+    async act({ target, parameters, businessTransactionId }) {
+      const tools = await upstream.tools().catch((error: unknown) => {
+        throw new Refused(`The server behind the gateway cannot be reached: ${(error as Error).message}`)
+      })
+      const tool = tools.find(({ name }) => name === target)
+      if (tool === undefined || toolHash(tool) !== parameters['toolHash'])
+        throw new Refused(`The tool ${target} is not the one that was decided on.`)
+      const args = parameters['arguments'] as { readonly [name: string]: Json }
+      const result = await upstream.call(target, args).catch((error: unknown) => {
+        throw error instanceof NotTaken ? new Refused(`The server refused: ${error.message}`) : error
+      })
+      results.keep(businessTransactionId, result)
+      if (result.isError !== true) return result
+      const said = textIn(result)
+      if (lock.tools[target]?.errorsAreFinal === true) throw new Refused(said)
+      throw new Error(`${target} answered with an error, which may have come after its effect: ${said}`)
+    },
+  }
+}

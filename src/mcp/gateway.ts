@@ -1,0 +1,91 @@
+// An MCP gateway at work: the caller of a service and the receiver of its own releases, between a client and the server behind it.
+import { join } from 'node:path'
+import { createCountersign } from '../../clients/typescript/src/index.ts'
+import { fetchServiceKeys, openJournal, receive } from '../../clients/typescript/src/receiver/index.ts'
+import { makeCalls, type Calls } from './calls.ts'
+import { openCatalogue, type Catalogue } from './catalogue.ts'
+import type { GatewayFile } from './config.ts'
+import { openResults, toolEffect } from './effect.ts'
+import { openCallsIn } from './open-calls.ts'
+import { ownToolNames } from './own-tools.ts'
+import type { Lock } from './lock.ts'
+import { openUpstream } from './upstream.ts'
+
+export const TIMEOUT_SECONDS = 25
+/** A service that is busy is asked so often; a model waits for the answer. */
+const ATTEMPTS_MAX = 3
+/** Longer than the service waits for this gateway's own answer. */
+const ATTEMPT_MS = 45_000
+
+export interface Service {
+  readonly url: string
+  /** Of an agent that may submit `mcp:<alias>`. */
+  readonly key: string
+}
+
+export interface Gateway {
+  readonly catalogue: Catalogue
+  readonly calls: Calls
+  /** The service's published keys. */
+  readonly keySet: () => Promise<unknown>
+  readonly url: string
+  /** Resolves when what was released is carried out and remembered. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Takes releases and opens what calls need; the server behind is started with its first use.
+ * @param given.say takes sentences for the operator
+ * @throws Error where the service does not answer, or another process has the journal or the port
+ */
+export async function openGateway(
+  { folder, alias, audience, port, upstream: behind, timeoutSeconds = TIMEOUT_SECONDS }: GatewayFile,
+  given: {
+    readonly lock: Lock
+    readonly service: Service
+    /** Of this program. */
+    readonly version: string
+    readonly say: (sentence: string) => void
+  },
+): Promise<Gateway> {
+  const { lock, service, version, say } = given
+  const keys = await fetchServiceKeys(service.url, { onWarning: say })
+  const journal = openJournal(join(folder, 'journal'))
+  const upstream = openUpstream(behind, { timeoutMs: timeoutSeconds * 1000, version })
+  const results = openResults()
+  const receiver = receive({
+    keys,
+    capabilities: [`mcp:${alias}`],
+    journal,
+    audience,
+    ...toolEffect(upstream, { lock, results }),
+    onError: (error, release) =>
+      say(
+        `${release?.businessTransactionId ?? 'A request'}: ${error instanceof Error ? error.message : String(error)}. The outcome is unknown.`,
+      ),
+  })
+  const listening = await receiver.listen(port).catch((error: unknown) => {
+    journal.close()
+    throw error
+  })
+  const options = {
+    baseUrl: service.url,
+    apiKey: service.key,
+    maxAttempts: ATTEMPTS_MAX,
+    timeoutMs: ATTEMPT_MS,
+  }
+  const client = createCountersign(options)
+  const open = openCallsIn(join(folder, 'open-calls.json'))
+  say(`releases for mcp:${alias} arrive at ${listening.origin}.`)
+  return {
+    catalogue: openCatalogue(upstream, { lock, reserved: ownToolNames, onHidden: say }),
+    calls: makeCalls(client, { options, alias, lock, open, results }),
+    keySet: () => client.keySet(),
+    url: service.url,
+    async close() {
+      await listening.close()
+      await upstream.close()
+      journal.close()
+    },
+  }
+}

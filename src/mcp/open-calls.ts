@@ -1,0 +1,56 @@
+// The calls that have not ended: waiting for a human, running, or in doubt. An equal call goes on with one of them, also after this process was killed.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { Schemas } from '../../clients/typescript/src/index.ts'
+
+type SubmittedTransaction = Schemas['SubmittedTransaction']
+
+/** A call by what makes two calls equal: the hash of session, tool, its hash and its arguments. */
+export interface OpenCall {
+  readonly key: string
+  /** Whose calls these are. */
+  readonly session: string
+  readonly transaction: SubmittedTransaction
+}
+
+export interface OpenCalls {
+  readonly byKey: (key: string) => OpenCall | undefined
+  readonly byId: (businessTransactionId: string) => OpenCall | undefined
+  /** Remembers a call before it is sent. */
+  readonly begin: (call: OpenCall) => void
+  readonly end: (call: OpenCall) => void
+}
+
+/**
+ * The open calls of a file, of one process at a time.
+ * @param path made with the first call
+ * @throws Error where the file is not one that this function wrote
+ */
+export function openCallsIn(path: string): OpenCalls {
+  const calls = new Map<string, OpenCall>()
+  if (existsSync(path))
+    for (const call of JSON.parse(readFileSync(path, 'utf8')) as OpenCall[]) calls.set(call.key, call)
+
+  /**
+   * A process that is killed leaves the whole file of before or of after. It is not forced to the disk: after a loss of power an equal call
+   * is a new one, and the service and the journal still know the old one.
+   */
+  function write(): void {
+    writeFileSync(`${path}.draft`, JSON.stringify([...calls.values()]), { mode: 0o600 })
+    renameSync(`${path}.draft`, path)
+  }
+
+  return {
+    byKey: (key) => calls.get(key),
+    byId: (id) => [...calls.values()].find(({ transaction }) => transaction.businessTransactionId === id),
+    begin(call) {
+      calls.set(call.key, call)
+      write()
+    },
+    end({ key, transaction }) {
+      // A later call may have the key by now.
+      if (calls.get(key)?.transaction.businessTransactionId !== transaction.businessTransactionId) return
+      calls.delete(key)
+      write()
+    },
+  }
+}

@@ -1,0 +1,179 @@
+// The MCP server in front: lists what is pinned, carries calls to the service, and holds a call while it waits for a human.
+import { randomBytes } from 'node:crypto'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createRequestStateCodec,
+  inputRequired,
+  ProtocolError,
+  Server,
+  type CallToolResult,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { AnswerError, CountersignError } from '../../clients/typescript/src/index.ts'
+import { isUuid } from '../formats/schemas/primitives.ts'
+import type { Followed, Standing } from './calls.ts'
+import type { Gateway } from './gateway.ts'
+import { isOwnTool, ownTools, type OwnToolName } from './own-tools.ts'
+import { META, replyOf } from './replies.ts'
+import { BadArguments, canonicalArguments, type Tool } from './tools.ts'
+import { verifiedReply } from './verifying.ts'
+
+const INVALID_PARAMS = -32_602
+/** A client gives up after 60 seconds without a word. */
+const PROGRESS_EVERY_MS = 5_000
+
+export interface ServedBy {
+  /** What calls need, opened with the first of them. */
+  readonly open: () => Promise<Gateway>
+  readonly alias: string
+  readonly version: string
+  /** How long a call is held that waits for a human. */
+  readonly holdMs: number
+  /** Whose calls these are. */
+  readonly session: string
+}
+
+type Reply = CallToolResult | InputRequiredResult
+
+/** What a client sends back to go on with a call: which one. */
+interface State {
+  readonly id: string
+}
+
+/** A server for one connection of a client. */
+export function gatewayServer(served: ServedBy): Server {
+  const { open, alias, version, holdMs, session } = served
+  // A state of another process or of another session does not hold: its client then repeats the call, which goes on by itself.
+  const codec = createRequestStateCodec<State>({ key: randomBytes(32), bind: () => session })
+  const server = new Server(
+    { name: `countersign-${alias}`, version },
+    {
+      capabilities: { tools: {} },
+      requestState: { verify: (state, context) => codec.verify(state, context) },
+    },
+  )
+
+  server.setRequestHandler('tools/list', async () => {
+    const { catalogue } = await open()
+    return { tools: [...(await catalogue.shown()), ...ownTools] }
+  })
+
+  server.setRequestHandler('tools/call', async ({ params }, context): Promise<Reply> => {
+    try {
+      return isOwnTool(params.name)
+        ? await callOwn(params.name, params.arguments, context)
+        : await callTool(params.name, params.arguments, context)
+    } catch (error) {
+      if (error instanceof BadArguments) return problem(`Refused, and nothing was done: ${error.message}`)
+      if (error instanceof CountersignError) return problem(unreachable(error))
+      throw error
+    }
+  })
+
+  async function callTool(name: string, given: unknown, context: ServerContext): Promise<Reply> {
+    const { catalogue, calls } = await open()
+    const found = await catalogue.find(name)
+    if (found === undefined) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name}`)
+    const state = context.mcpReq.requestState<State>()
+    const args = canonicalArguments(given)
+    const transactionId = transactionIdIn(context)
+    const followed =
+      state === undefined
+        ? await calls.make({ session, tool: name, toolHash: found.toolHash, arguments: args, transactionId })
+        : await calls.find(state.id, session)
+    return held(followed, context, { tool: found.tool, isFirstRound: state === undefined })
+  }
+
+  async function callOwn(name: OwnToolName, given: unknown, context: ServerContext): Promise<Reply> {
+    const id = (given as { id?: unknown } | undefined)?.id
+    if (!isUuid(id))
+      throw new ProtocolError(INVALID_PARAMS, 'id must be the UUID that a call was answered with.')
+    const { calls, keySet } = await open()
+    if (name === 'countersign_verify') {
+      const record = await calls.record(id)
+      return record === undefined
+        ? problem(`There is no record of a call with the id ${id}.`)
+        : verifiedReply(record, await keySet())
+    }
+    return held(await calls.find(id, session), context, { isFirstRound: false })
+  }
+
+  /** Waits for the outcome as long as a client does, and says then how the call stands. */
+  async function held(
+    followed: Followed | Standing,
+    context: ServerContext,
+    { tool, isFirstRound }: { readonly tool?: Tool; readonly isFirstRound: boolean },
+  ): Promise<Reply> {
+    const { url } = await open()
+    const shown = { url, isStrict: tool?.outputSchema !== undefined }
+    if ('status' in followed) return replyOf(followed, shown)
+    const { signal } = context.mcpReq
+    const timeUp = Promise.withResolvers<Standing>()
+    const timer = setTimeout(() => timeUp.resolve(followed.standing()), holdMs)
+    const progress = setInterval(() => void tellProgress(followed.standing(), context), PROGRESS_EVERY_MS)
+    const cancel = () => followed.leave()
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const standing = await Promise.race([followed.join(), timeUp.promise])
+      if (standing.status === 'waiting' && isFirstRound && canOpen(context))
+        return await askToOpen(standing, context)
+      return replyOf(standing, shown)
+    } finally {
+      clearTimeout(timer)
+      clearInterval(progress)
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+
+  /** Has the client's user open the request's page. What the user answers is no approval: only a signature on that page is. */
+  async function askToOpen(
+    { id, request, page }: Standing & { status: 'waiting' },
+    context: ServerContext,
+  ): Promise<InputRequiredResult> {
+    const message = `This call waits for a human's approval (action code ${request.actionCode}). Open the request to look at it.`
+    return inputRequired({
+      inputRequests: { approval: inputRequired.elicitUrl({ message, url: page }) },
+      requestState: await codec.mint({ id }, context),
+    })
+  }
+
+  /** Clients of 2025 say at the start what they can, those of 2026 with each request. */
+  function canOpen({ mcpReq }: ServerContext): boolean {
+    const declared =
+      ((mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] as
+        ClientCapabilities | undefined) ?? server.getClientCapabilities()
+    return declared?.elicitation?.url !== undefined
+  }
+
+  return server
+}
+
+/**
+ * The host's own id of a call, by which a repeated call is the same one.
+ * @throws ProtocolError where it is no UUID
+ */
+function transactionIdIn({ mcpReq }: ServerContext): string | undefined {
+  const name = `${META}/transactionId`
+  const id = mcpReq._meta?.[name]
+  if (id === undefined) return undefined
+  if (!isUuid(id)) throw new ProtocolError(INVALID_PARAMS, `_meta["${name}"] must be a UUID, version 1 to 5.`)
+  return id.toLowerCase()
+}
+
+async function tellProgress(standing: Standing, { mcpReq }: ServerContext): Promise<void> {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return
+  const message = standing.status === 'waiting' ? `Waits for a human: ${standing.page}` : 'Running'
+  const params = { progressToken, progress: Math.floor(process.uptime()), message }
+  // A client that is gone is not told.
+  await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+}
+
+function unreachable(error: CountersignError): string {
+  if (error instanceof AnswerError) return `The service refused: ${error.message}`
+  return `The service does not answer (${error.message}). The same call again goes on with this one.`
+}
+
+const problem = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })

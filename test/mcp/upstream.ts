@@ -1,0 +1,56 @@
+// An MCP server with a journal of what it did, as a program of its own: `node upstream.ts <folder>`. Each call that acts is a line of `acts`;
+// `notes` says what a description is now. How a call goes wrong is one of its arguments.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Server } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+
+const folder = process.argv[2] ?? '.'
+const noted = (name: string) => {
+  const file = join(folder, name)
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+const text = (said: string) => [{ type: 'text' as const, text: said }]
+const inputSchema = { type: 'object' as const }
+
+function serve(): Server {
+  const server = new Server({ name: 'upstream', version: '1.0.0' }, { capabilities: { tools: {} } })
+  server.setRequestHandler('tools/list', () => ({
+    tools: [
+      {
+        name: 'look',
+        description: `Looks something up.${noted('notes')}`,
+        inputSchema,
+        annotations: { readOnlyHint: true },
+      },
+      { name: 'write', description: 'Writes something down.', inputSchema },
+      ...(noted('more') === '' ? [] : [{ name: 'more', description: 'Was not there before.', inputSchema }]),
+    ],
+  }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const { name, arguments: args = {} } = params
+    appendFileSync(join(folder, 'acts'), `${name} ${JSON.stringify(args)}\n`)
+    switch (args['how']) {
+      case 'error':
+        return { content: text('the disk is full'), isError: true }
+      case 'big':
+        return { content: text('x'.repeat(3_000_000)) }
+      case 'image':
+        return {
+          content: [
+            { type: 'image' as const, data: Buffer.alloc(100_000).toString('base64'), mimeType: 'image/png' },
+          ],
+        }
+      case 'die':
+        return process.exit(1)
+      case 'hang':
+        return new Promise<never>(() => {})
+      default:
+        return { content: text(`did ${name}`), structuredContent: { args }, _meta: { 'upstream/own': 1 } }
+    }
+  })
+  return server
+}
+
+serveStdio(serve)
