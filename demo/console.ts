@@ -42,7 +42,7 @@ function givenOptions() {
   }
 }
 
-function show({ origin, people }: DemoWorld): void {
+function show({ origin, people, profileOf }: DemoWorld): void {
   heading(`The console is at ${origin}/console`)
   for (const [name, what] of [
     ['dana', 'approves'],
@@ -52,7 +52,16 @@ function show({ origin, people }: DemoWorld): void {
   row('auditor', `${people.auditor.key}  reads everything`)
   row('agent', `${people.agents['paying-agent'].key}  paying-agent`)
   print('')
-  print('These keys log in. Ctrl-C stops the service and removes everything.')
+  print('These keys log in. Commands sign as one of them by a profile:')
+  print('')
+  for (const [name, command] of [
+    ['dana', 'approver sign-request <requestId>'],
+    ['erin', 'changes approve <changeId>'],
+    ['dana', 'intents resolve <businessTransactionId> not-executed --note "…"'],
+  ] as const)
+    print(`  bin/countersign ${command} --profile ${profileOf(name)}`)
+  print('')
+  print('Ctrl-C stops the service and removes everything.')
 }
 
 async function main(): Promise<number> {

@@ -114,9 +114,12 @@ export function aSmokeTest(chance: Chance): Action {
 
 const VENDORS = Array.from({ length: 24 }, (_, i) => `vendor-${i + 11}`)
 
+/** In any currency: two to one vendor in a day stay below what no approval helps above. */
+const PAYMENT_MAX = 45_000
+
 /** @param median what is paid mostly, in the payment's currency */
-export function aPayment(chance: Chance, median = 1_900): Action {
-  const amount = chance.money(median, 0.9)
+function aPayment(chance: Chance, median = 1_900): Action {
+  const amount = Math.min(chance.money(median, 0.9), PAYMENT_MAX)
   return {
     by: chance.pick(['paying-agent', 'paying-agent', 'treasury-agent']),
     capability: 'vendor:pay',
@@ -129,6 +132,12 @@ export function aPayment(chance: Chance, median = 1_900): Action {
     signals: { vendorVerified: true, paymentAmount: amount, riskScore: chance.whole(0, 18) },
     policy: 'vendor-payment',
   }
+}
+
+/** One that a person may approve, whatever the seed and the day: each vendor in its turn, so that what a vendor gets in a day has room. */
+export function aPaymentToApprove(chance: Chance, number: number): Action {
+  const large = number % 9 === 5
+  return { ...aPayment(chance, large ? 21_000 : undefined), target: VENDORS[number % VENDORS.length]! }
 }
 
 /** One that is refused whoever approves it, or that nobody was asked to approve. */

@@ -1,10 +1,18 @@
 // Has the demo's month happen at a service, moment after moment, each at its own time.
 import { createHmac, randomUUID } from 'node:crypto'
-import { signedApproval, stepUpFor, type ShownChange } from '../../src/cli/approver.ts'
+import {
+  newNonce,
+  signedApproval,
+  signedStepUp,
+  stepUpFor,
+  type ShownChange,
+} from '../../src/cli/approver.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { changePaths } from '../../src/formats/change-paths.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import type { ExecutionIntent } from '../../src/formats/schemas/execution-intent.ts'
 import type { ChangeKindName } from '../../src/formats/schemas/governance.ts'
+import { resolutionStepUpPayload } from '../../src/formats/step-up-payload.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { openClient, type Reply } from '../client.ts'
 import type { Action } from './actions.ts'
@@ -174,6 +182,19 @@ function openStory({ url, signal, clock, people, receivers, changes }: Filling) 
     return call(by, '/approvals', signedApproval(payload, by.approving), 201)
   }
 
+  async function close(by: Human, { usedBy: businessTransactionId = '' }: Asked): Promise<void> {
+    const path = `/execution-intents/${businessTransactionId}`
+    const reply = await openClient({ url, key: by.key, signal })('GET', path)
+    const { authorization } = reply.body as unknown as ExecutionIntent
+    const { businessTransactionHash } = authorization.payload
+    const said = { resolution: 'NOT_EXECUTED', note: 'The bank has no such payment.' } as const
+    const payload = resolutionStepUpPayload(
+      { businessTransactionId, businessTransactionHash, ...said },
+      { nonce: newNonce(), now: new Date(clock.now()) },
+    )
+    await call(by, `${path}/resolve`, { ...said, stepUpAuthorization: signedStepUp(payload, by.stepUp) }, 200)
+  }
+
   async function deliver(to: Asked, event: string, amount: number | undefined): Promise<void> {
     const { currency } = to.action.parameters
     const body = JSON.stringify({
@@ -266,6 +287,9 @@ function openStory({ url, signal, clock, people, receivers, changes }: Filling) 
         await call(people.agents[to.action.by], '/execute', transaction, 200, 403, 500, 502, 504)
         return
       }
+      case 'close':
+        await close(people.humans[happening.by], ofAsk(happening.ask))
+        return
       case 'deliver':
         await deliver(ofAsk(happening.ask), happening.event, happening.amount)
         return

@@ -5,7 +5,7 @@ import {
   aHopelessPayment,
   aLargeRefund,
   anAccess,
-  aPayment,
+  aPaymentToApprove,
   aRefund,
   aRelease,
   aSmokeTest,
@@ -29,6 +29,8 @@ export type Happening =
   | { readonly kind: 'withdraw'; readonly ask: number }
   /** What was asked for is executed; `outcome`: how the connector answers. */
   | { readonly kind: 'use'; readonly ask: number; readonly outcome: Outcome }
+  /** A human has asked the bank, and signs that nothing was paid. */
+  | { readonly kind: 'close'; readonly ask: number; readonly by: HumanName }
   | { readonly kind: 'deliver'; readonly ask: number; readonly event: string; readonly amount?: number }
   | { readonly kind: 'change'; readonly change: ChangeName }
 
@@ -62,24 +64,35 @@ export interface MonthSize {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
+/** The day of a month of thirty on which the version of payments ends. */
+const PAYMENT_VERSION_ENDS = 17.5
+/** A request is over within so long, or waits until the end of the month. */
+const REQUEST_MS = 8 * HOUR_MS
+
 /** @returns the moments between the begin of the month and `endMs`, the earliest first */
 export function monthOf({ seed, endMs, size }: { seed: number; endMs: number; size: MonthSize }): Moment[] {
   const chance = chanceOf(seed)
   const startMs = endMs - size.days * DAY_MS
+  const share = (days: number) => startMs + (size.days * DAY_MS * days) / 30
   const executions = Array.from({ length: size.executions }, (): Moment => ({
     at: workTime(chance, startMs, endMs),
     happening: { kind: 'execute', action: anAction(chance) },
   }))
   const requests = Array.from({ length: size.requests }, (_, ask) =>
-    requestOf(ask, { chance, startMs, endMs, last: ask >= size.requests * 0.8 }),
+    requestOf(ask, {
+      chance,
+      startMs,
+      endMs,
+      last: ask >= size.requests * 0.8,
+      versionEndsMs: share(PAYMENT_VERSION_ENDS),
+    }),
   )
-  const share = (days: number) => startMs + (size.days * DAY_MS * days) / 30
   const changes: readonly (readonly [days: number, change: ChangeName])[] = [
     [0.4, 'healthy-endpoint'],
     [7.3, 'refund-3.0.0'],
     [9.6, 'tool-call-3.0.0'],
     [14.4, 'looser-refund'],
-    [17.5, 'payment-3.0.0'],
+    [PAYMENT_VERSION_ENDS, 'payment-3.0.0'],
     [21.4, 'revoke-frank'],
     [29.3, 'failing-endpoint'],
     [29.92, 'refund-3.1.0'],
@@ -154,6 +167,8 @@ interface Asking {
   readonly endMs: number
   /** Of the last hours: most of them still wait. */
   readonly last: boolean
+  /** A request that is open then ends with the version that it names. */
+  readonly versionEndsMs: number
 }
 
 /** How requests end, by their number, so that each end is there however few there are. */
@@ -164,22 +179,23 @@ const ENDS = [
   'used',
   'expired',
   'used',
-  'used',
+  'closed',
   'withdrawn',
   'used',
   'used',
 ] as const
 /** The newest ones. */
-const OPEN = ['approved', 'unknown', 'pending', 'pending'] as const
+const OPEN = ['approved', 'unknown', 'pending', 'pending', 'pending', 'pending'] as const
 
-function requestOf(ask: number, { chance, startMs, endMs, last }: Asking): Moment[] {
+function requestOf(ask: number, { chance, startMs, endMs, last, versionEndsMs }: Asking): Moment[] {
   const end = last ? OPEN[ask % OPEN.length]! : ENDS[ask % ENDS.length]!
-  const openedMs = last
+  const wishedMs = last
     ? endMs - chance.whole(10, 170) * 60_000
     : workTime(chance, startMs + DAY_MS / 4, Math.max(startMs + DAY_MS / 2, endMs - DAY_MS))
+  const endsOpen = wishedMs < versionEndsMs && wishedMs + REQUEST_MS > versionEndsMs
+  const openedMs = endsOpen ? wishedMs + REQUEST_MS : wishedMs
   const afterMinutes = (from: number, to: number) => openedMs + chance.whole(from * 60, to * 60) * 1000
-  const large = ask % 9 === 5
-  const action = { ...aPayment(chance, large ? 21_000 : undefined) }
+  const action = aPaymentToApprove(chance, ask)
   const asked: Moment = {
     at: openedMs,
     happening: {
@@ -201,9 +217,11 @@ function requestOf(ask: number, { chance, startMs, endMs, last }: Asking): Momen
       asked,
       { at: afterMinutes(3, 90), happening: { kind: 'decline', ask, by, reason: chance.pick(DECLINES) } },
     ]
-  if (end === 'unknown') {
+  if (end === 'unknown' || end === 'closed') {
     const early = { ...signed, at: openedMs + 120_000 }
-    return [asked, early, { at: soon(early, 30), happening: { kind: 'use', ask, outcome: 'unknown' } }]
+    const doubtful: Moment = { at: soon(early, 30), happening: { kind: 'use', ask, outcome: 'unknown' } }
+    const closed: Moment = { at: soon(early, 5_400), happening: { kind: 'close', ask, by: 'dana' } }
+    return end === 'closed' ? [asked, early, doubtful, closed] : [asked, early, doubtful]
   }
   const used: Moment = {
     at: soon(signed, chance.whole(5, 90)),

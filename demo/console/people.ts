@@ -17,13 +17,16 @@ export interface Human extends Caller {
   readonly stepUp: SigningKey
   readonly approving: SigningKey
   readonly approvingPem: string
+  readonly approvingPrivatePem: string
+  readonly stepUpPrivatePem: string
 }
 
 const pemOf = (key: KeyObject, type: 'pkcs8' | 'spki') => key.export({ type, format: 'pem' }).toString()
 
-function aKey(keyId: string): { key: SigningKey; publicPem: string } {
+function aKey(keyId: string): { key: SigningKey; publicPem: string; privatePem: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  return { key: ed25519SigningKey(keyId, pemOf(privateKey, 'pkcs8')), publicPem: pemOf(publicKey, 'spki') }
+  const privatePem = pemOf(privateKey, 'pkcs8')
+  return { key: ed25519SigningKey(keyId, privatePem), publicPem: pemOf(publicKey, 'spki'), privatePem }
 }
 
 function aCaller(callerId: string, members: object = {}): Caller {
@@ -43,6 +46,8 @@ function aHuman(callerId: string): Human {
     stepUp: stepUp.key,
     approving: approving.key,
     approvingPem: approving.publicPem,
+    approvingPrivatePem: approving.privatePem,
+    stepUpPrivatePem: stepUp.privatePem,
   }
 }
 

@@ -1,6 +1,6 @@
 // A service of the demo's own with a month behind it: its database, the systems around it, and the people who know its keys.
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { migrate } from '../../src/store/postgres/migrate.ts'
@@ -14,11 +14,11 @@ import { changesOf } from './changes.ts'
 import { moveClock, putClockBack, setClock } from './database-clock.ts'
 import { BANK_SECRET, fill, type Clock } from './fill.ts'
 import { monthOf, type MonthSize } from './month.ts'
-import { hirePeople, type People } from './people.ts'
+import { hirePeople, humanNames, type Human, type HumanName, type People } from './people.ts'
 import { startReceivers } from './receivers.ts'
 
 export const sizes = {
-  full: { executions: 5_000, requests: 60, days: 30 },
+  full: { executions: 5_000, requests: 90, days: 30 },
   /** For tests of pages: each kind of thing is there. */
   small: { executions: 240, requests: 20, days: 30 },
 } as const satisfies Readonly<Record<string, MonthSize>>
@@ -28,6 +28,8 @@ export interface DemoWorld {
   /** Where the console is. */
   readonly origin: string
   readonly people: People
+  /** Where a human's profile is, with the keys that sign. */
+  readonly profileOf: (name: HumanName) => string
 }
 
 const DAY_MS = 24 * 3_600_000
@@ -115,7 +117,25 @@ export async function startDemoWorld(
   await putClockBack(database)
   const service = await startOwnService(signal, { ...env, PORT: port })
   stack.defer(() => service.stop())
-  return { url: service.url, origin: `http://localhost:${new URL(service.url).port}`, people }
+  const profileOf = (name: HumanName) => join(folder, `${name}.json`)
+  for (const name of humanNames) writeProfile(folder, { url: service.url, human: people.humans[name] })
+  return { url: service.url, origin: `http://localhost:${new URL(service.url).port}`, people, profileOf }
+}
+
+/** A profile with its keys beside it, as `setup humans` leaves them. */
+function writeProfile(folder: string, { url, human }: { url: string; human: Human }): void {
+  const { callerId, key, approvingPrivatePem, stepUpPrivatePem, approving } = human
+  const files = {
+    [`${callerId}.json`]: JSON.stringify({
+      url,
+      apiKey: key,
+      approver: { approverId: callerId, keyId: approving.public.keyId, key: `${callerId}-approval-key.pem` },
+      stepUpKey: `${callerId}-step-up-key.pem`,
+    }),
+    [`${callerId}-approval-key.pem`]: approvingPrivatePem,
+    [`${callerId}-step-up-key.pem`]: stepUpPrivatePem,
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 })
 }
 
 /** With the real clock, which the defaults of their columns keep. */
