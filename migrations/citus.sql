@@ -52,6 +52,7 @@ SELECT citus_add_local_table_to_metadata('released_batches');
 -- local approvals               unique nonce: single use in the whole system. Used up in the commit that claims the execution: two-phase then
 -- local approval_requests       unique request_hash; joined with approvals, and marked as used in the same commit
 -- local approval_request_closes unique request_id
+-- local approval_request_notes  at most 20 for a request, read with it
 -- local ended_sessions        primary key session_id: read whole
 -- local external_connectors     unique (capability) while in effect
 -- local webhook_rules           read whole, changed by humans

@@ -28,6 +28,18 @@ CREATE TABLE approval_request_closes (
   CONSTRAINT approval_request_closes_request_id_key UNIQUE (request_id)
 );
 
+CREATE TABLE approval_request_notes (
+  note_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  noted_at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT approval_request_notes_pkey PRIMARY KEY (note_id)
+);
+CREATE INDEX approval_request_notes_by_request ON public.approval_request_notes USING btree (request_id, noted_at, note_id);
+
 CREATE TABLE approval_requests (
   request_id uuid NOT NULL,
   request_hash text NOT NULL,

@@ -339,6 +339,16 @@ describe('requests and sign-request', () => {
       payload: { version: 3, requestHash: soonest.requestHash, reason: 'Due today.' },
     })
     expect(signing.stderr).toContain('Why, for later readers? (Enter: no reason) ')
+    const text = 'Which \u202einvoice?'
+    const asking = ['note-request', later.requestId, '--profile', profile, '--text', text]
+    expect(approver(asking)).toMatchObject({ status: 0, stderr: `Wrote the note on ${later.requestId}.\n` })
+    const { body: noted } = await service.get(`/approval-requests/${later.requestId}`)
+    expect(noted.notes).toMatchObject([{ text }])
+    const showing = approver(['sign-request', later.requestId, '--profile', profile], 'n\n')
+    expect(showing.stderr).toMatch(
+      /which your signature does not cover:\n {2}\S+ {2}checker: Which \S+invoice\?\n/,
+    )
+    expect(showing.stderr).not.toContain('\u202e')
     const declining = [
       'decline-request',
       later.requestId,

@@ -125,7 +125,7 @@ function failingAlone(cases: readonly Case[]): Set<string> {
 
 const WITH_ALL_CHECKS = [
   'trust-record/valid-confirmed',
-  'approval-request/valid-declined',
+  'approval-request/valid-noted-declined',
   'governance-change/valid-impact',
   'intent-transition/valid-step-up',
 ]

@@ -12,6 +12,7 @@ import { readWitnessedLogs, readWitnesses } from '../src/core/config/witnesses.t
 import { answerEach, answerOwn } from './answer-each.ts'
 import { declineOrWithdraw } from './approval-requests/close.ts'
 import { judgeRequest } from './approval-requests/judgement.ts'
+import { writeNote } from './approval-requests/note.ts'
 import { openApprovalRequest } from './approval-requests/open.ts'
 import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
@@ -112,6 +113,7 @@ export function openHandlers({
       }),
     ),
     'judge-approval-request': answerEach((request) => judgeRequest(request, thread)),
+    'note-approval-request': answerEach((request) => writeNote(request, thread)),
     'close-approval-request': answerEach((request) => declineOrWithdraw(request, thread)),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: (batch) => evaluateInSandbox(batch, thread),

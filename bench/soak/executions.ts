@@ -135,6 +135,9 @@ export const executionStories: readonly Story[] = [
     const declined = await ask(world, given)
     await call('GET /approval-requests', { ...human, query: '?waitingFor=me' })
     const no = { body: { reason: 'Not today.' }, params: declined.params, ...human }
+    const question = { body: { text: 'Which one?' }, params: declined.params, expect: 201 }
+    await call('POST /approval-requests/{id}/notes', { ...question, ...human })
+    await call('POST /approval-requests/{id}/notes', question)
     await call('POST /approval-requests/{id}/decline', no)
     await execute(world, given, 403)
     const { params } = await ask(world, given)

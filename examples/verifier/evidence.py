@@ -170,6 +170,18 @@ def close(c, keys, path=''):
             'close': form, 'members': lambda: unknown_in_signature(c.get('signature'), f'{path}signature.')}
 
 
+def note_form(n):
+    yield all(filled(n[name]) for name in ('noteId', 'requestId', 'by', 'text')) and is_hash(n['requestHash']) and is_time(n['notedAt'])
+
+
+def note_signature(n, keys): return by_service('approval-request-note', without(n, 'signature'), n['signature'], keys, n.get('notedAt'))
+
+
+def note(n, keys):
+    return {'note signature': lambda: note_signature(n, keys), 'note': lambda: note_form(n),
+            'members': lambda: unknown_in_signature(n.get('signature'), 'signature.')}
+
+
 def request(e, keys):
     r = e['request']
 
@@ -194,6 +206,13 @@ def request(e, keys):
         yield same(e['status'], closed['status']) and same(closed['requestId'], r['requestId']) and same(closed['requestHash'], e['requestHash'])
         yield time(closed['closedAt']) >= time(r['createdAt']) and (closed['status'] != 'WITHDRAWN' or same(closed['by'], r['requestedBy']))
 
+    def notes():
+        yield isinstance(e['notes'], list)
+        for n in e['notes']:
+            yield from note_form(n)
+            yield from note_signature(n, keys)
+            yield same(n['requestId'], r['requestId']) and same(n['requestHash'], e['requestHash']) and time(n['notedAt']) >= time(r['createdAt'])
+
     def members():
         def given(v):
             names = {'approvalId', 'approverId', 'keyId', 'approvedAt', 'reason'}
@@ -208,10 +227,12 @@ def request(e, keys):
         statuses = ('PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN')
         forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text,
                  'eligible': list_of(text), 'signals': list_of(needed), 'approvals': list_of(given), 'endedBy': ended_by}
-        yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'signature', *forms), **forms)
+        yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'notes', 'signature', *forms), **forms)
         yield from unknown_in_signature(e['signature'], 'signature.')
         if isinstance(e.get('closed'), dict): yield from ended['members']()
+        yield from unknown_in_list(e, 'notes', '', lambda n, at: unknown_in_signature(n.get('signature'), f'{at}signature.') if isinstance(n, dict) else ())
     checks = {'request hash': lambda: iter([isinstance(r, dict) and e['requestHash'] == digest(r)]), 'request': form, 'action code': code,
               'standing': standing, 'members': members, 'request signature': lambda: by_service('approval-request', r, e['signature'], keys, r.get('createdAt'))}
     ended = close(e.get('closed'), keys, 'closed.') if 'closed' in e else {}
+    if 'notes' in e: checks['notes'] = notes
     return {**checks, **without(ended, 'members')}

@@ -22,6 +22,7 @@ KINDS = {  # of each kind the members by which it is known, and its checks
     'provider-confirmation': (('confirmation', 'signature'), evidence.confirmation),
     'approval-request': (('request', 'requestHash', 'signature'), evidence.request),
     'approval-request-close': (('closeId', 'requestHash', 'signature'), evidence.close),
+    'approval-request-note': (('noteId', 'requestHash', 'signature'), evidence.note),
     'bundle': (('bundle',), bundle),
 }
 PAGES = ('events', 'changes', 'confirmations', 'requests', 'refusals')

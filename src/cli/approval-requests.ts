@@ -70,6 +70,14 @@ async function nextRequest(service: ServiceAt): Promise<string> {
   }
 }
 
+/** Writes a note on a request. The key is that of its requester, or of a human who could sign it. */
+export async function noteRequest({ id, text, ...given }: Given<typeof approver.noteRequest>): Promise<void> {
+  const service = serviceOf(given)
+  requireId(id)
+  await post(service, `/approval-requests/${id}/notes`, { json: { text }, accept: [201] })
+  console.error(`Wrote the note on ${id.toLowerCase()}.`)
+}
+
 /** Declines a request, for good. The key is that of a human who could sign it. */
 export async function declineRequest({
   id,
@@ -136,8 +144,10 @@ function readOpen(asked: ApprovalRequest, id: string): ApprovalRequest {
   return asked
 }
 
-function showRequest({ request, requestHash: hash, actionCode: code }: ApprovalRequest): void {
+function showRequest({ request, requestHash: hash, actionCode: code, notes = [] }: ApprovalRequest): void {
   show('You approve, once, by this signature, exactly this:', request)
+  if (notes.length > 0) console.error('Notes on it, which your signature does not cover:')
+  for (const { by, text, notedAt } of notes) console.error(printable(`  ${notedAt}  ${by}: ${text}`))
   console.error(`Its hash is ${hash}. Its action code is
 
   ${code}

@@ -258,6 +258,11 @@ export const approver = {
       reason: optional('<text>', 'why you approve, signed for later readers (default: it asks)'),
     },
   }),
+  noteRequest: command('note-request', {
+    about: 'write a note on an open approval request: ask its requester back, or answer as the requester',
+    args: { id: argument('<id>', listedRequestId) },
+    options: { ...asPerson, text: required('<text>', 'the note, shown to approvers and requester') },
+  }),
   declineRequest: command('decline-request', {
     about: 'decline an approval request for good; approvals already given for it no longer count',
     args: { id: argument('<id>', listedRequestId) },

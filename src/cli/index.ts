@@ -89,6 +89,7 @@ define(approver, commands.approver.signEndpoint, async (given) =>
 )
 define(approver, commands.approver.requests, async (given) => (await requestsFile()).listRequests(given))
 define(approver, commands.approver.signRequest, async (given) => (await requestsFile()).signRequest(given))
+define(approver, commands.approver.noteRequest, async (given) => (await requestsFile()).noteRequest(given))
 define(approver, commands.approver.declineRequest, async (given) =>
   (await requestsFile()).declineRequest(given),
 )

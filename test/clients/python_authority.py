@@ -124,6 +124,9 @@ class Authority(unittest.TestCase):
         self.assertTrue(refused.exception.needs_approval)
         request_id = MACHINE.request_approval(_needing("withdrawn"), expires_in_seconds=60)["request"]["requestId"]
         self.assertEqual(MACHINE.wait_for_approval(request_id, timeout_seconds=0.001)["status"], "PENDING")
+        CHECKER.note_approval_request(request_id, "Which one?")
+        noted = MACHINE.note_approval_request(request_id, "The first.")
+        self.assertEqual([note["text"] for note in noted["notes"]], ["Which one?", "The first."])
         self.assertEqual(MACHINE.withdraw_approval_request(request_id)["status"], "WITHDRAWN")
         self.assertEqual(MACHINE.wait_for_approval(request_id)["status"], "WITHDRAWN")
 

@@ -233,6 +233,14 @@ describe('an execution that needs a human', () => {
     const { request } = await machine.requestApproval(needing('withdrawn'), { expiresInSeconds: 60 })
     const waited = await machine.waitForApproval(request.requestId, { timeoutMs: 1 })
     expect(waited).toMatchObject({ status: 'PENDING', request })
+    await checking.noteApprovalRequest(request.requestId, 'Which one?')
+    expect(await machine.noteApprovalRequest(request.requestId, 'The first.')).toMatchObject({
+      status: 'PENDING',
+      notes: [
+        { by: 'checker', text: 'Which one?' },
+        { by: 'machine', text: 'The first.' },
+      ],
+    })
     expect(await machine.withdrawApprovalRequest(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
     expect(await machine.waitForApproval(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
   })

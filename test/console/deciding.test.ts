@@ -236,6 +236,31 @@ describeInBrowser('the console', () => {
     },
   )
 
+  test('an approver asks back, the requester answers, and the page shows both while it is open', async () => {
+    const target = await askBy(world, 3_000)
+    const { body } = await world.service.get(`/approval-requests?target=${target}`, world.dana)
+    const [asked] = (body as { requests: ApprovalRequest[] }).requests
+    await page.goto(`${world.origin}${asked!.url.replace('/approval-requests/', '/console/requests/')}`)
+    await page.getByRole('button', { name: 'Ask back…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Ask the requester back' })
+    await dialog.getByLabel('The note').fill('Which invoice?\nThe \u202eold one?')
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    await dialog.getByRole('button', { name: 'Write the note' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const notes = page.locator('section', { has: page.getByRole('heading', { level: 2, name: 'Notes' }) })
+    await notes.getByText('Which invoice?').waitFor()
+    expect(await notes.textContent()).not.toContain('\u202e')
+    const answer = { text: 'Invoice 2026-118.' }
+    expect((await world.service.post(`${asked!.url}/notes`, answer)).status).toBe(201)
+    await notes.getByText('(the requester)').waitFor()
+    await notes.getByText('Invoice 2026-118.').waitFor()
+    for (const width of [390, 820, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    }
+    expect((await world.service.post(`${asked!.url}/withdraw`, {})).status).toBe(200)
+  })
+
   test('the link to skip the navigation takes the focus to the page', async () => {
     const skip = page.getByRole('link', { name: 'Skip to the page' })
     await skip.focus()

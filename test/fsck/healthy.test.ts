@@ -31,6 +31,7 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
         pending_changes: 22,
         approvals: 4,
         approval_requests: 2,
+        approval_request_notes: 1,
         approval_request_closes: 1,
         webhook_events: 4,
         provider_confirmations: 2,

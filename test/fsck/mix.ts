@@ -182,6 +182,9 @@ export async function startMixed(
   expect((await service.post('/approvals', approvalOfRequest)).status).toBe(201)
   const byRequest = await execute(requested, 200)
   const { request: declined } = await ask('not-this-one')
+  expect((await service.post(`${declined.url}/notes`, { text: 'Which?' }, { key: maker.key })).status).toBe(
+    201,
+  )
   expect((await service.post(`${declined.url}/decline`, { reason: 'No.' }, { key: maker.key })).status).toBe(
     200,
   )

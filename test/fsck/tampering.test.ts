@@ -848,9 +848,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       opened: `SELECT event_id AS key FROM audit_events WHERE type = 'approval_request.opened' AND strpos(body, :declinedRequest::text) > 0`,
       declined: `SELECT event_id AS key FROM audit_events WHERE type = 'approval_request.declined'`,
       close: `SELECT close_id AS key FROM approval_request_closes`,
+      noted: `SELECT event_id AS key FROM audit_events WHERE type = 'approval_request.noted'`,
+      note: `SELECT note_id AS key FROM approval_request_notes`,
     },
-    lines: ({ declinedRequest }, { opened, declined, close }) => [
+    lines: ({ declinedRequest }, { opened, declined, close, noted, note }) => [
       `approval_request_closes ${close}: approval request is missing`,
+      `approval_request_notes ${note}: approval request is missing`,
+      `audit_events ${noted}: names approval request ${declinedRequest}, which is missing`,
       `audit_events ${declined}: names approval request ${declinedRequest}, which is missing`,
       `audit_events ${opened}: names approval request ${declinedRequest}, which is missing`,
     ],
@@ -1026,6 +1030,12 @@ const SIGNED: readonly { table: string; column: string; where: string; key?: str
     column: 'body',
     where: 'request_id = :declinedRequest',
     key: 'close_id',
+  },
+  {
+    table: 'approval_request_notes',
+    column: 'body',
+    where: 'request_id = :declinedRequest',
+    key: 'note_id',
   },
   {
     table: 'authority',

@@ -856,6 +856,88 @@ describe('POST /approval-requests/{id}/decline 200', () => {
   })
 })
 
+const note = (request: ApprovalRequest, text: unknown, by: object = checker) =>
+  service.post(`${request.url}/notes`, { text }, by)
+
+describe('POST /approval-requests/{id}/notes 201', () => {
+  // proves abuse: Another person's words on an approval request
+  test('is for its requester and who could sign it: signed, shown, in feed and log, and changes nothing that is signed', async () => {
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    const held = service.get(request.url, { headers: { Prefer: 'wait=10' } })
+    const question = await note(request, 'Which \u202einvoice?')
+    expect([question.status, question.text]).toEqual([201, expect.stringContaining('Which \u202einvoice?')])
+    expect((await held).body.notes).toMatchObject([{ by: 'checker' }])
+    expect((await note(request, 'That of May.', {})).status).toBe(201)
+    const { notes = [], ...standing } = await read(request)
+    expect(notes).toMatchObject([
+      { by: 'checker', text: 'Which \u202einvoice?', requestHash: request.requestHash },
+      { by: 'tester', text: 'That of May.', requestId: request.request.requestId },
+    ])
+    expect(standing).toMatchObject({
+      ...request,
+      missing: 1,
+      eligible: ['bob'],
+      approvals: [{}],
+      signals: [{}],
+    })
+    expect((await eventsOf('approval_request.noted', request)).length).toBe(2)
+    const keys = (await service.get('/.well-known/jwks.json')).text
+    expect(verifyEvidence(JSON.stringify(await read(request)), keys).verdict).toBe('valid')
+    const alone = verifyEvidence(JSON.stringify(notes[0]), keys)
+    expect([alone.artifact, alone.verdict]).toEqual(['approval-request-note', 'valid'])
+    const another = await asked()
+    for (const moved of [
+      { ...(await read(another)), notes },
+      { ...(await read(request)), notes: [{ ...notes[0], by: 'guest' }] },
+    ])
+      expect(verifyEvidence(JSON.stringify(moved), keys).verdict).toBe('invalid')
+
+    const { noteId } = notes[0]!
+    const following = (key: string) =>
+      service.get('/events?limit=1000&types=approval_request.noted', { key }).then(({ body }) => {
+        const events = body.events as { requestId: string }[]
+        return events.filter(({ requestId }) => requestId === request.request.requestId)
+      })
+    const events = await until(async () => {
+      const found = await following(service.key)
+      return found.length === 2 ? found : undefined
+    }, 'the events')
+    expect(events).toContainEqual(expect.objectContaining({ noteId, by: 'checker', callerId: 'tester' }))
+    expect(JSON.stringify(events)).not.toContain('invoice')
+    expect(await following(bot.key)).toEqual([])
+    const proof = `/log/proofs/approval-request-note/${noteId}`
+    expect((await service.get(proof, { headers: { Prefer: 'wait=10' } })).status).toBe(200)
+
+    await approve(bob, request)
+    expect((await service.post('/execute', byTwo())).status).toBe(200)
+    expect(reply(await note(request, 'Too late?'))).toEqual({
+      status: 409,
+      body: { error: 'The approval request is USED already.', code: 'CONFLICT' },
+    })
+  })
+
+  // proves abuse: Another person's words on an approval request; abuse: Notes without end
+  test('is refused by anybody else, without a text, and past twenty, also of several at once', async () => {
+    const request = await asked()
+    expect(reply(await note(request, 'x', bot)).status).toBe(404)
+    expect((await note(request, 'x', guest)).body.code).toBe('NOT_AN_ELIGIBLE_APPROVER')
+    expect((await service.post('/approval-requests/x/notes', { text: 'x' }, checker)).status).toBe(404)
+    expect((await service.post(`${request.url}/notes`, '{', checker)).status).toBe(400)
+    for (const text of [undefined, '', ' \n', 7, 'x'.repeat(1_001)])
+      expect(reply(await note(request, text))).toEqual({
+        status: 400,
+        body: { error: expect.stringMatching(/^text /) },
+      })
+    for (let n = 0; n < 18; n++) expect((await note(request, `${n}`, {})).status).toBe(201)
+    const racing = await Promise.all(['a', 'b', 'c', 'd'].map((text) => note(request, text)))
+    expect(racing.filter(({ status }) => status === 201)).toHaveLength(2)
+    const { error } = racing.find(({ status }) => status === 409)!.body
+    expect(error).toBe('The approval request has 20 notes, and takes no more.')
+    expect((await read(request)).notes).toHaveLength(20)
+  })
+})
+
 describe('an approval request as evidence', () => {
   test('verifies offline by the keys of the service, whatever became of it; a changed one does not', async () => {
     const keys = (await service.get('/.well-known/jwks.json')).text

@@ -113,6 +113,8 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
   'approval_request.approved': async () => {
     return service.post('/approvals', anApprovalOf(alice, await aRequest()))
   },
+  'approval_request.noted': async () =>
+    service.post(`${(await aRequest()).url}/notes`, { text: 'Which invoice?' }, maker),
   'approval_request.declined': async () =>
     service.post(`${(await aRequest()).url}/decline`, { reason: 'No.' }, maker),
   'approval_request.withdrawn': async () => service.post(`${(await aRequest()).url}/withdraw`, {}),

@@ -300,7 +300,7 @@ describe('GET /events 400 invalidQuery', () => {
     ['format=xml', 'format must be one of ocsf.'],
     [
       'types=execution.done',
-      'types must be of execution.completed, execution.failed, execution.refused, execution.in_doubt, execution.closed, confirmation.received, confirmation.contradicts, change.proposed, change.resolved, approval_request.opened, approval_request.approved, approval_request.declined, approval_request.expired, approval_request.ended, with commas between them.',
+      'types must be of execution.completed, execution.failed, execution.refused, execution.in_doubt, execution.closed, confirmation.received, confirmation.contradicts, change.proposed, change.resolved, approval_request.opened, approval_request.approved, approval_request.declined, approval_request.expired, approval_request.ended, approval_request.noted, with commas between them.',
     ],
   ])('%s', async (query, error) => {
     expect(reply(await service.get(`/events?${query}`))).toEqual({ status: 400, body: { error } })

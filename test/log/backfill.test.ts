@@ -35,6 +35,11 @@ const ARTIFACTS: Readonly<Record<string, { text: string; kind: string; hash: (ro
     kind: 'approval-request',
     hash: ({ body }) => sha256Hex(body),
   },
+  approval_request_notes: {
+    text: 'SELECT body FROM approval_request_notes AS c',
+    kind: 'approval-request-note',
+    hash: ({ body }) => sha256Hex(body),
+  },
   approval_request_closes: {
     text: 'SELECT body FROM approval_request_closes AS c',
     kind: 'approval-request-close',

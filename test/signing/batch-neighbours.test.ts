@@ -38,6 +38,7 @@ const LEAVES: Readonly<Record<SignedArtifact, LeafOf | undefined>> = {
   approval: undefined,
   'approval-request': undefined,
   'approval-request-close': undefined,
+  'approval-request-note': undefined,
   'step-up': undefined,
 }
 

@@ -189,6 +189,7 @@ describe('what a revoked key signed', () => {
     ['provider-confirmation', 'receivedAt'],
     ['approval-request', 'createdAt'],
     ['approval-request-close', 'closedAt'],
+    ['approval-request-note', 'notedAt'],
   ] as const
 
   async function isValid(artifact: (typeof kinds)[number][0], value: Json, keyId: string): Promise<boolean> {

@@ -13,6 +13,9 @@ const REQUEST = 'request'
 const CODE = 'action code'
 const CLOSE_SIGNATURE = 'close signature'
 const CLOSE = 'close'
+const NOTE_SIGNATURE = 'note signature'
+const NOTE_FORM = 'note'
+const NOTES = 'notes'
 const STANDING = 'standing'
 
 export const requestSignature = (request: Json, due: Key = keys.ed25519, forgery?: Forgery): Members => ({
@@ -68,6 +71,22 @@ function aClose(change: Members = {}, due: Key = keys.ed25519, forgery?: Forgery
   const signature = sign('approval-request-close', canonical(closed), due, forgery)
   return { ...closed, signature: { ...signature, signedAt: time(-60_000) } }
 }
+
+function aNote(change: Members = {}, due: Key = keys.ed25519, forgery?: Forgery): Members {
+  const note = {
+    noteId: uuid(`note ${canonical(change)}`),
+    requestId: asked['requestId'] as string,
+    requestHash: sha256(canonical(asked)),
+    by: 'dana',
+    text: 'Which invoice is it?',
+    notedAt: time(-90_000),
+    ...change,
+  }
+  const signature = sign('approval-request-note', canonical(note), due, forgery)
+  return { ...note, signature: { ...signature, signedAt: time(-90_000) } }
+}
+
+const noted = (...notes: Json[]) => answered(asked, { more: { notes } })
 
 const WITHDRAWN = { status: 'WITHDRAWN', by: CALLER, reason: '' }
 
@@ -135,6 +154,7 @@ export function approvalRequestCases(): Case[] {
   wrongRequests(all)
   wrongBeside(all, whole)
   wrongEnds(all)
+  addNoted(all)
   signatures(all, whole)
   return all.cases
 }
@@ -288,6 +308,89 @@ function signatures(all: Cases, whole: Members): void {
   all.addUnusable('unusable-no-hash', 'It is a request without its hash.', noHash)
   const twoKinds = JSON.stringify({ ...whole, event: { eventId: uuid('event') } })
   all.addUnusable('unusable-two-kinds', 'It is an audit event too.', twoKinds)
+}
+
+/** Requests with notes on them. */
+function addNoted(all: Cases): void {
+  const answer = aNote({ by: CALLER, text: 'The one of May.', notedAt: time(-80_000) })
+  all.add('valid-noted', 'An approver asked back, and the requester answered.', noted(aNote(), answer))
+  all.add('valid-no-notes', 'Its list of notes is empty.', noted())
+  all.add(
+    'valid-noted-declined',
+    'It was asked about, and then declined.',
+    answered(asked, {
+      more: { status: 'DECLINED', missing: 1, eligible: [], notes: [aNote()], closed: aClose() },
+    }),
+  )
+  const wrong: [id: string, what: string, ...notes: Json[]][] = [
+    ['text', 'The second note says something else.', aNote(), put(answer, 'text', 'The one of June.')],
+    ['of-another', 'A note is of another request.', aNote({ requestId: uuid('another request') })],
+    ['of-another-hash', 'A note is of another content.', aNote({ requestHash: sha256('x') })],
+    ['before', 'A note is older than its request.', aNote({ notedAt: time(-86_400_000) })],
+    ['empty', 'A note says nothing.', aNote({ text: '' })],
+    ['unsigned', 'A note has no signature.', drop(answer, 'signature')],
+    [
+      'as-close',
+      'The right key signed a note as an end.',
+      aNote({}, keys.ed25519, { artifact: 'approval-request-close' }),
+    ],
+    ['null', 'A note is null.', null],
+  ]
+  for (const [id, what, ...notes] of wrong) all.add(`noted-${id}`, what, noted(...notes), [NOTES])
+  all.add('notes-object', 'Its notes are an object.', answered(asked, { more: { notes: {} } }), [NOTES])
+  all.addUnsigned(
+    'noted-in-signature',
+    'The signature of a note has a member that nothing signs.',
+    noted(aNote()),
+    'notes.0.signature.signedBy',
+  )
+}
+
+/** One of the `notes` by itself. */
+export function approvalRequestNoteCases(): Case[] {
+  const all = new Cases('approval-request-note')
+  const whole = aNote()
+  all.add('valid-question', 'An approver asked back.', whole)
+  all.add(
+    'valid-answer',
+    'The requester answered, on two lines.',
+    aNote({ by: CALLER, text: 'The one\nof May.' }),
+  )
+  all.add('valid-rotated-key', 'Signed by a key that was rotated out.', aNote({}, keys.oldEd25519))
+  all.addUnsigned(
+    'in-signature',
+    'Its signature has a member that nothing signs.',
+    whole,
+    'signature.signedBy',
+  )
+  addRevoked(
+    all,
+    { signedAs: 'approval-request-note', time: 'notedAt' },
+    (when) => aNote({ notedAt: when }, revokedKey),
+    [NOTE_SIGNATURE],
+  )
+  const { signature: _, ...members } = whole
+  for (const name of Object.keys(members)) {
+    const fails = [NOTE_SIGNATURE, NOTE_FORM]
+    all.add(`changed-${name}`, `${name} was changed.`, put(whole, name, ''), fails)
+    if (name !== 'noteId' && name !== 'requestHash')
+      all.add(`missing-${name}`, `${name} was removed.`, drop(whole, name), fails)
+  }
+  all.add('added-member', 'A member was added.', { ...whole, more: 1 }, [NOTE_SIGNATURE])
+  all.add('other-text', 'Another text was put in.', put(whole, 'text', 'x'), [NOTE_SIGNATURE])
+  const wrong: [id: string, what: string, change: Members][] = [
+    ['by-null', 'Its writer is null.', { by: null }],
+    ['hash-short', 'The hash of the request is cut off.', { requestHash: sha256('x').slice(1) }],
+    ['hash-line-break', 'A line break stands after the hash.', { requestHash: `${sha256('x')}\n` }],
+    ['no-time', 'It was written at no time.', { notedAt: 'today' }],
+  ]
+  for (const [id, what, change] of wrong)
+    all.add(`signed-${id}`, `${what} The right key signed it.`, aNote(change), [NOTE_FORM])
+  const artifact = 'approval-request-note'
+  for (const [id, what, forgery] of [...forgeries(artifact), ...batchForgeries(artifact)])
+    all.addForged(id, what, aNote({}, keys.ed25519, forgery), [NOTE_SIGNATURE], forgery)
+  all.addUnusable('unusable-alone', 'It is the note without its signature.', JSON.stringify(members))
+  return all.cases
 }
 
 /** The member `closed` by itself. */

@@ -12,6 +12,7 @@ type ArtifactName =
   | 'provider-confirmation'
   | 'approval-request'
   | 'approval-request-close'
+  | 'approval-request-note'
   | 'bundle'
 
 /** A verifier is given a JSON value, or the exact text where the text itself is the point. */
@@ -138,6 +139,7 @@ export function forgeries(own: string): Row[] {
     'provider-confirmation',
     'approval-request',
     'approval-request-close',
+    'approval-request-note',
     'approval',
     'step-up',
   ]

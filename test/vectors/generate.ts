@@ -4,7 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { format } from 'prettier'
-import { approvalRequestCases, approvalRequestCloseCases } from './approval-requests.ts'
+import {
+  approvalRequestCases,
+  approvalRequestCloseCases,
+  approvalRequestNoteCases,
+} from './approval-requests.ts'
 import { auditCases } from './audit-events.ts'
 import { bundleCases } from './bundles.ts'
 import { description } from './bundles/plan.ts'
@@ -61,6 +65,7 @@ function allCases(): Record<string, readonly Case[]> {
     'provider-confirmations.json': confirmationCases(),
     'approval-requests.json': approvalRequestCases(),
     'approval-request-closes.json': approvalRequestCloseCases(),
+    'approval-request-notes.json': approvalRequestNoteCases(),
     'bundles.json': bundleCases(),
   }
 }

@@ -250,10 +250,10 @@ function resigned(artifact: Case['artifact'], evidence: Members, chance: Chance)
       }
     case 'approval-request':
       return resignedRequest(evidence, chance)
-    case 'approval-request-close': {
-      const closed = without('signature')
-      return { ...closed, signature: sign('approval-request-close', canonical(closed), keys.ed25519) }
-    }
+    case 'approval-request-close':
+      return signedBeside('approval-request-close', evidence)
+    case 'approval-request-note':
+      return signedBeside('approval-request-note', evidence)
     case 'governance-change':
       return resignedChange(evidence, chance)
     default:
@@ -291,13 +291,25 @@ function resignedChange(evidence: Members, chance: Chance): Members {
 }
 
 function resignedRequest(evidence: Members, chance: Chance): Members {
-  const { request = null, closed } = evidence
+  const { request = null, closed, notes } = evidence
   const requestHash = chance.of(0.7) ? sha256(canonical(request)) : (evidence['requestHash'] as Json)
   const signature = sign('approval-request', canonical(request), keys.ed25519)
-  if (typeof closed !== 'object' || closed === null) return { ...evidence, requestHash, signature }
-  const { signature: _, ...end } = closed as Members
-  const signed = { ...end, signature: sign('approval-request-close', canonical(end), keys.ed25519) }
-  return { ...evidence, requestHash, closed: signed, signature }
+  const said: Record<string, Json> = {}
+  if (isObject(closed)) said['closed'] = signedBeside('approval-request-close', closed)
+  if (Array.isArray(notes))
+    said['notes'] = notes.map((one: Json) =>
+      isObject(one) ? signedBeside('approval-request-note', one) : one,
+    )
+  return { ...evidence, requestHash, ...said, signature }
+}
+
+const isObject = (value: Json | undefined): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What stands with its signature next to its members. */
+function signedBeside(artifact: string, whole: Members): Members {
+  const { signature: _, ...members } = whole
+  return { ...members, signature: sign(artifact, canonical(members), keys.ed25519) }
 }
 
 /** Signatures within evidence, made anew: of an authorization, an approval or a step-up. */
@@ -335,6 +347,7 @@ const SHARES: readonly string[] = [
   ...Array.from({ length: 3 }, () => 'provider-confirmations'),
   ...Array.from({ length: 4 }, () => 'approval-requests'),
   'approval-request-closes',
+  'approval-request-notes',
   ...Array.from({ length: 5 }, () => 'bundles'),
 ]
 

@@ -18,6 +18,7 @@ export const ARTIFACTS = [
   'provider-confirmations',
   'approval-requests',
   'approval-request-closes',
+  'approval-request-notes',
   'bundles',
 ] as const
 export const OTHERS = ['key-sets', 'files', 'summaries'] as const

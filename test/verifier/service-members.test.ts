@@ -39,6 +39,7 @@ const SERVED: Record<EvidenceKind, TSchema> = {
   'provider-confirmation': ProviderConfirmationWithSignature,
   'approval-request': ApprovalRequest,
   'approval-request-close': ApprovalRequest.properties.closed,
+  'approval-request-note': ApprovalRequest.properties.notes.items,
   bundle: EvidenceBundle,
 }
 

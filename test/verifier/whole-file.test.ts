@@ -21,8 +21,9 @@ const GENUINE = {
   'governance-change': ['valid-advised'],
   'intent-transition': ['valid-resolved'],
   'provider-confirmation': ['valid-executed'],
-  'approval-request': ['valid-used', 'valid-ended', 'valid-declined'],
+  'approval-request': ['valid-used', 'valid-ended', 'valid-declined', 'valid-noted'],
   'approval-request-close': ['valid-declined'],
+  'approval-request-note': ['valid-question'],
   bundle: ['valid-passkeys'],
 } as const
 

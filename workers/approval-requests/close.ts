@@ -2,10 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { approvalRequestClose } from '../../src/formats/artifacts/approval-request.ts'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
-import { maySign, whoMaySign } from '../../src/core/approval-requests/signers.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { isBehind, type Persons } from '../../src/formats/people/persons.ts'
 import type {
   ApprovalRequestClose,
   ApprovalRequestContent,
@@ -20,12 +18,12 @@ import {
   readApprovalRequest,
   type StandingRequest,
 } from '../../src/store/tables/approval-requests.ts'
-import { readApproversInEffect } from '../../src/store/tables/approvers.ts'
 import type { Transaction } from '../../src/store/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { ThreadContext } from '../context.ts'
 import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import { ineligible, notOpen } from './eligible.ts'
 
 type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'persons'>
 
@@ -56,32 +54,6 @@ export async function declineOrWithdraw({ caller, body, params }: WorkerRequest,
     const closed = await readApprovalRequest(sql, { requestId: id }, { persons })
     return { body: approvalRequestText(closed!) }
   })
-}
-
-/** An approver who could have signed may decline, whether or not they have signed. */
-async function ineligible(
-  { approverId }: ScopedCaller,
-  request: StandingRequest,
-  { sql, persons }: { sql: Transaction; persons: Persons },
-): Promise<Failure | undefined> {
-  if (approverId === undefined)
-    return failures.notAnEligibleApprover(
-      'This caller has no approverId in SERVICE_API_KEYS, which says which approver a human is.',
-    )
-  const { requestedBy, principalId } = request
-  const isEnrolled = (await readApproversInEffect(sql)).includes(approverId)
-  if (isEnrolled && !isBehind(persons, approverId, [requestedBy, principalId]))
-    return maySign(request, approverId)
-      ? undefined
-      : failures.notAnEligibleApprover(`Approver '${approverId}' is not ${whoMaySign(request)}.`)
-  return failures.notAnEligibleApprover(
-    `Approver '${approverId}' has no key in effect, or is a person who asked for this approval.`,
-  )
-}
-
-function notOpen(request: StandingRequest | null): Failure | undefined {
-  if (request?.status === 'PENDING' || request?.status === 'APPROVED') return undefined
-  return failures.conflict(`The approval request is ${request?.status} already.`)
 }
 
 const DONE = {

@@ -9,12 +9,14 @@ from .approval_request import action_code
 from .canonical import canonicalize
 from .evidence import (
     Check,
+    Given,
     Keys,
     carried_signature,
     checked,
     checked_beside,
     checked_signed,
     object_of,
+    objects_of,
     sha256_hex,
     string_of,
     verifies_ed25519,
@@ -44,6 +46,7 @@ def check_approval_request(evidence: Any, keys: Keys) -> List[Check]:
             lambda: action_code(_coded(object_of(asked, "request"))) == asked.get("actionCode"),
         ),
         *(check_approval_request_close(asked["closed"], keys) if "closed" in asked else []),
+        *([_check_notes(asked, keys)] if "notes" in asked else []),
         checked("standing", "What it says beside the request is not what was signed", lambda: _is_as_signed(asked)),
     ]
 
@@ -63,6 +66,51 @@ def check_approval_request_close(evidence: Any, keys: Keys) -> List[Check]:
         ),
         checked("close", "Its end is not one that a request can have", lambda: _is_close(closed)),
     ]
+
+
+def check_approval_request_note(evidence: Any, keys: Keys) -> List[Check]:
+    """Every check of one of the ``notes`` of a request. Never raises for evidence of any shape."""
+    whole = evidence if isinstance(evidence, dict) else {}
+    return [
+        checked_signed(
+            "note signature", "The signature of the note is not valid", keys, lambda given: _is_note_signed(whole, given)
+        ),
+        checked("note", "The note is not one that the service makes", lambda: _is_note(whole)),
+    ]
+
+
+def _check_notes(asked: Mapping[str, Any], keys: Keys) -> Check:
+    """Each is signed, and was written on this request after it was made."""
+    return checked_signed(
+        "notes",
+        "One of its notes was not written on this request",
+        keys,
+        lambda given: all(
+            _is_note_signed(note, given) and _is_note(note) and _is_note_of(asked, note) for note in objects_of(asked, "notes")
+        ),
+    )
+
+
+def _is_note_signed(whole: Mapping[str, Any], given: Given) -> bool:
+    note = {name: value for name, value in whole.items() if name != "signature"}
+    carried = carried_signature(object_of(whole, "signature"))
+    return verifies_ed25519("approval-request-note", canonicalize(note), carried, given)
+
+
+def _is_note(note: Mapping[str, Any]) -> bool:
+    if not all(_is_text(note.get(name)) for name in ("noteId", "requestId", "by", "text")):
+        return False
+    instant(note.get("notedAt"))
+    return _HASH.fullmatch(string_of(note, "requestHash")) is not None
+
+
+def _is_note_of(asked: Mapping[str, Any], note: Mapping[str, Any]) -> bool:
+    request = object_of(asked, "request")
+    return (
+        note.get("requestId") == request.get("requestId")
+        and note.get("requestHash") == asked.get("requestHash")
+        and instant(request.get("createdAt")) <= instant(note.get("notedAt"))
+    )
 
 
 def notes_on_approval_request(asked: Mapping[str, Any]) -> List[str]:

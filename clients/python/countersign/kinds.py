@@ -6,7 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
-from .approval_evidence import check_approval_request, check_approval_request_close, notes_on_approval_request
+from .approval_evidence import (
+    check_approval_request,
+    check_approval_request_close,
+    check_approval_request_note,
+    notes_on_approval_request,
+)
 from .bundle import inspect_bundle
 from .evidence import Check, Keys, Unreadable
 from .governance_change import check_governance_change, notes_on_change
@@ -101,6 +106,13 @@ KINDS = (
         ("closeId",),
         _by(check_approval_request_close),
     ),
+    Kind(
+        "approval-request-note",
+        "note on an approval request",
+        ("noteId", "requestHash", "signature"),
+        ("noteId",),
+        _by(check_approval_request_note),
+    ),
     Kind("bundle", "bundle", ("bundle",), ("record", "trustRecordId"), inspect_bundle),
 )
 
@@ -120,7 +132,7 @@ def kind_of(evidence: Any, which: str = "This") -> Kind:
             "refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as "
             "{event, signature}, an intent's transition as {transition, signature}, "
             "a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, "
-            "its end a closeId."
+            "its end a closeId, a note on it a noteId."
         )
     if len(kinds) > 1:
         raise Unreadable(f"{which} claims to be several kinds of evidence: {', '.join(kind.artifact for kind in kinds)}.")

@@ -121,6 +121,7 @@ _RECORD = _Object(
 )
 _CHANGE = _Object({"signature": _SIGNATURE, "warnings": _texts, "diff": _advice}, others_signed=True)
 _CLOSE = _Object({"signature": _SIGNATURE}, others_signed=True)
+_NOTE = _Object({"signature": _SIGNATURE}, others_signed=True)
 _REQUEST = _Object(
     {
         **_all(_checked, "request requestHash actionCode expiresAt"),
@@ -134,6 +135,7 @@ _REQUEST = _Object(
         ),
         "endedBy": _one(_Object({"changeId": _text})),
         "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId reason"), "approvedAt": _time})),
+        "notes": _Each(_NOTE),
         "closed": _CLOSE,
         "signature": _SIGNATURE,
     }
@@ -158,6 +160,7 @@ _OF_KIND: Mapping[str, _Object] = {
     "provider-confirmation": _CONFIRMATION,
     "approval-request": _REQUEST,
     "approval-request-close": _CLOSE,
+    "approval-request-note": _NOTE,
     "bundle": _Object(
         {
             **_all(_checked, "bundle policy"),

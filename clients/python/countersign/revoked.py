@@ -21,6 +21,7 @@ _TIMES = {
     "provider-confirmation": ("receivedAt",),
     "approval-request": ("createdAt",),
     "approval-request-close": ("closedAt",),
+    "approval-request-note": ("notedAt",),
 }
 
 

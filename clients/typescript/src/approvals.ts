@@ -123,6 +123,12 @@ export function approvalMethods(
     /** POST /approval-requests/{id}/decline: by a human who could sign it; final. */
     declineApprovalRequest: (id: string, reason: string) =>
       change(() => http.POST('/approval-requests/{id}/decline', { ...of(id), body: { reason } })),
+    /**
+     * POST /approval-requests/{id}/notes: by the caller that asked, and by a human who could sign it, while it is open; at most 20 for a
+     * request. A repetition after a lost reply writes the note again.
+     */
+    noteApprovalRequest: (id: string, text: string) =>
+      change(() => http.POST('/approval-requests/{id}/notes', { ...of(id), body: { text } })),
     /** POST /approval-requests/{id}/withdraw: by the caller that asked; final. */
     withdrawApprovalRequest: (id: string) =>
       change(() => http.POST('/approval-requests/{id}/withdraw', { ...of(id), body: {} })),

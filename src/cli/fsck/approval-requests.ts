@@ -1,7 +1,9 @@
-// approval_requests and approval_request_closes (docs/handbook/approving.md): what was asked, and how it ended.
+// approval_requests, approval_request_notes and approval_request_closes (docs/handbook/approving.md): what was asked, what was written on it, and how
+// it ended.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
+import { approvalRequestNote } from '../../formats/artifacts/approval-request-note.ts'
 import { isPolicyRetired } from '../../store/tables/policy-versions.ts'
 import { members } from '../../formats/artifacts/evidence.ts'
 import { checkOf } from './check.ts'
@@ -78,6 +80,28 @@ export const approvalRequestCloses = checkOf({
   rules: [
     ['does not verify', (row, tools) => verifies(approvalRequestClose, row, tools)],
     ['columns differ from the body', (row) => repeats(approvalRequestClose, row)],
+    ['approval request is missing', ({ requestHash }) => requestHash !== null],
+    [
+      'is of another content of the approval request',
+      ({ requestHash, signed }) => requestHash === null || signed()['requestHash'] === requestHash,
+    ],
+    ['audit event is missing', ({ audited }) => audited],
+  ],
+})
+
+export const approvalRequestNotes = checkOf({
+  table: 'approval_request_notes',
+  columns: {
+    ...columnsOf(approvalRequestNote),
+    // Null where the request is missing.
+    requestHash: ['text?', 'r.request_hash'],
+    audited: auditedWith(approvalRequestNote),
+  },
+  joins: 'LEFT JOIN approval_requests AS r USING (request_id)',
+  read: (row) => signedIn(row, approvalRequestNote),
+  rules: [
+    ['does not verify', (row, tools) => verifies(approvalRequestNote, row, tools)],
+    ['columns differ from the body', (row) => repeats(approvalRequestNote, row)],
     ['approval request is missing', ({ requestHash }) => requestHash !== null],
     [
       'is of another content of the approval request',

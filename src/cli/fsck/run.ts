@@ -3,7 +3,7 @@ import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { partsOf, type StoredPart } from '../../store/tables/stored-parts.ts'
 import { receipts, verifications } from './appended.ts'
-import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
+import { approvalRequestCloses, approvalRequestNotes, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
 import { authority } from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
@@ -35,6 +35,7 @@ export const CHECKS: readonly Check[] = [
   refusals,
   approvals,
   approvalRequests,
+  approvalRequestNotes,
   approvalRequestCloses,
   auditEvents,
   intentTransitions,

@@ -50,6 +50,7 @@ const SUBJECTS: readonly Subject[] = [
     types: [
       'approval_request.opened',
       'approval_request.approved',
+      'approval_request.noted',
       'approval_request.declined',
       'approval_request.withdrawn',
       'approval_request.expired',

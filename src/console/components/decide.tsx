@@ -23,7 +23,8 @@ interface Deciding {
 
 export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const { requestId, requestedBy } = asked.request
-  const [closing, setClosing] = useState<'decline' | 'withdraw'>()
+  const [saying, setSaying] = useState<Saying>()
+  const isOwn = requestedBy === me.callerId
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
   const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
   const { data } = useLoaded<{ approvers: Approver[] }>(
@@ -74,8 +75,13 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
                 </button>
               ))}
             {mayDecide && (
-              <button type="button" onClick={() => setClosing('decline')}>
+              <button type="button" onClick={() => setSaying('decline')}>
                 Decline…
+              </button>
+            )}
+            {(mayDecide || hasSigned || isOwn) && (asked.notes ?? []).length < NOTES_MAX && (
+              <button type="button" onClick={() => setSaying('note')}>
+                {isOwn ? 'Write a note…' : 'Ask back…'}
               </button>
             )}
             {next && (
@@ -83,8 +89,8 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
                 {hasSigned ? 'Next' : 'Skip'}
               </a>
             )}
-            {requestedBy === me.callerId && (
-              <button type="button" onClick={() => setClosing('withdraw')}>
+            {isOwn && (
+              <button type="button" onClick={() => setSaying('withdraw')}>
                 Withdraw…
               </button>
             )}
@@ -105,12 +111,15 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
           Or <a href="/console/passkey">make a passkey</a>, and sign here.
         </p>
       )}
-      {closing !== undefined && (
-        <Close
+      {saying !== undefined && (
+        <Say
           requestId={requestId}
-          how={closing}
-          onClosed={() => void onDecided(closing === 'decline' ? 'Declined' : 'Withdrawn')}
-          onDone={() => setClosing(undefined)}
+          what={saying}
+          isOwn={isOwn}
+          onSaid={() => {
+            if (saying !== 'note') void onDecided(saying === 'decline' ? 'Declined' : 'Withdrawn')
+          }}
+          onDone={() => setSaying(undefined)}
         />
       )}
     </Panel>
@@ -199,15 +208,29 @@ export function DeclineReason() {
   )
 }
 
-function Close({
+/** As many as the service takes; its schema says it to everybody else. */
+const NOTES_MAX = 20
+
+/** What a human says to a request without signing it. */
+type Saying = 'decline' | 'withdraw' | 'note'
+
+const WORDS = {
+  decline: { title: 'Decline this request', act: 'Decline' },
+  withdraw: { title: 'Withdraw this request', act: 'Withdraw' },
+} as const
+
+function Say({
   requestId,
-  how,
-  onClosed,
+  what,
+  isOwn,
+  onSaid,
   onDone,
 }: {
   readonly requestId: string
-  readonly how: 'decline' | 'withdraw'
-  readonly onClosed: () => void
+  readonly what: Saying
+  /** Whether the human made the request. */
+  readonly isOwn: boolean
+  readonly onSaid: () => void
   readonly onDone: () => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -215,25 +238,45 @@ function Close({
   useEffect(() => dialog.current?.showModal(), [])
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const reason = fieldOf(event.currentTarget, 'reason')
+    const form = event.currentTarget
     try {
-      await post(`/approval-requests/${requestId}/${how}`, how === 'decline' ? { reason } : {})
+      if (what === 'note')
+        await post(`/approval-requests/${requestId}/notes`, { text: fieldOf(form, 'text') })
+      else
+        await post(
+          `/approval-requests/${requestId}/${what}`,
+          what === 'decline' ? { reason: fieldOf(form, 'reason') } : {},
+        )
       dialog.current?.close()
-      onClosed()
+      onSaid()
     } catch (error) {
       setProblem(problemText(error))
     }
   }
+  const { title, act } =
+    what === 'note'
+      ? { title: isOwn ? 'Write to the approvers' : 'Ask the requester back', act: 'Write the note' }
+      : WORDS[what]
   return (
-    <dialog ref={dialog} onClose={onDone} aria-labelledby="closing">
-      <h2 id="closing">{how === 'decline' ? 'Decline this request' : 'Withdraw this request'}</h2>
+    <dialog ref={dialog} onClose={onDone} aria-labelledby="saying">
+      <h2 id="saying">{title}</h2>
       <form onSubmit={(event) => void submit(event)}>
-        {how === 'decline' && <DeclineReason />}
-        <p>This is final: approvals that were given for the request count no more.</p>
+        {what === 'decline' && <DeclineReason />}
+        {what === 'note' ? (
+          <>
+            <label>
+              The note, for the approvers and the requester
+              <textarea name="text" required maxLength={1000} rows={4} />
+            </label>
+            <p>It is signed by the service and kept as evidence. The request stays open, and as it is.</p>
+          </>
+        ) : (
+          <p>This is final: approvals that were given for the request count no more.</p>
+        )}
         <Problem text={problem} />
         <div class="actions">
           <button type="submit" class="primary">
-            {how === 'decline' ? 'Decline' : 'Withdraw'}
+            {act}
           </button>
           <button type="button" onClick={() => dialog.current?.close()}>
             Go back

@@ -132,6 +132,7 @@ function Shown({
                 </Panel>
               )
             )}
+            <Notes of={asked} />
             <Approvals of={asked} />
             <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
               {!isOpen(asked) && <p class="code">{code}</p>}
@@ -202,6 +203,26 @@ function DoNotSign({
         }}
       />
     </>
+  )
+}
+
+/** What approvers asked back and the requester answered. */
+function Notes({ of: { notes = [], request } }: { readonly of: ApprovalRequest }) {
+  if (notes.length === 0) return null
+  return (
+    <Panel title="Notes">
+      <ul class="plain">
+        {notes.map(({ noteId, by, text, notedAt }) => (
+          <li key={noteId}>
+            <strong>
+              <Said text={by} />
+            </strong>
+            {by === request.requestedBy && ' (the requester)'}, <Time at={notedAt} />: <Said text={text} />
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">Nobody has checked what they say, and no approval covers it.</p>
+    </Panel>
   )
 }
 

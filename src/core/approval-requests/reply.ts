@@ -2,6 +2,7 @@
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StandingRequest } from '../../store/tables/approval-requests.ts'
+import type { Sealed } from '../../store/tables/sealed.ts'
 import { seat } from './seats.ts'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
 
@@ -25,11 +26,21 @@ export function approvalRequestText(row: StandingRequest): string {
     ...(row.signals.length === 0 ? {} : { signals: signalsOf(row) }),
     ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),
   })
-  return `{"request":${body},${standing.slice(1, -1)}${closedText(row)},"signature":${seal}}`
+  return `{"request":${body},${standing.slice(1, -1)}${notesText(row)}${closedText(row)},"signature":${seal}}`
+}
+
+function notesText({ notes }: StandingRequest): string {
+  return notes.length === 0 ? '' : `,"notes":[${notes.map(signedText).join(',')}]`
 }
 
 function closedText({ closeBody, closeSeal }: StandingRequest): string {
-  return closeBody === null ? '' : `,"closed":${closeBody.slice(0, -1)},"signature":${closeSeal}}`
+  if (closeBody === null || closeSeal === null) return ''
+  return `,"closed":${signedText({ body: closeBody, seal: closeSeal })}`
+}
+
+/** The signed members with their signature next to them. */
+function signedText({ body, seal }: Sealed): string {
+  return `${body.slice(0, -1)},"signature":${seal}}`
 }
 
 /** Each signal with the approvals that stand for it as long as no other one comes: one that counts for several may move to another. */

@@ -36,6 +36,7 @@ export const Event = Type.Object({
   requestHash: hash,
   expiresAt: Type.Optional(Instant),
   closeId: id,
+  noteId: id,
   changeId: id,
   kind: Type.Optional(NonEmptyText),
   target: Type.Optional(NonEmptyText),

@@ -42,6 +42,13 @@ const mapped: Readonly<Record<EventType, Mapped>> = {
     INFORMATIONAL,
     'An approval was asked for.',
   ),
+  'approval_request.noted': of(
+    'note',
+    UPDATE,
+    SUCCESS,
+    INFORMATIONAL,
+    'A note was written on an approval request.',
+  ),
   'approval_request.approved': of(
     'approve',
     UPDATE,

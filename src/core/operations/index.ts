@@ -57,6 +57,7 @@ const ofClients = {
 
   'deliver-approval': { price: 'compute', lane: 'administration', ...COMPUTED },
   'judge-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
+  'note-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'close-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'propose-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },

@@ -5,6 +5,7 @@ import { canonicalText, check, members, string, type Check, type Crypto } from '
 import { isMembers, type Members } from '../json/members.ts'
 import { instantMs } from './instant.ts'
 import { checkEd25519 } from './signatures.ts'
+import { checkNotesOf, NOTE } from './approval-request-note.ts'
 import { approvalRequestStatuses } from '../schemas/approval-request-statuses.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
@@ -24,12 +25,13 @@ const CLOSED = ['DECLINED', 'WITHDRAWN']
 
 /**
  * Checks an approval request; never throws.
- * @param evidence `{request, requestHash, …, signature}`, with `closed` where it was declined or withdrawn, or any other JSON
+ * @param evidence `{request, requestHash, …, signature}`, with `closed` where it was declined or withdrawn and `notes` where somebody wrote on it, or
+ *   any other JSON
  * @returns at least one check
  */
 export function checkApprovalRequest(evidence: Json, given: Crypto): Check[] {
   const asked = isMembers(evidence) ? evidence : {}
-  const { request, requestHash, signature, closed } = asked
+  const { request, requestHash, signature, closed, notes } = asked
   const text = isMembers(request) ? canonicalText(request) : undefined
   return [
     check('request hash', 'The requestHash is not that of the request', () => {
@@ -45,6 +47,7 @@ export function checkApprovalRequest(evidence: Json, given: Crypto): Check[] {
       return actionCode(codedAction(members(request)), given.sha256Hex) === asked['actionCode']
     }),
     ...(closed === undefined ? [] : checkApprovalRequestClose(closed, given)),
+    ...(notes === undefined ? [] : [checkNotesOf(asked, given)]),
     check('standing', 'What it says beside the request is not what was signed', () => isAsSigned(asked)),
   ]
 }
@@ -241,6 +244,7 @@ export const approvalRequest = {
         }),
       ),
       closed: CLOSE,
+      notes: [NOTE],
       signature: shape.SIGNATURE,
     }),
     title: 'Approval request',
@@ -250,7 +254,8 @@ export const approvalRequest = {
       'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
       'That it stands as its status, missing, eligible, signals, approvals and endedBy say: only the request and its end are signed.',
       'That what was asked for was executed, or was not: that is what a record or a refusal says.',
-      'That the note is true: it is what the caller wrote.',
+      'That its note and its notes are true: they are what the caller and the approvers wrote.',
+      'That its notes are all that were written on it: the service shows them when it is asked, and each has an entry in the log.',
       'That its signals are true: they are what the caller declared.',
     ],
   },

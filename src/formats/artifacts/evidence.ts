@@ -53,6 +53,7 @@ export type SignedArtifact =
   | 'approval'
   | 'approval-request'
   | 'approval-request-close'
+  | 'approval-request-note'
   | 'step-up'
 
 /**

@@ -5,6 +5,7 @@ import type { LoggedKind } from '../log/ids.ts'
 import { codeOfEvent, type EventMark, type EventType } from '../schemas/event-types.ts'
 import { approval } from './approval.ts'
 import { approvalRequest, approvalRequestClose } from './approval-request.ts'
+import { approvalRequestNote } from './approval-request-note.ts'
 import { auditEvent } from './audit-event.ts'
 import { authorization } from './authorization.ts'
 import { governanceChange } from './governance-change.ts'
@@ -20,6 +21,7 @@ import { trustRecord } from './whole-record.ts'
 export const loggedKinds = [
   governanceChange,
   approvalRequest,
+  approvalRequestNote,
   approval,
   approvalRequestClose,
   webhook,
@@ -42,6 +44,7 @@ export const evidenceKinds = [
   providerConfirmation,
   approvalRequest,
   approvalRequestClose,
+  approvalRequestNote,
 ] as const
 
 /** By the name that each is signed as; a bundle is not signed, and holds others. */

@@ -18,6 +18,7 @@ export const idKinds = {
   webhook: 'webhook',
   'approval-request': 'approval-request',
   'approval-request-close': 'approval-request-close',
+  'approval-request-note': 'approval-request-note',
 } as const
 export type IdKind = keyof typeof idKinds
 

@@ -42,3 +42,11 @@ export const ApprovalRequestRead = closed({
 })
 
 export const ApprovalRequestDecline = closed({ reason: Reason })
+
+export const ApprovalRequestNoteBody = closed({
+  text: Type.String({
+    pattern: '\\S',
+    maxLength: NOTE_MAX,
+    description: `a text of 1 to ${NOTE_MAX} characters`,
+  }),
+})

@@ -31,6 +31,20 @@ export const ApprovalRequestContent = Type.Object({
 })
 export type ApprovalRequestContent = Type.Static<typeof ApprovalRequestContent>
 
+/** How many notes a request takes, of all who write on it together. */
+export const NOTES_MAX = 20
+
+/** Exactly the members that the signature of the artifact `approval-request-note` covers. */
+export const ApprovalRequestNote = Type.Object({
+  noteId: Uuid,
+  requestId: Uuid,
+  requestHash: Sha256,
+  by: Type.String({ pattern: '\\S', description: 'the callerId that wrote it' }),
+  text: Type.String({ pattern: '\\S', maxLength: NOTE_MAX, description: `1 to ${NOTE_MAX} characters` }),
+  notedAt: Instant,
+})
+export type ApprovalRequestNote = Type.Static<typeof ApprovalRequestNote>
+
 /** Exactly the members that the signature of the artifact `approval-request-close` covers. */
 export const ApprovalRequestClose = Type.Object({
   closeId: Uuid,
@@ -96,6 +110,13 @@ export const ApprovalRequest = Type.Object({
         description: 'where the status is `ENDED`: the change that retired the policy version of the request',
       },
     ),
+  ),
+  notes: Type.Optional(
+    Type.Array(Type.Object({ ...ApprovalRequestNote.properties, signature: Signature }), {
+      maxItems: NOTES_MAX,
+      description:
+        'what its approvers and its requester wrote on it, oldest first; left out where nobody did. A note changes nothing that an approval covers.',
+    }),
   ),
   closed: Type.Optional(Type.Object({ ...ApprovalRequestClose.properties, signature: Signature })),
   signature: Signature,

@@ -16,6 +16,7 @@ export const auditTypes = [
   'approval.counter_went_back',
   'approval_request.opened',
   'approval_request.approved',
+  'approval_request.noted',
   'approval_request.declined',
   'approval_request.withdrawn',
   'approval_request.expired',

@@ -16,6 +16,7 @@ const codes = {
   'approval_request.declined': 12,
   'approval_request.expired': 13,
   'approval_request.ended': 14,
+  'approval_request.noted': 15,
 } as const
 
 export type EventType = keyof typeof codes

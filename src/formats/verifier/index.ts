@@ -272,7 +272,7 @@ function kindOf(evidence: Members, which: string): EvidenceKind {
     )
   if (kind === undefined)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`,
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId, a note on it a noteId.`,
     )
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)

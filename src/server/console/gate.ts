@@ -95,7 +95,7 @@ export function sessionProblem(route: {
 }): Failure | undefined {
   if (route.method === 'GET' || route.session === true) return undefined
   return failures.consoleRefused(
-    'a session may look, decline and withdraw, and deliver what a human has signed; this request needs a key',
+    'a session may look, decline, withdraw and write notes, and deliver what a human has signed; this request needs a key',
   )
 }
 

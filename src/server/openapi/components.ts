@@ -6,7 +6,11 @@ import {
   ApprovalRequestContent,
   ApprovalRequestPage,
 } from '../../formats/schemas/approval-request.ts'
-import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
+import {
+  ApprovalRequestBody,
+  ApprovalRequestDecline,
+  ApprovalRequestNoteBody,
+} from '../../formats/schemas/approval-request-body.ts'
 import {
   ApproverGroup,
   ApproverGroupList,
@@ -168,6 +172,7 @@ const named: Readonly<Record<string, TSchema>> = {
   ApprovalRequestPage,
   ApprovalRequestBody,
   ApprovalRequestDecline,
+  ApprovalRequestNoteBody,
   Error: ErrorBody,
   PolicyVersion,
   PolicyValidity,

@@ -4,8 +4,12 @@ import { approvalRequestText } from '../../core/approval-requests/reply.ts'
 import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
-import { ApprovalRequest, ApprovalRequestPage } from '../../formats/schemas/approval-request.ts'
-import { ApprovalRequestBody, ApprovalRequestDecline } from '../../formats/schemas/approval-request-body.ts'
+import { ApprovalRequest, ApprovalRequestPage, NOTES_MAX } from '../../formats/schemas/approval-request.ts'
+import {
+  ApprovalRequestBody,
+  ApprovalRequestDecline,
+  ApprovalRequestNoteBody,
+} from '../../formats/schemas/approval-request-body.ts'
 import { NoMembers } from '../../formats/schemas/execution-intent.ts'
 import { ApprovalRequestJudgement } from '../../formats/schemas/sandbox.ts'
 import { isUuid, NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
@@ -175,6 +179,36 @@ export const approvalRequests = [
     handle: onThread('judge-approval-request'),
   },
   {
+    ...post,
+    path: '/approval-requests/{id}/notes',
+    appends: true,
+    session: true,
+    cost: 'administration',
+    operationId: 'noteApprovalRequest',
+    tag: 'Approvals',
+    summary: 'Write a note on an approval request',
+    description: `For the requester, and for humans whose \`approverId\` could sign it, while the request is open: at most ${NOTES_MAX} notes for a request. The service signs the note with the callerId that wrote it. A note changes nothing that an approval covers, and is never an approval or a decline.`,
+    params: idOf(example.noted),
+    body: { schema: ApprovalRequestNoteBody, example: { text: example.noted.notes[0]!.text } },
+    answers: {
+      201: {
+        description: 'The request, with the signed note as the last of its notes.',
+        schema: ApprovalRequest,
+        example: example.noted,
+      },
+    },
+    failures: [
+      'malformedJson',
+      'invalidField',
+      'notAnEligibleApprover',
+      'approvalRequestNotFound',
+      'conflict',
+      'overloaded',
+    ],
+    readsDatabase: true,
+    handle: onThread('note-approval-request', { as: 201 }),
+  },
+  {
     ...humanPost,
     path: '/approval-requests/{id}/decline',
     session: true,
@@ -250,6 +284,6 @@ async function readOne(
     : { status: 200, body: approvalRequestText(found) }
 }
 
-function stateOf({ requestId, status, approvals }: StandingRequest) {
-  return { requestId, status, approved: approvals.length }
+function stateOf({ requestId, status, approvals, notes }: StandingRequest) {
+  return { requestId, status, approved: approvals.length, noted: notes.length }
 }

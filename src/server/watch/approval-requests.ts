@@ -41,5 +41,5 @@ export function watchApprovalRequests(
 }
 
 function differs(seen: RequestState, now: RequestState | undefined): boolean {
-  return now?.status !== seen.status || now.approved !== seen.approved
+  return now?.status !== seen.status || now.approved !== seen.approved || now.noted !== seen.noted
 }

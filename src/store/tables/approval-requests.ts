@@ -1,6 +1,8 @@
-// approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
+// approval_requests, approval_request_notes and approval_request_closes: what callers ask humans to approve, each signed, what was written on it, and
+// how it was closed.
 import type { Pool } from 'pg'
 import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
+import { approvalRequestNote } from '../../formats/artifacts/approval-request-note.ts'
 import type { Persons } from '../../formats/people/persons.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
@@ -126,6 +128,8 @@ export interface StandingRequest extends Sealed {
   readonly eligible: readonly string[]
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
+  /** What was written on it, oldest first. */
+  readonly notes: readonly Sealed[]
   readonly closeBody: string | null
   readonly closeSeal: string | null
 }
@@ -219,6 +223,9 @@ export function statusIn(persons: PersonsParameter): string {
     WHEN (${missingIn(persons)}) = 0 THEN 'APPROVED' ELSE 'PENDING' END`
 }
 
+/** What was written on the request `item`. */
+const NOTES = 'approval_request_notes AS n WHERE n.request_id = item.request_id'
+
 const ENDED_BY = `
   CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
 
@@ -261,6 +268,8 @@ function columnsIn(persons: PersonsParameter): string {
   (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
     WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,
   ${ENDED_BY} AS "endedByChange",
+  (SELECT coalesce(json_agg(json_build_object('body', n.body, 'seal', n.seal) ORDER BY n.noted_at, n.note_id), '[]')
+    FROM ${NOTES} ) AS notes,
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
   (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
 }
@@ -386,7 +395,8 @@ export function listApprovalRequests(
       table: 'approval_requests',
       time: 'created_at',
       id: 'request_id',
-      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      bytes: `octet_length(item.body) + octet_length(item.seal)
+        + (SELECT coalesce(sum(octet_length(n.body) + octet_length(n.seal)), 0) FROM ${NOTES})`,
       columns: columnsIn('$7'),
       where: `($5::text IS NULL OR ${statusIn('$7')} = $5::text)
         AND ($6::text IS NULL OR (${statusIn('$7')} = 'PENDING'
@@ -404,6 +414,8 @@ export interface RequestState {
   readonly status: ApprovalRequestStatus
   /** How many approvals count. */
   readonly approved: number
+  /** How many notes were written on it. */
+  readonly noted: number
 }
 
 /** Looks at several requests at once, by their ids. */
@@ -415,11 +427,20 @@ export async function readRequestStates(
   const { rows } = await sql.query<RequestState>({
     name: 'approval_requests_states',
     text: `
-      SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved
+      SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved,
+        (SELECT count(*)::integer FROM ${NOTES}) AS noted
       FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
     values: [requestIds, persons.ofNameJson],
   })
   return rows
+}
+
+const noteColumns = artifactColumns(approvalRequestNote)
+const insertNote = rowsInto(approvalRequestNote.stored.table, noteColumns)
+
+/** Under `lockApprovalRequest`, of a request that is open. */
+export async function insertRequestNote(sql: Transaction, row: RowOf<typeof noteColumns>): Promise<void> {
+  await sql.run(insertNote([row]))
 }
 
 const closeColumns = artifactColumns(approvalRequestClose)

@@ -108,6 +108,13 @@ const STATEMENTS: { readonly [table: string]: Omit<Read, 'details'> } = {
       json_build_object('requestHash', request_hash, 'createdAt', body::json ->> 'createdAt', 'expiresAt', body::json ->> 'expiresAt')::text AS body
     FROM approval_requests WHERE request_id = ANY ($1::uuid[])`,
   },
+  approval_request_notes: {
+    name: 'approval_request_notes',
+    text: `
+    SELECT n.note_id AS id, r.requested_by AS "callerId", n.body
+    FROM approval_request_notes AS n JOIN approval_requests AS r USING (request_id)
+    WHERE n.note_id = ANY ($1::uuid[])`,
+  },
   approval_request_closes: {
     name: 'approval_request_closes',
     text: `

@@ -1,5 +1,5 @@
-// One action that is asked for three times: the request that is open, the declined one and the withdrawn one. The private key that
-// signed them is gone, so the file holds the signatures; examples.test.ts posts the requests.
+// One action that is asked for four times: the request that is open, the one with a note, the declined one and the withdrawn one. The private keys
+// that signed them are gone, so the file holds the signatures; examples.test.ts posts the requests.
 import { actionCode } from '../../../formats/approval-requests/action-code.ts'
 import { canonicalize } from '../../../formats/json/canonical.ts'
 import { sha256Hex } from '../../../store/sha256.ts'
@@ -32,6 +32,7 @@ function exampleOf<Ending extends { readonly requestId: string; readonly signatu
 
 export const approvalRequest = {
   pending: exampleOf(facts.pending, { status: 'PENDING', eligible: ['alice@example.com'] }),
+  noted: exampleOf(facts.noted, { status: 'PENDING', eligible: ['alice@example.com'] }),
   declined: exampleOf(facts.declined, { status: 'DECLINED', eligible: [] }),
   withdrawn: exampleOf(facts.withdrawn, { status: 'WITHDRAWN', eligible: [] }),
 }

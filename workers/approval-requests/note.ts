@@ -1,0 +1,90 @@
+// POST /approval-requests/{id}/notes: an approver asks back, or the requester answers. The request stays as it is.
+import { randomUUID } from 'node:crypto'
+import { approvalRequestNote } from '../../src/formats/artifacts/approval-request-note.ts'
+import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
+import { Failure, failures } from '../../src/core/errors/errors.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import {
+  NOTES_MAX,
+  type ApprovalRequestContent,
+  type ApprovalRequestNote,
+} from '../../src/formats/schemas/approval-request.ts'
+import { ApprovalRequestNoteBody } from '../../src/formats/schemas/approval-request-body.ts'
+import { isUuid } from '../../src/formats/schemas/primitives.ts'
+import {
+  insertRequestNote,
+  lockApprovalRequest,
+  readApprovalRequest,
+  type StandingRequest,
+} from '../../src/store/tables/approval-requests.ts'
+import type { Transaction } from '../../src/store/postgres/transaction.ts'
+import { allOrNothing } from '../all-or-nothing.ts'
+import type { ThreadContext } from '../context.ts'
+import { startRecording } from '../evidence/recording.ts'
+import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import { ineligible, notOpen } from './eligible.ts'
+
+type NoteWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'persons'>
+
+const read = bodyOf(ApprovalRequestNoteBody)
+
+export async function writeNote({ caller, body, params }: WorkerRequest, thread: NoteWith) {
+  const given = read(body)
+  if (given instanceof Failure) return given
+  const { pool } = thread
+  const persons = thread.persons.current()
+  const id = (params['id'] ?? '').toLowerCase()
+  const which = { requestId: id }
+  const found = isUuid(id) ? await readApprovalRequest(pool, which, { persons, owner: caller.reads }) : null
+  if (found === null) return failures.approvalRequestNotFound()
+  return allOrNothing(pool, async (sql) => {
+    // Notes of a request are written one after the other: how many there are is exact.
+    await lockApprovalRequest(sql, found.requestHash)
+    const standing = await readApprovalRequest(sql, which, { persons })
+    const refused =
+      (caller.callerId === found.requestedBy
+        ? undefined
+        : await ineligible(caller, found, { sql, persons })) ??
+      notOpen(standing) ??
+      full(standing)
+    if (refused !== undefined) return refused
+    await store({ caller, text: given.text, found }, { ...thread, sql })
+    const noted = await readApprovalRequest(sql, which, { persons })
+    return { body: approvalRequestText(noted!) }
+  })
+}
+
+function full(request: StandingRequest | null): Failure | undefined {
+  return (request?.notes.length ?? 0) < NOTES_MAX
+    ? undefined
+    : failures.conflict(`The approval request has ${NOTES_MAX} notes, and takes no more.`)
+}
+
+async function store(
+  { caller, text, found }: { caller: ScopedCaller; text: string; found: StandingRequest },
+  { sql, ...tools }: Omit<NoteWith, 'pool' | 'persons'> & { sql: Transaction },
+): Promise<void> {
+  const { requestId, requestHash, requestedBy, body } = found
+  const note: ApprovalRequestNote = {
+    noteId: randomUUID(),
+    requestId,
+    requestHash,
+    by: caller.callerId,
+    text,
+    notedAt: new Date().toISOString(),
+  }
+  const { noteId, notedAt } = note
+  const recording = startRecording(tools)
+  const row = recording.record(approvalRequestNote, note, { at: notedAt, owner: requestedBy })
+  await insertRequestNote(sql, row)
+  recording.audit({
+    type: 'approval_request.noted',
+    route: 'POST /approval-requests/{id}/notes',
+    by: caller.callerId,
+    at: notedAt,
+    reason: 'A note was written on an approval request.',
+    capability: (JSON.parse(body) as ApprovalRequestContent).capability,
+    detail: { requestId, noteId },
+  })
+  await sql.run(recording.statements())
+}
