@@ -161,14 +161,12 @@ describe("a trial, by the README's commands", () => {
     expect(JSON.parse(again.out())).toMatchObject({ trustRecordId: first.trustRecordId })
     expect(receiver.out().match(/^effect /gm)).toHaveLength(2)
 
-    // A payment that failed is not called paid either when the agent reads its record.
+    // A payment that failed is an error the first time, and again when the agent reads its record.
     process.kill(-receiver.child.pid!, 'SIGTERM')
     await receiver.closed
     const third = ask.replace('2026-118', '2026-120')
     expect(await (await withApproval(third)).ended()).toMatch(/^1: .*pay: Execution failed/s)
-    expect(await terminal(here(third), { cwd, env }).ended()).toMatch(
-      /^1: .*Not paid, the execution failed: transaction /s,
-    )
+    expect(await terminal(here(third), { cwd, env }).ended()).toMatch(/^1: .*pay: Execution failed/s)
   })
 
   test('a model looks things up, is refused what the policy refuses, and mails what Dana has read', async () => {

@@ -3,8 +3,8 @@
 from .approval_request import action_code, request_hash
 from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
-from .errors import AnswerError, ConnectionLostError, CountersignError, IdUsedForAnotherIntentError, InDoubtError
-from .errors import LogContradictionError, NotApprovedError, OtherRequestError
+from .errors import AnswerError, ConnectionLostError, CountersignError, ExecutionFailedError
+from .errors import IdUsedForAnotherIntentError, InDoubtError, LogContradictionError, NotApprovedError, OtherRequestError
 from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
@@ -23,6 +23,7 @@ __all__ = [
     "Client",
     "ConnectionLostError",
     "CountersignError",
+    "ExecutionFailedError",
     "IdUsedForAnotherIntentError",
     "InDoubtError",
     "LogContradictionError",

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
 from urllib.parse import parse_qs, quote, urlsplit
 
 from . import shapes
 from .approval_request import action_code, request_hash
 from .build import build_transaction, is_request
 from .canonical import canonicalize
-from .errors import AnswerError, ConnectionLostError, IdUsedForAnotherIntentError, InDoubtError
-from .errors import NotApprovedError, OtherRequestError
+from .errors import AnswerError, ConnectionLostError, ExecutionFailedError, IdUsedForAnotherIntentError
+from .errors import InDoubtError, NotApprovedError, OtherRequestError
 from .http import Answer, Exchange
 from .witness import LogWitness
 
 Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
+
+#: Why a piece of work is looked for: what was answered, or None.
+_Why = TypeVar("_Why", AnswerError, None)
 
 #: Left out, which is something else than a variable of the environment that is not set.
 _NO_KEY: Any = object()
@@ -203,22 +207,24 @@ class Client:
                             where it stopped and reads the record that there is. ``"fail"``: their absence is the service's 403
         on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel
 
-        Raises AnswerError 409 where the id was used before this call, unless it may ask (see ``execute_or_read``), InDoubtError where
-        the outcome cannot be known, and NotApprovedError where humans were asked and did not approve.
+        Returns the record of an execution that completed. Raises ExecutionFailedError where the connector refused or failed for certain,
+        also where that is read from a record, AnswerError 409 where the id was used before this call, unless it may ask (see
+        ``execute_or_read``), InDoubtError where the outcome cannot be known, and NotApprovedError where humans were asked and did not
+        approve.
         """
         if on_approval_needed not in ("ask", "fail"):
             raise ValueError("on_approval_needed must be 'ask' or 'fail'")
         whole = self._whole(transaction)
         if on_approval_needed == "fail":
-            return self._execute("/execute", whole)
+            return _completed(self._execute("/execute", whole))
         try:
-            return self._execute("/execute", whole)
+            return _completed(self._execute("/execute", whole))
         except AnswerError as error:
             if not (_is_duplicate(error) or error.needs_approval):
                 raise
             record, following, why = self._standing(whole if _is_duplicate(error) else _following(whole), error)
         if record is not None:
-            return record
+            return _completed(record)
         if not why.needs_approval:
             raise why
         # An id that is unknown is used with approvals only: sent without, it would be refused and used up.
@@ -228,36 +234,47 @@ class Client:
         ended = self.wait_for_approval(asked["request"]["requestId"])
         if ended["status"] != "APPROVED":
             raise NotApprovedError(ended)
-        return self._execute_or_read(following)
+        return _completed(self._execute_or_read(following))
 
     def _standing(
-        self, transaction: shapes.BusinessTransaction, why: AnswerError
-    ) -> Tuple[Optional[shapes.ExecutionTrustRecord], shapes.BusinessTransaction, AnswerError]:
+        self, transaction: shapes.BusinessTransaction, why: _Why
+    ) -> Tuple[Optional[shapes.ExecutionTrustRecord], shapes.BusinessTransaction, Union[_Why, AnswerError]]:
         """How far a piece of work has come under its id and those that follow from it: its record, or None, the work under the first id
         that the service does not know, and the last refusal.
 
         Nothing is sent: what was refused may have been approved since, and executed under the id that follows.
         """
+        found: Union[_Why, AnswerError] = why
         while True:
             try:
                 record = self._settled(transaction["businessTransactionId"])
             except AnswerError as refusal:
-                transaction, why = _following(transaction), refusal
+                transaction, found = _following(transaction), refusal
                 continue
-            return None if record is None else _of_intent(record, transaction), transaction, why
+            return None if record is None else _of_intent(record, transaction), transaction, found
 
     def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
-        return self._execute("/transactions", self._whole(transaction))
+        return _completed(self._execute("/transactions", self._whole(transaction)))
 
     def execute_or_read(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """Executes, or reads the record of the execution that this id, or the id of this ``key``, already had: 409 means
         'already submitted; read it'.
 
-        Raises IdUsedForAnotherIntentError where that record is of another intent, InDoubtError where there is none yet, and
-        AnswerError for a refusal, or the 409 itself where the id is another caller's.
+        Raises IdUsedForAnotherIntentError where that record is of another intent, ExecutionFailedError where it is of an execution that
+        failed, InDoubtError where there is none yet, and AnswerError for a refusal, or the 409 itself where the id is another caller's.
         """
-        return self._execute_or_read(self._whole(transaction))
+        return _completed(self._execute_or_read(self._whole(transaction)))
+
+    def standing(
+        self, transaction: Submitted
+    ) -> Tuple[Optional[shapes.ExecutionTrustRecord], shapes.BusinessTransaction, Optional[AnswerError]]:
+        """Looks how far a piece of work has come, and sends nothing: under its id, and under those that follow from it where it was refused.
+
+        Returns its record, also of an execution that failed, or None; the work under the first id that the service does not know; and the
+        last refusal, or None where nothing was refused.
+        """
+        return self._standing(self._whole(transaction), None)
 
     def _execute_or_read(self, whole: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
         try:
@@ -1122,6 +1139,12 @@ class Client:
                 record = self._settled(transaction["businessTransactionId"])
                 if record is not None:
                     return record
+            if _may_have_failed(failure):
+                # The answer alone does not tell a failed execution from a refusal, and a failure's record is its evidence.
+                with suppress(AnswerError, ConnectionLostError):
+                    record = self._found(f"/trust-records/{_part(transaction['businessTransactionId'])}")
+                    if record is not None:
+                        return cast(shapes.ExecutionTrustRecord, record)
             if not (_is_unanswered(failure) or _stored_nothing(failure)):
                 raise failure
             self._wait(failure, attempt)
@@ -1228,6 +1251,18 @@ def _refused(refusal: Mapping[str, Any]) -> AnswerError:
     status, code = (403, "POLICY_DENIED") if refusal["mismatches"] else (500, "RUNTIME_ERROR")
     message = f"Execution rejected: {refusal['decision']['reason']}"
     return AnswerError(status, code, message, needs_approval=refusal.get("approvable") is True)
+
+
+def _may_have_failed(error: Exception) -> bool:
+    """A rejection by the rules, or an execution that failed for certain (decisions §3 "Outcomes")."""
+    return isinstance(error, AnswerError) and error.status == 500 and not error.needs_approval
+
+
+def _completed(record: shapes.ExecutionTrustRecord) -> shapes.ExecutionTrustRecord:
+    """Lets the record of a completed execution pass, whether it was just executed or is read again."""
+    if any(execution["status"] == "FAILED" for execution in record.get("executions", ())):
+        raise ExecutionFailedError(record)
+    return record
 
 
 def _stored_nothing(error: Exception) -> bool:

@@ -43,6 +43,20 @@ class AnswerError(CountersignError):
         self.needs_approval = needs_approval or linked is not None
 
 
+class ExecutionFailedError(AnswerError):
+    """The execution was approved, and its connector refused or failed for certain: nothing happened, and ``record`` is the evidence.
+
+    Raised whether the service answers it now or the record is read later. The id is used: to try again is new work.
+    """
+
+    def __init__(self, record: Any) -> None:
+        execution: Mapping[str, Any] = next(iter(record.get("executions", ())), {})
+        result = execution.get("evidence", {}).get("result")
+        reason = result.get("reason") if isinstance(result, dict) else None
+        super().__init__(500, "RUNTIME_ERROR", f"Execution failed: {reason or 'no reason was given'}.")
+        self.record = record
+
+
 class ConnectionLostError(CountersignError):
     """No whole answer arrived: the service is away, the connection broke, or the time was over (``TIMEOUT``). Whether the service saw
     the request is not known. The message names method, address and cause."""

@@ -7,7 +7,8 @@ import unittest
 import uuid
 from typing import Any, List
 
-from countersign import AnswerError, Client, ConnectionLostError, CountersignError, IdUsedForAnotherIntentError, InDoubtError, NotCanonical
+from countersign import AnswerError, Client, ConnectionLostError, CountersignError, ExecutionFailedError
+from countersign import IdUsedForAnotherIntentError, InDoubtError, NotCanonical
 from countersign import deterministic_id
 from stub_service import Scripted, StubService
 
@@ -280,8 +281,23 @@ class Executes(ClientCase):
         client = self.against(LOST, *UNKNOWN, DUPLICATE, Scripted(READ_RECORD, 200, RECORD))
         self.assertEqual(client.execute(TRANSACTION), RECORD)
 
-    def test_a_refused_or_failed_execute_is_raised_and_not_sent_again(self) -> None:
-        for status in (400, 403, 404, 409, 500):
+    def test_a_failed_execution_is_raised_with_its_record_the_first_time_and_each_later_one(self) -> None:
+        failed = {"status": "FAILED", "evidence": {"result": {"reason": "invoice already paid"}}}
+        record = {**RECORD, "executions": [failed]}
+        error = Scripted(POST, 500, {"error": "Execution failed: invoice already paid.", "code": "RUNTIME_ERROR"})
+        for answer in (error, DUPLICATE, LOST):
+            with self.subTest(status=answer.status):
+                client = self.against(answer, Scripted(READ_RECORD, 200, record))
+                with self.assertRaisesRegex(ExecutionFailedError, "Execution failed: invoice already paid.") as raised:
+                    client.execute_or_read(TRANSACTION)
+                self.assertEqual((raised.exception.record, raised.exception.status), (record, 500))
+
+    def test_a_refused_execute_is_raised_and_not_sent_again(self) -> None:
+        client = self.against(Scripted(POST, 500, {"error": "no", "code": "RUNTIME_ERROR"}), UNKNOWN[0])
+        with self.assertRaises(AnswerError) as raised:
+            client.execute(TRANSACTION)
+        self.assertEqual((raised.exception.message, self.service.asked()), ("no", [POST, READ_RECORD]))
+        for status in (400, 403, 404, 409):
             with self.subTest(status=status):
                 client = self.against(Scripted(POST, status, {"error": "no", "code": "RUNTIME_ERROR"}))
                 with self.assertRaises(AnswerError) as raised:

@@ -22,7 +22,7 @@ export class CountersignError extends Error {
 
 /** The service answered, and not with success. Where the answer names no code, it is `HTTP_` and the status. */
 export class AnswerError extends CountersignError {
-  override readonly name = 'AnswerError'
+  override readonly name: string = 'AnswerError'
   override readonly status: number
   override readonly needsApproval: boolean
   /** Finds the service's log line. */
@@ -45,6 +45,27 @@ export class AnswerError extends CountersignError {
     this.requestId = more.requestId
     this.retryAfterSeconds = more.retryAfterSeconds
     this.needsApproval = more.needsApproval ?? false
+  }
+}
+
+/**
+ * The execution was approved, and its connector refused or failed for certain: nothing happened, and `record` is the evidence. Thrown
+ * whether the service answers it now or the record is read later. The id is used: to try again is new work.
+ */
+export class ExecutionFailedError extends AnswerError {
+  override readonly name = 'ExecutionFailedError'
+  readonly record: TrustRecord
+
+  constructor(record: TrustRecord) {
+    const { result } = (record.executions[0]?.evidence ?? {}) as { result?: { reason?: unknown } }
+    super(
+      `Execution failed: ${typeof result?.reason === 'string' ? result.reason : 'no reason was given'}.`,
+      {
+        status: 500,
+        code: 'RUNTIME_ERROR',
+      },
+    )
+    this.record = record
   }
 }
 

@@ -1,7 +1,7 @@
 // One execution, whatever happens to the connection: an execute is never sent again before the record was looked for (interface §7
 // "Idempotency", decisions §3).
 import { v5 } from 'uuid'
-import { AnswerError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
+import { AnswerError, ExecutionFailedError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
 import { isUnanswered, nothingWasDone, pause, sendOnce, type Call, type Pacing } from './retry.ts'
 import type { components } from './schema.ts'
 
@@ -32,7 +32,12 @@ export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pac
       // After an attempt without an answer, a 409 is that attempt's.
       const ownDuplicate = unanswered && isDuplicate(error)
       if (isUnanswered(error) && !nothingWasDone(error)) unanswered = true
-      else if (!ownDuplicate && !nothingWasDone(error)) throw error
+      else if (mayHaveFailed(error)) {
+        // The answer alone does not tell a failed execution from a refusal, and a failure's record is its evidence.
+        const record = await orNull(calls.trustRecord()).catch(() => null)
+        if (record !== null) return record
+        throw error
+      } else if (!ownDuplicate && !nothingWasDone(error)) throw error
       if (unanswered) {
         const record = await readOutcome(id, calls, pacing, error)
         if (record !== null) return record
@@ -42,6 +47,20 @@ export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pac
       await pause(error, attempt, pacing)
     }
   }
+}
+
+/** A rejection by the rules, or an execution that failed for certain (decisions §3 "Outcomes"). */
+function mayHaveFailed(error: unknown): boolean {
+  return error instanceof AnswerError && error.status === 500 && !error.needsApproval
+}
+
+/**
+ * Lets the record of a completed execution pass, whether it was just executed or is read again.
+ * @throws ExecutionFailedError
+ */
+export function completed(record: TrustRecord): TrustRecord {
+  if (record.executions[0]?.status === 'FAILED') throw new ExecutionFailedError(record)
+  return record
 }
 
 /** How the transactions of one client are sent and read. */
@@ -66,8 +85,8 @@ export async function executeOrRead(
 }
 
 /** How far a piece of work has come under its id and those that follow from it. */
-interface Standing {
-  /** Null where none of the ids was executed. */
+export interface Standing {
+  /** Of an execution that completed or failed. Null where none of the ids was executed. */
   readonly record: TrustRecord | null
   /** The work under the first id that the service does not know. */
   readonly next: SubmittedTransaction

@@ -6,7 +6,15 @@ import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
 import { AnswerError, ConnectionLostError } from './errors.ts'
 import { eventMethods } from './events.ts'
 import { executeAsking } from './execute-asking.ts'
-import { executeOnce, executeOrRead, type ExecutionCalls, type Sending } from './execute.ts'
+import {
+  completed,
+  executeOnce,
+  executeOrRead,
+  standingOf,
+  type ExecutionCalls,
+  type Sending,
+  type Standing,
+} from './execute.ts'
 import { everyItem, wholePage } from './pages.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, sleep, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
@@ -18,6 +26,7 @@ export {
   AnswerError,
   ConnectionLostError,
   CountersignError,
+  ExecutionFailedError,
   IdUsedForAnotherIntentError,
   InDoubtError,
   LogContradictionError,
@@ -25,6 +34,7 @@ export {
   OtherRequestError,
   type Contradiction,
 } from './errors.ts'
+export type { Standing } from './execute.ts'
 export type { CountersignEvent, EventPage, Following } from './events.ts'
 export type { LogWitness } from './witness.ts'
 export { deterministicId } from './ids.ts'
@@ -126,20 +136,23 @@ export function createCountersign(options: Options) {
     build,
     /**
      * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
-     * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
+     * anything is sent again.
+     * @returns the record of an execution that completed
      * @param submitted the intent to execute, or a whole transaction
      * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id that follows
      *   from the refused one; repeated with the same `key` or id, also after a crash, it goes on where it stopped and reads the record that
      *   there is. By default the absence of approvals is the service's 403, with `needsApproval`
-     * @throws AnswerError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
+     * @throws ExecutionFailedError where the connector refused or failed for certain, also where that is read from a record;
+     *   AnswerError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
      *   NotApprovedError where they were asked and did not approve
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
       const built = await whole(submitted)
       await checkLog()
       if (asking.onApprovalNeeded !== 'ask')
-        return executeOnce(built.businessTransactionId, callsOf(built), pacing)
-      return executeAsking(built, { ...sending, approve: (next) => approval.approve(next, asking) })
+        return completed(await executeOnce(built.businessTransactionId, callsOf(built), pacing))
+      const approve = (next: Schemas['SubmittedTransaction']) => approval.approve(next, asking)
+      return completed(await executeAsking(built, { ...sending, approve }))
     },
     /**
      * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.
@@ -148,8 +161,16 @@ export function createCountersign(options: Options) {
     executeOrRead: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
       await checkLog()
-      return executeOrRead(built, sending)
+      return completed(await executeOrRead(built, sending))
     },
+    /**
+     * Looks how far a piece of work has come, and sends nothing: under its id, and under those that follow from it where it was refused.
+     * @returns its record, also of an execution that failed; else `next`, the work under the first id that the service does not know, and
+     *   `why` it has none: the last refusal, or undefined where nothing was sent
+     * @throws InDoubtError; IdUsedForAnotherIntentError
+     */
+    standing: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']): Promise<Standing> =>
+      standingOf(await whole(submitted), { ...sending, why: undefined }),
 
     transaction,
     /** GET /transactions: a page, newest first. */
