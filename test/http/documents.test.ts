@@ -185,6 +185,7 @@ const CHAPTERS = [
   'policies',
   'receivers',
   'agents',
+  'frameworks',
   'payment-providers',
   'webhook-rules',
   'events',

@@ -28,6 +28,7 @@ const chapterNames = [
   'policies',
   'receivers',
   'agents',
+  'frameworks',
   'payment-providers',
   'webhook-rules',
   'events',

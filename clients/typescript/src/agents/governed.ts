@@ -1,0 +1,196 @@
+// The tool calls of an agent as executions: propose, wait for humans, resume, and read the record. The adapters of the frameworks only
+// translate. Nothing is kept here: where a call stands is read from the service each time, so a run goes on in any process.
+import { canonicalize, type Json } from '../../../../src/formats/json/canonical.ts'
+import { AnswerError, CountersignError, ExecutionFailedError, NotApprovedError } from '../errors.ts'
+import type { Countersign, ExecutionRequest, Schemas } from '../index.ts'
+
+type ApprovalRequest = Schemas['ApprovalRequest']
+type TrustRecord = Schemas['ExecutionTrustRecord']
+type Signals = Schemas['SubmittedTransaction']['signals']
+
+/** What a tool is to Countersign; `Input` are the arguments that the model gives. */
+export interface Governing<Input> {
+  /** The capability, e.g. `erp:refund`. */
+  readonly action: string
+  readonly target: string | ((input: Input) => string)
+  readonly policy: { readonly name: string; readonly version: string }
+  /** The parameters of the intent: the input itself where left out. */
+  readonly parameters?: (input: Input) => object
+  /** What is declared to be so, by your own program: the input of a model is no evidence. */
+  readonly signals?: Signals | ((input: Input) => Signals)
+  /** On whose authority; the callerId where left out. */
+  readonly principalId?: string
+  /** For the approvers, at most 900 characters. */
+  readonly note?: string | ((input: Input) => string)
+  /** How long an approval request stays open, from 60 to 86,400 seconds; 3,600 where left out. */
+  readonly expiresInSeconds?: number
+}
+
+/** One call of a tool. */
+export interface ToolCall<Input> {
+  /** The run, thread or conversation: ids of calls repeat from one to another. From your program, and the same when it is resumed. */
+  readonly run: string
+  /** The framework's id of the call within the run. */
+  readonly call: string
+  readonly input: Input
+}
+
+/** Where a call stands at the service. */
+export type CallStanding =
+  | { readonly state: 'executed'; readonly record: TrustRecord; readonly result: unknown }
+  /** Policy and approvers would let it through now; executing checks again. */
+  | { readonly state: 'approved' }
+  | { readonly state: 'waits'; readonly approvalRequest: ApprovalRequest; readonly reason: string }
+  /** For good: refused by the policy, not approved, or failed for certain. Nothing happened. */
+  | { readonly state: 'refused'; readonly reason: string; readonly error?: CountersignError }
+
+/** What became of a call that was to be executed. */
+export type CallOutcome = Exclude<CallStanding, { readonly state: 'approved' }>
+
+export interface Governed<Input> {
+  /** Finds where a call stands, and asks humans where they must approve and were not asked yet. Executes nothing. */
+  readonly propose: (call: ToolCall<Input>) => Promise<CallStanding>
+  /** Executes what is approved, once, however often it is called. */
+  readonly execute: (call: ToolCall<Input>) => Promise<CallOutcome>
+}
+
+/** A framework gets the error of a call that must not run (yet); its message is what the model may read. */
+export class CallNotExecutedError extends CountersignError {
+  override readonly name = 'CallNotExecutedError'
+  readonly standing: CallOutcome
+
+  constructor(standing: Exclude<CallOutcome, { state: 'executed' }>) {
+    super('CALL_NOT_EXECUTED', standing.reason)
+    this.standing = standing
+  }
+}
+
+/**
+ * Puts a tool under the authority of the service. Its id follows from run, call and arguments, so the same call is executed once, and a call
+ * with other arguments is other work, which is judged and approved anew.
+ * @throws both methods, as the client: where the service is away or an outcome is in doubt they reject, and the tool must not run
+ */
+export function governed<Input>(client: Countersign, governing: Governing<Input>): Governed<Input> {
+  async function find({ run, call, input }: ToolCall<Input>) {
+    if (run === '' || call === '') throw new TypeError(`${run === '' ? 'run' : 'call'} is empty.`)
+    const { action, policy, principalId } = governing
+    const target = typeof governing.target === 'string' ? governing.target : governing.target(input)
+    // Parameters are compared and hashed as they are sent: without members that are undefined.
+    const parameters = JSON.parse(JSON.stringify(governing.parameters?.(input) ?? input ?? {})) as Record<
+      string,
+      Json
+    >
+    const signals =
+      typeof governing.signals === 'function' ? governing.signals(input) : (governing.signals ?? {})
+    const request: ExecutionRequest = {
+      action,
+      target,
+      parameters,
+      policy,
+      signals,
+      ...(principalId === undefined ? {} : { principalId }),
+      key: `tool-call-${await sha256Hex(canonicalize([run, call, action, target, parameters]))}`,
+    }
+    return client.standing(await client.build(request))
+  }
+
+  async function judged(call: ToolCall<Input>) {
+    let { record, next, why } = await find(call)
+    let asked = record === null && mayBeAsked(why) ? await requestOf(next) : undefined
+    if (asked?.status === 'USED') {
+      // By this call, in another process since the look above; or by a call with the same content, and then humans are asked for this one.
+      ;({ record, next, why } = await find(call))
+      asked = undefined
+    }
+    if (record !== null) return { standing: ended(record), next }
+    if (!mayBeAsked(why)) return { standing: refusedBy(why), next }
+    asked ??= await ask(next, call.input)
+    return { standing: asked === undefined ? await evaluated(next) : standingOf(asked), next }
+  }
+
+  /** The note names the transaction, so that an ended request is found again, and is not asked anew. */
+  async function requestOf({ businessTransactionId, intent, policy }: Schemas['SubmittedTransaction']) {
+    const { requests } = await client.approvalRequests({
+      capability: intent.action,
+      target: intent.target,
+      policy: policy.name,
+      pageSize: 100,
+    })
+    return requests.find(({ request }) => request.note.endsWith(noteOf(businessTransactionId)))
+  }
+
+  /** Returns undefined where no approval would help. */
+  async function ask(next: Schemas['SubmittedTransaction'], input: Input) {
+    const note = typeof governing.note === 'function' ? governing.note(input) : (governing.note ?? '')
+    const { expiresInSeconds } = governing
+    const members = expiresInSeconds === undefined ? {} : { expiresInSeconds }
+    try {
+      return await client.requestApproval(next, {
+        ...members,
+        note: `${note} ${noteOf(next.businessTransactionId)}`.trim(),
+      })
+    } catch (error) {
+      if (error instanceof AnswerError && error.code === 'NOT_APPROVABLE') return undefined
+      throw error
+    }
+  }
+
+  async function evaluated(next: Schemas['SubmittedTransaction']): Promise<CallStanding> {
+    const { wouldAnswer } = await client.evaluate(next)
+    if (wouldAnswer.status < 300) return { state: 'approved' }
+    return { state: 'refused', reason: wouldAnswer.error ?? `It would be answered ${wouldAnswer.status}.` }
+  }
+
+  return {
+    propose: async (call) => (await judged(call)).standing,
+    async execute(call) {
+      const { standing, next } = await judged(call)
+      if (standing.state !== 'approved') return standing
+      try {
+        return ended(await client.executeOrRead(next))
+      } catch (error) {
+        if (error instanceof ExecutionFailedError) return ended(error.record)
+        if (!(error instanceof AnswerError) || (error.status !== 403 && error.status !== 500)) throw error
+        // Refused after all, for example because another execution used the approvals up: humans are asked again where that may help.
+        const again = (await judged(call)).standing
+        return again.state === 'approved' ? { state: 'refused', reason: error.message, error } : again
+      }
+    },
+  }
+}
+
+/** Nothing was sent, or approvals would lift the refusal. */
+function mayBeAsked(why: unknown): boolean {
+  return !(why instanceof AnswerError) || why.needsApproval
+}
+
+function refusedBy(why: unknown): CallStanding {
+  const error = why as AnswerError
+  return { state: 'refused', reason: error.message, error }
+}
+
+function ended(record: TrustRecord): CallOutcome {
+  const [execution] = record.executions
+  if (execution?.status === 'COMPLETED')
+    return { state: 'executed', record, result: execution.evidence['result'] }
+  const error = new ExecutionFailedError(record)
+  return { state: 'refused', reason: error.message, error }
+}
+
+function standingOf(approvalRequest: ApprovalRequest): CallStanding {
+  const { status, actionCode, request, missing } = approvalRequest
+  if (status === 'APPROVED') return { state: 'approved' }
+  if (status === 'PENDING') {
+    const waiting = `Waits for ${missing} ${missing === 1 ? 'approval' : 'approvals'}: request ${request.requestId}, action code ${actionCode}.`
+    return { state: 'waits', approvalRequest, reason: waiting }
+  }
+  const error = new NotApprovedError(approvalRequest)
+  return { state: 'refused', reason: error.message, error }
+}
+
+const noteOf = (businessTransactionId: string) => `[${businessTransactionId}]`
+
+async function sha256Hex(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,0 +1,10 @@
+// The tools of agents as executions, for any framework; the adapters are `countersign-client/agents/…`.
+export {
+  CallNotExecutedError,
+  governed,
+  type CallOutcome,
+  type CallStanding,
+  type Governed,
+  type Governing,
+  type ToolCall,
+} from './governed.ts'

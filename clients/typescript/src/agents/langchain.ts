@@ -1,0 +1,55 @@
+// LangChain 1: a middleware that carries governed tools out through the service, and interrupts the graph where a human must approve.
+import { createMiddleware, ToolMessage } from 'langchain'
+import type { Countersign } from '../index.ts'
+import { governed, type Governing } from './governed.ts'
+
+/** What the graph is interrupted with. The value that it is resumed with is not looked at: the service says what was decided. */
+export interface Interrupted {
+  readonly requestId: string
+  readonly actionCode: string
+  readonly reason: string
+}
+
+/**
+ * The middleware for `createAgent`. A call of a tool that is named here never reaches the tool's own function (`notCalled` says so); calls of
+ * others pass. The graph needs a checkpointer, and `thread_id` is the run: resumed with any value, it looks again, in any process.
+ * @param tools by their names
+ * @throws TypeError for a call without id or thread; as the client where the service is away or an outcome is in doubt: the agent stops
+ */
+export function countersigned(client: Countersign, tools: Readonly<Record<string, Governing<never>>>) {
+  const governedTools = new Map(
+    Object.entries(tools).map(([name, governing]) => [name, governed(client, governing)]),
+  )
+  return createMiddleware({
+    name: 'Countersign',
+    async wrapToolCall(request, handler) {
+      const { toolCall, runtime } = request
+      const tool = governedTools.get(toolCall.name)
+      if (tool === undefined) return handler(request)
+      const run = runtime.configurable?.thread_id
+      if (toolCall.id === undefined || run === undefined)
+        throw new TypeError(
+          `The call of ${toolCall.name} has no ${run === undefined ? 'thread_id' : 'id'}, so a repeat of it cannot be told apart.`,
+        )
+      const call = { run, call: toolCall.id, input: toolCall.args as never }
+      let outcome = await tool.execute(call)
+      while (outcome.state === 'waits') {
+        if (runtime.interrupt === undefined) throw new TypeError('The graph cannot be interrupted.')
+        const { actionCode, request: asked } = outcome.approvalRequest
+        // Throws, and the node runs again from its beginning. It returns once for each time that the run was resumed before.
+        const interrupted: Interrupted = { requestId: asked.requestId, actionCode, reason: outcome.reason }
+        runtime.interrupt(interrupted)
+        outcome = await tool.execute(call)
+      }
+      const told = { tool_call_id: toolCall.id, name: toolCall.name }
+      return outcome.state === 'executed'
+        ? new ToolMessage({ ...told, status: 'success', content: JSON.stringify(outcome.result ?? null) })
+        : new ToolMessage({ ...told, status: 'error', content: outcome.reason })
+    },
+  })
+}
+
+/** The function of a governed tool: whoever calls it has left the middleware out. */
+export function notCalled(): never {
+  throw new Error('This tool runs only through the middleware of Countersign.')
+}

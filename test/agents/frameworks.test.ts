@@ -1,0 +1,255 @@
+// The adapters for agent frameworks, by their examples: the real packages with a scripted model, each run a process of its own, before a real
+// service and a receiver that counts what it carries out.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import { aHuman, anApprovalOf, anApprover, enrolled, putInEffect } from '../authority.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { bundledEnvironment } from '../run/environment.ts'
+import type { TestService } from '../service.ts'
+import { withDatabase } from '../with-service.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CLIENT = join(ROOT, 'clients', 'typescript')
+const installed = existsSync(join(CLIENT, 'node_modules', 'ai', 'package.json'))
+if (!installed && process.env['CI'] !== 'true')
+  console.warn(
+    'The agent frameworks are not installed: run `npm ci` in clients/typescript to test their adapters.',
+  )
+
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const alice = anApprover('alice')
+const human = aHuman('alice', { approverId: 'alice' })
+const folder = mkdtempSync(join(tmpdir(), 'countersign-test-agents-'))
+const policyDir = aPolicyFolder()
+addPolicy(policyDir, {
+  name: 'vendor-payment',
+  version: '2.1.0',
+  capability: 'vendor:pay',
+  signals: {
+    vendorVerified: 'boolean',
+    paymentAmount: 'number',
+    riskScore: 'number',
+    humanApproved: 'boolean',
+  },
+  verify: { humanApproved: { by: 'approval', quorum: 1 } },
+  rules: [
+    {
+      id: 'large',
+      when: 'signals.paymentAmount > 1000.0',
+      outcome: 'reject',
+      reason: 'Too large for an agent.',
+    },
+    { id: 'small', when: 'signals.paymentAmount <= 10.0', outcome: 'approve', reason: 'Small.' },
+    { id: 'seen', when: 'signals.humanApproved', outcome: 'approve', reason: 'A person approved it.' },
+  ],
+})
+
+let service: TestService
+let receiver: ChildProcess
+/** What the receiver carried out, in the words that it prints. */
+const effects: string[] = []
+const effectsOn = (vendor: string) => effects.filter((line) => line.includes(` ${vendor} `))
+
+withDatabase(async ({ start }) => {
+  if (!installed && process.env['CI'] !== 'true') return
+  service = await start({
+    callers: [maker.entry, checker.entry, human.entry],
+    env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: '1000' },
+  })
+  await enrolled(service, { maker, checker }, alice)
+  receiver = spawn(
+    process.execPath,
+    [
+      join(ROOT, 'examples', 'external-receiver', 'receiver.ts'),
+      `--service=${service.url}`,
+      '--port=0',
+      `--journal=${join(folder, 'receiver.journal')}`,
+    ],
+    { env: bundledEnvironment, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const lines = createInterface(receiver.stdout!)
+  const [listening] = (await once(lines, 'line')) as [string]
+  lines.on('line', (line) => effects.push(line))
+  await putInEffect(service, { maker, checker }, '/external-connectors/changes', {
+    action: 'register',
+    capability: 'vendor:pay',
+    endpointUrl: `${/http:\S+/.exec(listening)![0]}/`,
+    policy: 'vendor-payment',
+    allowedParameters: ['amount', 'currency', 'invoice'],
+    reason: 'test',
+  })
+  writeFileSync(join(folder, 'agent.json'), JSON.stringify({ url: service.url, apiKey: service.key }))
+})
+afterAll(() => {
+  receiver?.kill()
+  rmSync(folder, { recursive: true })
+})
+
+/** The newest request for a payment to a vendor. */
+async function requestsFor(vendor: string): Promise<ApprovalRequest[]> {
+  const { body } = await service.get(`/approval-requests?target=${vendor}`)
+  return body.requests as ApprovalRequest[]
+}
+
+async function sign(vendor: string): Promise<void> {
+  const [request] = await requestsFor(vendor)
+  const { status, text: answer } = await service.post('/approvals', anApprovalOf(alice, request!))
+  expect(status, answer).toBe(201)
+}
+
+/** What the receiver answers, in the model's words. */
+const DONE = /effects\\*":\d/
+
+interface Framework {
+  readonly example: string
+  /** Changes what is kept of a stopped run as a host does that lets somebody edit the arguments. */
+  readonly edited: (kept: string) => string
+}
+
+const frameworks: Record<string, Framework> = {
+  'Vercel AI SDK': {
+    example: 'ai-sdk.ts',
+    edited: (kept) => kept.replaceAll('"amount":250', '"amount":300'),
+  },
+  'OpenAI Agents SDK': {
+    example: 'openai-agents.ts',
+    edited: (kept) => kept.replaceAll('\\"amount\\":250', '\\"amount\\":300'),
+  },
+  LangChain: {
+    example: 'langchain.ts',
+    edited: (kept) =>
+      Buffer.from(
+        Buffer.from(kept, 'base64').toString('latin1').replaceAll('"amount":250', '"amount":300'),
+        'latin1',
+      ).toString('base64'),
+  },
+}
+
+describe.skipIf(!installed && process.env['CI'] !== 'true').each(Object.entries(frameworks))(
+  'an agent of the %s',
+  (name, { example, edited }) => {
+    const vendorOf = (of: string) => `${name.replaceAll(' ', '-')}-${of}`
+
+    /** Runs the agent to its end, or until it stops for a human. */
+    async function agent(of: string, given: readonly string[] = [], url = service.url) {
+      const child = spawn(
+        process.execPath,
+        [
+          join(CLIENT, 'examples', example),
+          `--profile=${join(folder, 'agent.json')}`,
+          `--folder=${folder}`,
+          `--run=${vendorOf(of)}`,
+          `--vendor=${vendorOf(of)}`,
+          ...given,
+        ],
+        { env: { ...bundledEnvironment, COUNTERSIGN_URL: url }, stdio: ['ignore', 'pipe', 'pipe'] },
+      )
+      const [out, errors, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'close') as Promise<[number | null]>,
+      ])
+      return { out, errors, code }
+    }
+
+    test('runs at once what needs nobody, and reads it back when the call is repeated', async () => {
+      const first = await agent('small', ['--amount', '5'])
+      expect(first, first.errors).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(DONE) as string,
+      })
+      // The same run from its beginning: the same call, so nothing is done again.
+      rmSync(join(folder, `${vendorOf('small')}.json`))
+      expect((await agent('small', ['--amount', '5'])).out).toBe(first.out)
+      expect(effectsOn(vendorOf('small'))).toHaveLength(1)
+      expect(await requestsFor(vendorOf('small'))).toEqual([])
+    })
+
+    test('stops where a human must approve, and goes on in another process, once, whatever its framework approves', async () => {
+      const of = 'approved'
+      const first = await agent(of)
+      expect(first.out, first.errors).toContain('stopped: Waits for 1 approval: request ')
+      const [request] = await requestsFor(vendorOf(of))
+      expect(first.out).toContain(request!.actionCode)
+      expect(request!.request.note).toContain('Invoice 2026-119')
+
+      const file = join(folder, `${vendorOf(of)}.json`)
+      const kept = readFileSync(file, 'utf8')
+
+      // Neither a resume before the decision nor a framework that approves everything by itself replaces the human.
+      const early = await agent(of, ['--always-approve'])
+      expect(early.out, early.errors).toContain('Waits for 1 approval')
+      expect(effectsOn(vendorOf(of))).toEqual([])
+      writeFileSync(file, kept)
+
+      await sign(vendorOf(of))
+      // Three times from one stopped run, two of them at the same time: each reads the one execution.
+      const copies = ['one', 'other', 'late'].map((copy) => join(folder, `${vendorOf(of)}-${copy}`))
+      for (const copy of copies) {
+        mkdirSync(copy)
+        writeFileSync(join(copy, `${vendorOf(of)}.json`), kept)
+      }
+      const [one, other, late] = copies.map((copy) => () => agent(of, [`--folder=${copy}`]))
+      const [resumed, second] = await Promise.all([one!(), other!()])
+      expect(resumed.out, resumed.errors).toMatch(DONE)
+      expect(second.out, second.errors).toBe(resumed.out)
+      expect((await late!()).out).toBe(resumed.out)
+      expect(effectsOn(vendorOf(of))).toHaveLength(1)
+      expect(await requestsFor(vendorOf(of))).toMatchObject([{ status: 'USED' }])
+    })
+
+    test('with edited arguments asks anew: the approval is for what was approved', async () => {
+      const of = 'edited'
+      await agent(of)
+      await sign(vendorOf(of))
+      const file = join(folder, `${vendorOf(of)}.json`)
+      writeFileSync(file, edited(readFileSync(file, 'utf8')))
+      const { out, errors } = await agent(of)
+      expect(out, errors).toContain('stopped: ')
+      expect(effectsOn(vendorOf(of))).toEqual([])
+      const requests = await requestsFor(vendorOf(of))
+      expect(requests.map(({ request, status }) => [request.parameters['amount'], status])).toEqual([
+        [300, 'PENDING'],
+        [250, 'APPROVED'],
+      ])
+    })
+
+    test('tells the model why a human declined, and does not ask again', async () => {
+      const of = 'declined'
+      await agent(of)
+      const [request] = await requestsFor(vendorOf(of))
+      const { status } = await service.post(
+        `/approval-requests/${request!.request.requestId}/decline`,
+        { reason: 'not our invoice' },
+        { key: human.key },
+      )
+      expect(status).toBe(200)
+      const { out, errors } = await agent(of)
+      expect(out, errors).toContain('not our invoice')
+      expect(effectsOn(vendorOf(of))).toEqual([])
+      expect(await requestsFor(vendorOf(of))).toHaveLength(1)
+    })
+
+    test('tells the model why the policy refuses, and asks nobody', async () => {
+      const of = 'large'
+      const { out, errors } = await agent(of, ['--amount', '5000'])
+      expect(out, errors).toContain('Too large for an agent')
+      expect(await requestsFor(vendorOf(of))).toEqual([])
+      expect(effectsOn(vendorOf(of))).toEqual([])
+    })
+
+    test('runs nothing while the service is away', async () => {
+      const { out, errors } = await agent('away', ['--amount', '5'], 'http://127.0.0.1:9')
+      expect(out + errors).toMatch(/127\.0\.0\.1:9/)
+      expect(effectsOn(vendorOf('away'))).toEqual([])
+    })
+  },
+)
