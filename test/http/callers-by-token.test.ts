@@ -5,14 +5,17 @@ import type { AddressInfo } from 'node:net'
 import { randomUUID } from 'node:crypto'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCountersign } from '../../clients/typescript/src/index.ts'
 import { parseTokenIssuers } from '../../src/core/callers/token-issuers.ts'
 import { openTokens, type Tokens } from '../../src/server/tokens.ts'
 import { callerOfToken } from '../../workers/scoped-callers.ts'
+import { aHuman } from '../authority.ts'
 import { reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
 
 const AUDIENCE = 'https://countersign.example.com'
+const alice = aHuman('alice')
 const TRUST_DOMAIN = 'spiffe://example.org'
 
 /** Extractable: what the issuer publishes is compared with what an attacker makes of it. */
@@ -87,7 +90,7 @@ withDatabase(async ({ start }) => {
   const jwks = { keys: [await publicKey(workloads, { kid: 'svid' })] }
   const workload = { issuer: TRUST_DOMAIN, audience: AUDIENCE, jwks, algorithms: ['RS256'] }
   const issuers = [anIssuer(), { ...workload, allowedCapabilities: ['sandbox:echo'] }]
-  service = await start({ env: { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers) } })
+  service = await start({ callers: [alice.entry], env: { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers) } })
 })
 
 describe('a caller by token', () => {
@@ -153,6 +156,35 @@ describe('a caller by token', () => {
     expect((await service.get('/caller-keys', { key })).status).toBe(403)
     expect((await service.post('/approvers/changes', {}, { key })).status).toBe(403)
     expect((await service.post('/execute', aTransaction(), { key })).status).toBe(403)
+  })
+})
+
+test('the TypeScript client asks a function for the token of each request, and passes on what it throws', async () => {
+  const subjects = ['agent-3', 'agent-4']
+  const client = createCountersign({
+    baseUrl: service.url,
+    async apiKey() {
+      const sub = subjects.shift()
+      if (sub === undefined) throw new Error('logged out')
+      return aToken({ claims: { sub } })
+    },
+  })
+  expect((await client.callerIdentity()).callerId).toBe(`${issuer}#agent-3`)
+  expect((await client.callerIdentity()).callerId).toBe(`${issuer}#agent-4`)
+  await expect(client.callerIdentity()).rejects.toThrow('logged out')
+})
+
+// proves abuse: A key with the name of a caller by token
+test('no key is issued for a name of the callers by token', async () => {
+  const change = {
+    action: 'issue',
+    callerId: `${issuer}#x`.toUpperCase(),
+    keyHash: 'a'.repeat(64),
+    reason: 'test',
+  }
+  expect(reply(await service.post('/caller-keys/changes', change, { key: alice.key }))).toMatchObject({
+    status: 400,
+    body: { error: `callerId must not be a name of the callers by token of ${issuer}.` },
   })
 })
 

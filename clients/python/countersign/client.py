@@ -57,6 +57,7 @@ def deterministic_id(namespace: Union[uuid.UUID, str], name: str) -> str:
 class Client:
     """A caller of one service. May be shared by threads.
 
+    api_key              the caller's raw key or access token, or a function that gives one, asked before each request: a token expires
     attempts             how often one call is sent at most, the first included
     wait_max_seconds     a longer Retry-After is not waited for: the error is raised at once
     log_checkpoint_file  makes this client a witness of the evidence log, which remembers there the newest checkpoint that it saw. Before
@@ -69,7 +70,7 @@ class Client:
     def __init__(
         self,
         base_url: str,
-        api_key: Optional[str] = _NO_KEY,
+        api_key: Union[str, Callable[[], str], None] = _NO_KEY,
         *,
         timeout_seconds: float = 30.0,
         attempts: int = 4,

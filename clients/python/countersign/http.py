@@ -8,7 +8,7 @@ import socket
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event, Timer
-from typing import Any, Dict, Iterator, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple, Union
 from urllib.parse import urlencode, urlsplit
 
 from . import canonical
@@ -72,7 +72,7 @@ def _ended_after(seconds: float, connected: socket.socket) -> Iterator[None]:
 class Exchange:
     """Where requests go and what they carry. A connection per request, so that threads may share it."""
 
-    def __init__(self, base_url: str, *, api_key: Optional[str], timeout_seconds: float) -> None:
+    def __init__(self, base_url: str, *, api_key: Union[str, Callable[[], str], None], timeout_seconds: float) -> None:
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
             raise ValueError(f"not the address of a service: {base_url}")
@@ -103,7 +103,9 @@ class Exchange:
         request = f"{method} {self._origin}{self._prefix}{path}"
         headers = {"Accept": "application/json, */*"}
         if self._api_key is not None and not open_route:
-            headers["Authorization"] = f"Bearer {self._api_key}"
+            # Asked before each request: a token expires.
+            key = self._api_key() if callable(self._api_key) else self._api_key
+            headers["Authorization"] = f"Bearer {key}"
         if prefer is not None:
             headers["Prefer"] = prefer
         content = None

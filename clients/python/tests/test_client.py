@@ -101,6 +101,12 @@ class Reads(ClientCase):
             [seen.headers.get("authorization") for seen in self.service.seen], ["Bearer csk_test", None]
         )
 
+    def test_a_function_gives_each_request_the_token_of_its_time(self) -> None:
+        self.against(Scripted("GET /version", 429, LIMITED, {"Retry-After": "1"}), Scripted("GET /version", 200, {}))
+        tokens = iter(["first", "second"])
+        Client(self.service.url, lambda: next(tokens), sleep=self.slept.append).version()
+        self.assertEqual([seen.headers.get("authorization") for seen in self.service.seen], ["Bearer first", "Bearer second"])
+
     def test_an_id_cannot_name_another_path(self) -> None:
         client = self.against(Scripted("GET /trust-records/..%2Fkeys%3Fa", 200, {}))
         self.assertEqual(client.trust_record("../keys?a"), {})

@@ -4,7 +4,7 @@ import type { components } from './schema.ts'
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
 type ApprovalRequest = components['schemas']['ApprovalRequest']
 
-/** Everything that a call of this client can fail with; only the reason of an aborted `signal` is the caller's own. */
+/** Everything that a call of this client can fail with; only the reason of an aborted `signal` and what a function `apiKey` throws are the caller's own. */
 export class CountersignError extends Error {
   override readonly name: string = 'CountersignError'
   /** The service's own in an AnswerError; otherwise one for each class, and `TIMEOUT`. */

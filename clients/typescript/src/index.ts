@@ -54,8 +54,11 @@ interface Cursor {
 export interface Options {
   /** Where the service is, e.g. `https://countersign.example`. */
   readonly baseUrl: string
-  /** The caller's raw key. Left out, only the open routes answer; a key that is undefined is a mistake, and refused. */
-  readonly apiKey?: string | undefined
+  /**
+   * The caller's raw key or access token, or a function that gives one, asked before each request: a token expires. Left out, only the open
+   * routes answer; a key that is undefined is a mistake, and refused.
+   */
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined
   /** Instead of the platform's. */
   readonly fetch?: (request: Request) => Promise<Response>
   /** How often one call is sent at most, the first included; 4 where left out. */
@@ -80,7 +83,7 @@ export type Countersign = ReturnType<typeof createCountersign>
  * A caller of one service. A call that stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as
  * `maxAttempts` allows and after the service's Retry-After; a call that stores something only where the service did nothing with it.
  * Every method rejects with a CountersignError: AnswerError for an answer that is not a success, ConnectionLostError where none arrived; or
- * with the signal's reason.
+ * with the signal's reason, or what the function `apiKey` throws.
  * @throws TypeError for a baseUrl that is no URL and an apiKey that is undefined or empty; RangeError for maxAttempts
  */
 export function createCountersign(options: Options) {
@@ -366,13 +369,21 @@ function openGet(options: Options): (path: string) => Promise<Response> {
 
 function rawClient(options: Options): Client<paths> {
   const { baseUrl, apiKey } = options
-  return createClient<paths>({
+  const client = createClient<paths>({
     baseUrl: new URL(baseUrl).href,
-    ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
     // Never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
     fetch: named(sender(options), options.signal),
   })
+  if (apiKey !== undefined)
+    client.use({
+      async onRequest({ request }) {
+        const key = typeof apiKey === 'function' ? await apiKey() : apiKey
+        request.headers.set('Authorization', `Bearer ${key}`)
+        return request
+      },
+    })
+  return client
 }
 
 /** 202 is no answer yet. */
