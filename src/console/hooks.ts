@@ -56,8 +56,9 @@ function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: numbe
  * Loads a path of the API, and again now and then while the page can be seen.
  * @param path undefined: nothing is loaded
  * @param everyMs undefined: only once
+ * @param after it is loaded again at once whenever this changes
  */
-export function useLoaded<T>(path: string | undefined, everyMs?: number): Loaded<T> {
+export function useLoaded<T>(path: string | undefined, everyMs?: number, after = 0): Loaded<T> {
   const [state, setState] = useState<{
     path?: string | undefined
     data?: T
@@ -75,7 +76,7 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number): Loaded
         if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
       }
     }, everyMs)
-  }, [path, everyMs, round])
+  }, [path, everyMs, round, after])
   const isOfThis = state.path === path
   return {
     data: isOfThis ? state.data : undefined,
@@ -101,6 +102,7 @@ export function useFollowed(
   useEffect(() => {
     const leaving = new AbortController()
     const { signal } = leaving
+    setProblem(undefined)
     const follow = async () => {
       const ask = begin()
       for (let waitMs: number | undefined = 0; waitMs !== undefined && !signal.aborted;) {

@@ -1,8 +1,8 @@
 // The requests that wait for the logged-in approver, in the order in which they end. A decision leads to the next one, and what was decided
 // keeps its place, so that "3 of 22" counts on.
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { get, type Me } from './api.ts'
-import { useLoaded, type Loaded } from './hooks.ts'
+import { get, store, type Me } from './api.ts'
+import { useLoaded, useStore, type Loaded } from './hooks.ts'
 
 /** As many as a reply may hold. */
 const PAGE = 'pageSize=100'
@@ -19,9 +19,17 @@ interface Requests {
 
 const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
 
+/** How often this human has decided here: what waits for them is another then. */
+const decisions = store(0)
+
+/** After a decision: every count and list of what waits is loaded again at once. */
+export function waitingChanged(): void {
+  decisions.set(decisions.get() + 1)
+}
+
 /** Loads what waits for this human; what ends first is on top. */
 export function useWaiting(me: Me, everyMs = EVERY_MS): Loaded<readonly ApprovalRequest[]> {
-  const loaded = useLoaded<Requests>(pathOf(me), everyMs)
+  const loaded = useLoaded<Requests>(pathOf(me), everyMs, useStore(decisions))
   return { ...loaded, data: loaded.data && byEnd(loaded.data.requests) }
 }
 

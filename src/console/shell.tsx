@@ -66,7 +66,12 @@ function Frame({ me }: { readonly me: Me }) {
             </p>
           </>
         ) : (
-          <Page key={path} params={found.params} query={query} me={me} />
+          <Page
+            key={found.page.keepsLast ? found.page.path : path}
+            params={found.params}
+            query={query}
+            me={me}
+          />
         )}
       </main>
       <footer class="bottom">

@@ -226,7 +226,13 @@ describe('a request under a policy of two bands', () => {
       },
     })
     // Bob is in both groups: he stands for whichever leaves fewer missing, and for one alone.
-    expect(await signed(bob, request)).toMatchObject({ status: 'PENDING', missing: 1, eligible: ['alice'] })
+    expect(await signed(bob, request)).toMatchObject({
+      status: 'PENDING',
+      missing: 1,
+      eligible: ['alice'],
+      // Alice is no director, but once she has signed, Bob's approval counts as one of a director.
+      signals: [{ approvedBy: ['bob'] }, { approvedBy: [], eligible: ['alice'] }],
+    })
     expect(await signed(alice, request)).toMatchObject({
       status: 'APPROVED',
       missing: 0,
@@ -234,6 +240,14 @@ describe('a request under a policy of two bands', () => {
     })
     const { status, text } = await service.post('/execute', anAction(500))
     expect(status, text).toBe(200)
+    const signedBy = async (approverId: string) =>
+      (await service.get(`/approval-requests?signedBy=${approverId}`, maker)).body as {
+        requests: ApprovalRequest[]
+      }
+    expect(
+      (await signedBy('bob')).requests.map(({ request: { requestId }, status: now }) => [requestId, now]),
+    ).toEqual([[request.request.requestId, 'USED']])
+    expect((await signedBy('carol')).requests).toEqual([])
   })
 
   test('waits for those whose approval is missing, and lets others decline', async () => {

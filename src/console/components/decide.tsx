@@ -1,5 +1,6 @@
 // How a human signs an approval request, and how they say no.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { counted } from '../../formats/text/text.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import { ApiProblem, post, problemText, type Me } from '../api.ts'
@@ -21,12 +22,16 @@ interface Deciding {
   readonly onDecided: (how: 'Signed' | 'Declined' | 'Withdrawn') => Promise<void>
 }
 
+/** Whether their signature, which they have not given, is one that the request lacks. */
+export const maySign = ({ eligible }: ApprovalRequest, { approverId }: Me): boolean =>
+  approverId !== null && eligible.includes(approverId)
+
 export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const { requestId, requestedBy } = asked.request
   const [saying, setSaying] = useState<Saying>()
   const isOwn = requestedBy === me.callerId
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
-  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
+  const mayDecide = maySign(asked, me)
   const { data } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
   )
@@ -61,7 +66,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
           You have signed. It counts for one execution by this caller, of exactly this.
         </Settled>
       ) : (
-        <p>Your signature counts for one execution by this caller, of exactly this.</p>
+        <p>{wouldCount(asked, me)}</p>
       )}
       <form onSubmit={sign}>
         {!hasSigned && passkeys.length > 0 && <ReasonField />}
@@ -104,7 +109,11 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
         It must be this one: their program computed it from what it sent, and this page from what you see.
       </p>
       {!hasSigned && (
-        <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+        <Elsewhere
+          requestId={requestId}
+          approverId={mayDecide ? me.approverId : null}
+          open={passkeys.length === 0}
+        />
       )}
       {mayDecide && passkeys.length === 0 && (
         <p class="quiet">
@@ -124,6 +133,17 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
       )}
     </Panel>
   )
+}
+
+/** What the signature of the human who looks would do, in a sentence. */
+function wouldCount(asked: ApprovalRequest, me: Me): string {
+  if (me.approverId === null) return 'You cannot sign this request: your key names no approver.'
+  if (!maySign(asked, me))
+    return 'You cannot sign this request: it lacks no approval that yours could be, or you are behind it.'
+  const what = 'It counts for one execution by this caller, of exactly this.'
+  if (asked.missing === 0) return `Enough have signed; your signature is not needed. ${what}`
+  if (asked.missing === 1) return `Your signature completes it. ${what}`
+  return `After your signature, ${counted(asked.missing - 1, 'other approval')} will still be missing. ${what}`
 }
 
 /** Takes the focus, which the button of the decision had, to what came of it. */
@@ -146,6 +166,7 @@ function Elsewhere({
   open,
 }: {
   readonly requestId: string
+  /** Null: the human who looks cannot sign, but may deliver what somebody else has signed. */
   readonly approverId: string | null
   readonly open: boolean
 }) {
@@ -165,22 +186,24 @@ function Elsewhere({
   }
   return (
     <>
-      <details open={open}>
-        <summary>Sign on your own machine, with a key in a file</summary>
-        <Command
-          text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId ?? '<you>'} --key-id <key>`}
-        />
-        <p class="quiet">
-          The command shows hash and action code too, and refuses a request that does not match them.
-        </p>
-        <p>
-          Or in the <a href="/signer">offline signer</a>, a page that you save once:{' '}
-          <a href={`/approval-requests/${requestId}`} download={`request-${requestId}.json`}>
-            save the request
-          </a>{' '}
-          for it, or let it read the QR code.
-        </p>
-      </details>
+      {approverId !== null && (
+        <details open={open}>
+          <summary>Sign on your own machine, with a key in a file</summary>
+          <Command
+            text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId} --key-id <key>`}
+          />
+          <p class="quiet">
+            The command shows hash and action code too, and refuses a request that does not match them.
+          </p>
+          <p>
+            Or in the <a href="/signer">offline signer</a>, a page that you save once:{' '}
+            <a href={`/approval-requests/${requestId}`} download={`request-${requestId}.json`}>
+              save the request
+            </a>{' '}
+            for it, or let it read the QR code.
+          </p>
+        </details>
+      )}
       <details>
         <summary>Deliver a signature that was made elsewhere</summary>
         <form onSubmit={deliver}>
@@ -202,7 +225,7 @@ function Elsewhere({
 export function DeclineReason() {
   return (
     <label>
-      Why, for the caller and for later readers
+      Why, for the caller and for later readers (required)
       <textarea name="reason" required maxLength={1000} rows={4} />
     </label>
   )

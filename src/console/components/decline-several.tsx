@@ -5,6 +5,7 @@ import { counted } from '../../formats/text/text.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { post, problemText } from '../api.ts'
 import { fieldOf } from '../forms.ts'
+import { waitingChanged } from '../queue.ts'
 import { Problem, Said } from './basic.tsx'
 import { DeclineReason } from './decide.tsx'
 import { Amount, ListedLine } from './what.tsx'
@@ -13,13 +14,7 @@ import { Amount, ListedLine } from './what.tsx'
 type Outcome = { readonly asked: ApprovalRequest; readonly problem: string | undefined }
 
 /** @param waiting that the human could sign, so that they may decline them */
-export function DeclineSeveral({
-  waiting,
-  onDeclined,
-}: {
-  readonly waiting: readonly ApprovalRequest[]
-  readonly onDeclined: () => void
-}) {
+export function DeclineSeveral({ waiting }: { readonly waiting: readonly ApprovalRequest[] }) {
   const [isOpen, setOpen] = useState(false)
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([])
   const failed = outcomes.filter(({ problem }) => problem !== undefined)
@@ -44,7 +39,7 @@ export function DeclineSeveral({
           onDone={() => setOpen(false)}
           onDeclined={(came) => {
             setOutcomes(came)
-            onDeclined()
+            waitingChanged()
           }}
         />
       )}

@@ -3,9 +3,11 @@
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
+import type { Me } from '../api.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText, oneLine, shownValue } from '../text.ts'
 import { Hash, NotLoaded, Panel, Problem, RuleBadge, Said } from './basic.tsx'
+import { maySign } from './decide.tsx'
 import { Table } from './list.tsx'
 import { PolicyLink, type ShownPolicy } from './policy.tsx'
 
@@ -45,7 +47,13 @@ interface Of {
 }
 
 /** What would come of a signature, in a sentence, and the numbers that it rests on. */
-export function Judgement({ asked, policy, judged, isOpen }: Of & { readonly isOpen: boolean }) {
+export function Judgement({
+  asked,
+  me,
+  policy,
+  judged,
+  isOpen,
+}: Of & { readonly me: Me; readonly isOpen: boolean }) {
   const { request } = asked
   const { document } = policy
   const { decision } = judged
@@ -53,7 +61,7 @@ export function Judgement({ asked, policy, judged, isOpen }: Of & { readonly isO
     <Panel title="What the policy says">
       <Problem text={policy.problem} />
       {isOpen && document !== undefined && decision !== undefined && (
-        <Verdict {...{ asked, document, decision }} />
+        <Verdict {...{ asked, me, document, decision }} />
       )}
       {isOpen && decision === undefined && <NotLoaded problem={judged.problem} />}
       {document !== undefined && decision && <Present of={document} values={decision.presentState} />}
@@ -66,10 +74,12 @@ export function Judgement({ asked, policy, judged, isOpen }: Of & { readonly isO
 
 function Verdict({
   asked,
+  me,
   document,
   decision,
 }: {
   readonly asked: ApprovalRequest
+  readonly me: Me
   readonly document: PolicyDocument
   readonly decision: Decision | null
 }) {
@@ -94,7 +104,7 @@ function Verdict({
   return (
     <>
       <p>
-        Rule {rule} approves it{onceSigned(asked)}: {why}
+        Rule {rule} approves it{onceSigned(asked, me)}: {why}
       </p>
       {readsMore && (
         <p class="quiet">
@@ -106,8 +116,11 @@ function Verdict({
   )
 }
 
-function onceSigned({ missing }: ApprovalRequest): string {
+function onceSigned(asked: ApprovalRequest, me: Me): string {
+  const { missing } = asked
   if (missing === 0) return ' now'
+  if (!maySign(asked, me))
+    return ` once ${counted(missing, 'approver')} of those who can sign ${missing === 1 ? 'has' : 'have'} signed`
   return missing === 1 ? ' once you sign' : ` once you and ${counted(missing - 1, 'other human')} sign`
 }
 

@@ -21,10 +21,14 @@ const askedBy: Column<ApprovalRequest> = {
   title: 'Asked by',
   cell: ({ request }) => <CallerLink id={request.requestedBy} />,
 }
-const when: Column<ApprovalRequest> = {
-  title: 'When',
-  cell: ({ status, request, expiresAt }) =>
-    ['PENDING', 'APPROVED'].includes(status) ? <Countdown to={expiresAt} /> : <Time at={request.createdAt} />,
+const ends: Column<ApprovalRequest> = {
+  title: 'Ends',
+  cell: ({ status, expiresAt }) =>
+    ['PENDING', 'APPROVED'].includes(status) ? <Countdown to={expiresAt} /> : '',
+}
+const askedAt: Column<ApprovalRequest> = {
+  title: 'Asked',
+  cell: ({ request }) => <Time at={request.createdAt} />,
 }
 const rows = {
   keyOf: ({ request }: ApprovalRequest) => request.requestId,
@@ -38,7 +42,8 @@ export const requestRows: Rows<ApprovalRequest> = {
     amount,
     askedBy,
     { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
-    when,
+    askedAt,
+    ends,
   ],
 }
 
@@ -50,5 +55,8 @@ export function waitingRows(all: readonly ApprovalRequest[]): Rows<ApprovalReque
         {chip}
       </span>
     ))
-  return { ...rows, columns: [what, amount, askedBy, { title: 'Why look', cell: chips }, when] }
+  return {
+    ...rows,
+    columns: [what, amount, askedBy, { title: 'Why look', cell: chips }, { ...askedAt, minor: true }, ends],
+  }
 }

@@ -29,7 +29,17 @@ export function Approvers({ me }: PageProps) {
           caption="Keys of approvers"
           keyOf={({ approverId, keyId }) => `${approverId}:${keyId}`}
           columns={[
-            { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
+            {
+              title: 'Approver',
+              cell: ({ approverId }) => (
+                <a
+                  class="name"
+                  href={`/console/requests?${new URLSearchParams({ signedBy: approverId }).toString()}`}
+                >
+                  <Said text={approverId} />
+                </a>
+              ),
+            },
             { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
             {
               title: 'Signs as',

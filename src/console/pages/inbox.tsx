@@ -41,9 +41,7 @@ export function Inbox({ me }: PageProps) {
           caption="Approval requests that wait"
           {...waitingRows(requests.data ?? [])}
         />
-        {me.approverId !== null && (
-          <DeclineSeveral waiting={requests.data ?? []} onDeclined={requests.reload} />
-        )}
+        {me.approverId !== null && <DeclineSeveral waiting={requests.data ?? []} />}
       </Panel>
       <Panel title="Changes that another human must resolve">
         <Listed

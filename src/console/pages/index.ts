@@ -29,6 +29,8 @@ interface Page {
   /** The key that goes there after `g`. */
   readonly goes?: string
   readonly view: ComponentType<PageProps>
+  /** It shows the last one until the next one is there, in the place of an empty page. */
+  readonly keepsLast?: true
 }
 
 /** The groups of the navigation, in its order. */
@@ -45,7 +47,7 @@ export const pages: readonly Page[] = [
     goes: 'r',
     view: Requests,
   },
-  { path: '/console/requests/{id}', title: 'Approval request', view: Request },
+  { path: '/console/requests/{id}', title: 'Approval request', view: Request, keepsLast: true },
   { path: '/console/changes', title: 'Changes', group: 'Work', nav: 'Changes', goes: 'c', view: Changes },
   { path: '/console/changes/{kind}/{id}', title: 'Change', view: Change },
   { path: '/console/in-doubt', title: 'In doubt', group: 'Work', nav: 'In doubt', goes: 'o', view: InDoubt },

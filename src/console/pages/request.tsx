@@ -3,10 +3,12 @@ import { useRef, useState } from 'preact/hooks'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { counted } from '../../formats/text/text.ts'
 import { get, store, type Me } from '../api.ts'
 import { Because, Covered, Wanted } from '../components/asked.tsx'
 import {
+  Badge,
   Copy,
   Countdown,
   Detail,
@@ -27,7 +29,7 @@ import { Line, lineOf } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
 import { useFollowed, useLoaded, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { lookUpNext, useQueue, type Place } from '../queue.ts'
+import { lookUpNext, useQueue, waitingChanged, type Place } from '../queue.ts'
 import { oneLine } from '../text.ts'
 import { navigate, place as here } from '../router.ts'
 
@@ -52,8 +54,15 @@ function useRequest(id: string) {
 export function Request({ params, me }: PageProps) {
   const id = params['id'] ?? ''
   const { request, problem } = useRequest(id)
-  if (request === undefined) return <NotLoaded title="Approval request" problem={problem} />
-  return <Shown key={id} asked={request} me={me} problem={problem} />
+  const isOfThis = request?.request.requestId === id
+  if (request === undefined || (!isOfThis && problem !== undefined))
+    return <NotLoaded title="Approval request" problem={problem} />
+  // The last one stays until this one is there, and nobody can decide on it meanwhile.
+  return (
+    <div inert={!isOfThis} aria-busy={!isOfThis}>
+      <Shown key={request.request.requestId} asked={request} me={me} problem={problem} />
+    </div>
+  )
 }
 
 const isOpen = ({ status }: ApprovalRequest) => status === 'PENDING' || status === 'APPROVED'
@@ -83,12 +92,14 @@ function Shown({
   if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
   const decided = async (how: string) => {
     const { path } = here.get()
-    said.set({ about: request.requestId, text: `${how}: ${line}` })
+    waitingChanged()
     if (how === 'Withdrawn') return
     // Without an answer the decision stands all the same: the page goes by what it knew.
     const following = await lookUpNext(me, request.requestId).catch(() => next)
     // The reader may have left this page meanwhile.
-    if (following && here.get().path === path) navigate(`/console/requests/${following}`)
+    if (!following || here.get().path !== path) return
+    said.set({ about: request.requestId, text: `${how}: ${line}`, on: following })
+    navigate(`/console/requests/${following}`)
   }
   return (
     <>
@@ -118,7 +129,7 @@ function Shown({
               </div>
             </Panel>
             <Unusual asked={asked} document={policy.document} />
-            <Judgement {...{ asked, policy, judged }} isOpen={isOpen(asked)} />
+            <Judgement {...{ asked, me, policy, judged }} isOpen={isOpen(asked)} />
           </>
         }
         right={
@@ -146,13 +157,20 @@ function Shown({
   )
 }
 
-/** What was decided last, on the page of the next request. */
-const said = store<{ readonly about: string; readonly text: string } | null>(null)
+interface Decided {
+  readonly about: string
+  readonly text: string
+  /** The request that the decision led to: only its page says so. */
+  readonly on: string
+}
+
+/** What was decided last. */
+const said = store<Decided | null>(null)
 
 /** Where this request is among those that wait, and the ways to the others. */
 function QueueBar({ id, place }: { readonly id: string; readonly place: Place | undefined }) {
   const last = useStore(said)
-  const news = last === null || last.about === id ? undefined : last
+  const news = last?.on === id ? last : undefined
   if (place === undefined && news === undefined) return null
   return (
     <div class="queue">
@@ -304,10 +322,20 @@ function SignalLine({ of }: { readonly of: NonNullable<ApprovalRequest['signals'
 /** The execution that a used request has released. */
 function UsedBy({ approvalId }: { readonly approvalId: string }) {
   const { data, problem } = useLoaded<{ consumedBy?: string }>(`/approvals/${encodeURIComponent(approvalId)}`)
-  if (data?.consumedBy === undefined) return <Problem text={problem} />
+  const id = data?.consumedBy
+  const record = useLoaded<ExecutionTrustRecord>(id === undefined ? undefined : `/trust-records/${id}`)
+  if (id === undefined) return <Problem text={problem} />
+  const status = record.data?.executions[0]?.status
   return (
     <p>
-      <a href={`/console/executions/${data.consumedBy}`}>The execution that used it</a>
+      <a href={`/console/executions/${id}`}>The execution that used it</a>
+      {status !== undefined && (
+        <>
+          {' '}
+          <Badge status={status} />
+        </>
+      )}
+      {record.problem !== undefined && ' has no record yet: its page says what is known.'}
     </p>
   )
 }

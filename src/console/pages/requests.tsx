@@ -16,6 +16,7 @@ const filters: readonly Filter[] = [
   { name: 'policy', label: 'Policy' },
   { name: 'policyVersion', label: 'Version' },
   { name: 'callerId', label: 'Asked by' },
+  { name: 'signedBy', label: 'Signed by' },
   ...timeFilters,
   { name: 'q', label: 'Contains' },
 ]
@@ -85,7 +86,7 @@ export function Requests({ query, me }: PageProps) {
         loaded={loaded}
         rowsOf={({ requests }) => requests}
         empty="No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'."
-        caption="Approval requests"
+        caption="Approval requests, newest first"
         {...requestRows}
       />
     </>

@@ -43,18 +43,29 @@ function signedText({ body, seal }: Sealed): string {
   return `${body.slice(0, -1)},"signature":${seal}}`
 }
 
-/** Each signal with the approvals that stand for it as long as no other one comes: one that counts for several may move to another. */
+/**
+ * Each signal with the approvals that stand for it as long as no other one comes: one that counts for several may move to another. Who can still
+ * sign for a signal follows from the same matching, so it names also those whose approval lets one that is given move there.
+ */
 function signalsOf({ signals, approvals, eligible }: StandingRequest) {
+  const seated = (signed: readonly string[]) =>
+    seat(
+      signals.map(({ quorum, approverIds }) => ({
+        quorum,
+        takes: (one: string) => approverIds.includes(one),
+      })),
+      signed,
+    )
   const signed = approvals.map(({ approverId }) => approverId)
-  const seated = seat(
-    signals.map(({ quorum, approverIds }) => ({ quorum, takes: (one: string) => approverIds.includes(one) })),
-    signed,
-  )
+  const now = seated(signed)
+  const once = new Map(eligible.map((one) => [one, seated([...signed, one])]))
   return signals.map(({ signal, quorum, from, approverIds }, i) => ({
     signal,
     quorum,
     ...(from === null ? {} : { from }),
-    approvedBy: seated[i],
-    eligible: eligible.filter((one) => approverIds.includes(one)),
+    approvedBy: now[i],
+    eligible: eligible.filter(
+      (one) => approverIds.includes(one) || once.get(one)![i]!.length > now[i]!.length,
+    ),
   }))
 }

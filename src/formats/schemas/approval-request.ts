@@ -86,7 +86,10 @@ export const ApprovalRequest = Type.Object({
           }),
         ),
         approvedBy: Type.Array(NonEmptyText, { description: 'approverIds that stand for it so far' }),
-        eligible: Type.Array(NonEmptyText, { description: 'those of `eligible` that count for it' }),
+        eligible: Type.Array(NonEmptyText, {
+          description:
+            'those of `eligible` that count for it, or whose approval lets one that stands for another signal count for it',
+        }),
       }),
       {
         description:

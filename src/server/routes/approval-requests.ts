@@ -108,6 +108,11 @@ export const approvalRequests = [
         description: 'Only the request that the execution with this businessTransactionId used.',
         mustBe: 'a valid UUID',
       },
+      signedBy: {
+        schema: NonEmptyText,
+        description:
+          'Only requests that the approver with this approverId has signed, whatever came of them.',
+      },
       capability: equalText('this action'),
       target: equalText('this target'),
       policy: equalText('this policy'),

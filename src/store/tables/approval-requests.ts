@@ -344,6 +344,8 @@ const conditions = {
   policyVersion: 'item.policy_version = $::text',
   /** The execution that used up its approvals. */
   usedBy: 'item.request_hash IN (SELECT a.request_hash FROM approvals AS a WHERE a.consumed_by = $::uuid)',
+  /** An approver who signed it, whatever came of the request and of the key since. */
+  signedBy: 'item.request_hash IN (SELECT a.request_hash FROM approvals AS a WHERE a.approver_id = $::text)',
   since: 'item.created_at >= $::timestamptz',
   until: 'item.created_at < $::timestamptz',
   q: textOrId({
