@@ -20,6 +20,14 @@ export function shownMoney(amount: number, currency: unknown): string {
   return typeof currency === 'string' ? `${sum} ${shownValue(currency)}` : sum
 }
 
+/** The sentence that the catalogue has of an action, with its amount as amounts are written everywhere. */
+export function shownSummary(summary: string, amount: number | undefined): string {
+  if (amount === undefined) return summary
+  // As a word of its own: never a part of a name, or of a text in quotation marks.
+  const plain = new RegExp(`(?<=^|\\s)${String(amount).replaceAll('.', '\\.')}(?=\\s|[.,;]?$)`)
+  return summary.replace(plain, shownMoney(amount, undefined))
+}
+
 /** JSON text of a value, with what cannot be seen as an escape. */
 export function jsonText(value: unknown, indent?: number): string {
   return printableJson(JSON.stringify(value, null, indent) ?? '')

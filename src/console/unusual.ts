@@ -155,6 +155,27 @@ export function numbersOf(done: readonly Done[], name: string): readonly number[
 
 const isOpen = ({ status }: ApprovalRequest) => status === 'PENDING' || status === 'APPROVED'
 
+/** When a request was decided on for the last time, which is what its approvers saw; undefined: it is open. ISO 8601 */
+export function decidedAt(asked: ApprovalRequest): string | undefined {
+  if (isOpen(asked)) return undefined
+  return asked.closed?.closedAt ?? asked.approvals.at(-1)?.approvedAt ?? asked.request.createdAt
+}
+
+/** Requests as they stood at a time, as far as they say it: one that was declined or withdrawn, or ended, later was open then. */
+export function asOf(others: readonly ApprovalRequest[], at: string | undefined): readonly ApprovalRequest[] {
+  if (at === undefined) return others
+  const isLater = (iso: string) => Date.parse(iso) > Date.parse(at)
+  return others
+    .filter(({ request }) => !isLater(request.createdAt))
+    .map(({ closed, ...other }) => {
+      const wasOpen =
+        closed === undefined
+          ? other.status === 'EXPIRED' && isLater(other.expiresAt)
+          : isLater(closed.closedAt)
+      return wasOpen ? { ...other, status: 'PENDING' } : { ...other, ...(closed && { closed }) }
+    })
+}
+
 function onSameTarget({ request }: ApprovalRequest, others: readonly ApprovalRequest[]): ApprovalRequest[] {
   return others.filter(
     (other) =>
@@ -173,14 +194,18 @@ function isAskedTwice(asked: ApprovalRequest, others: readonly ApprovalRequest[]
 
 function ofOthers(asked: ApprovalRequest, others: readonly ApprovalRequest[]): Oddity[] {
   const same = onSameTarget(asked, others)
-  const open = same.filter(isOpen).length
+  const pending = same.filter(({ status }) => status === 'PENDING').length
+  const signed = same.filter(({ status }) => status === 'APPROVED').length
   const declined = same.filter(({ closed }) => closed?.status === 'DECLINED')
   return [
     ...(isAskedTwice(asked, others)
       ? [{ text: 'Another open request asks for exactly the same' }]
-      : open > 0
-        ? [{ text: `${counted(open, 'other open request')} for this target` }]
-        : []),
+      : [
+          ...(pending > 0 ? [{ text: `${counted(pending, 'other open request')} for this target` }] : []),
+          ...(signed > 0
+            ? [{ text: `${counted(signed, 'other request')} for this target signed and not used yet` }]
+            : []),
+        ]),
     ...declined.slice(0, 1).map(({ closed }) => ({
       text: `${counted(declined.length, 'request')} for this target declined, the newest because:`,
       said: closed?.reason ?? '',

@@ -2,8 +2,15 @@
 import { expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { merged, placeIn } from '../../src/console/queue.ts'
-import { shownMoney, shownValue } from '../../src/console/text.ts'
-import { amountsOnTarget, chipsOf, odditiesOf, targetOdditiesOf } from '../../src/console/unusual.ts'
+import { shownMoney, shownSummary, shownValue } from '../../src/console/text.ts'
+import {
+  amountsOnTarget,
+  asOf,
+  chipsOf,
+  decidedAt,
+  odditiesOf,
+  targetOdditiesOf,
+} from '../../src/console/unusual.ts'
 
 let made = 0
 const aRequest = (
@@ -128,4 +135,47 @@ test('the amounts on a target are those of anybody: done, open and declined, in 
   expect(textOf(21)).toEqual(['Higher than any that anybody had on this target (20)'])
   expect(textOf(20)).toEqual([])
   expect(textOf(1, past.slice(2))).toEqual(['Nobody has done this on this target before, in this currency'])
+})
+
+const on = (day: number) => `2026-11-${day}T10:00:00.000Z`
+const askedOn = (day: number, standing: object) =>
+  ({ request: { requestId: `asked-${day}`, createdAt: on(day) }, ...standing }) as unknown as ApprovalRequest
+const declinedOn = (day: number) => ({
+  status: 'DECLINED',
+  closed: { status: 'DECLINED', closedAt: on(day) },
+})
+
+test('a request that is over is compared with what there was when it was decided', () => {
+  const used = askedOn(10, { status: 'USED', approvals: [{ approvedAt: on(12) }, { approvedAt: on(14) }] })
+  expect([decidedAt(used), decidedAt(askedOn(10, { status: 'PENDING' }))]).toEqual([on(14), undefined])
+  const stood = asOf(
+    [
+      askedOn(9, declinedOn(11)),
+      askedOn(11, declinedOn(20)),
+      askedOn(13, { status: 'EXPIRED', expiresAt: on(15) }),
+      askedOn(15, { status: 'PENDING' }),
+    ],
+    on(14),
+  )
+  expect(stood.map(({ request, status }) => [request.requestId, status])).toEqual([
+    ['asked-9', 'DECLINED'],
+    ['asked-11', 'PENDING'],
+    ['asked-13', 'PENDING'],
+  ])
+})
+
+test('other requests that are fully signed are not counted as open, and say that they may still be used', () => {
+  const asked = aRequest({ amount: 10 })
+  const [open, signed] = [aRequest({ amount: 11 }), aRequest({ amount: 12 }, { status: 'APPROVED' })]
+  expect(textsOf(asked, [{ target: 'vendor-1', parameters: { amount: 10 } }], [open, signed])).toEqual([
+    '1 other open request for this target',
+    '1 other request for this target signed and not used yet',
+  ])
+})
+
+test('the amount in a sentence of the catalogue is written as everywhere, and a name of the same digits is left alone', () => {
+  expect(shownSummary('Pay 26246.75 EUR to 26246.75', 26_246.75)).toBe('Pay 26,246.75 EUR to 26246.75')
+  expect(shownSummary('Pay "1234 EUR" of 1234', 1_234)).toBe('Pay "1234 EUR" of 1,234')
+  expect(shownSummary('Release order-1234', 1_234)).toBe('Release order-1234')
+  expect(shownSummary('Send 1234', undefined)).toBe('Send 1234')
 })

@@ -93,6 +93,7 @@ const GOOD = [
 const BAD = [
   'DECLINED',
   'REJECTED',
+  'REFUSED',
   'FAILED',
   'REVOKED',
   'RETIRED',

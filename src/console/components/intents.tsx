@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { useLoaded } from '../hooks.ts'
-import { shownMoney } from '../text.ts'
+import { shownMoney, shownSummary } from '../text.ts'
 import { Badge, Overdue, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
 import { CallerLink } from './names.tsx'
@@ -23,9 +23,12 @@ export function useIntentRows(everyMs: number): Rows<ExecutionIntent> {
     columns: [
       {
         title: 'Action',
-        cell: ({ businessTransactionId: id, action, target }) => (
-          <Said text={known.get(id)?.summary ?? `${action} → ${target}`} />
-        ),
+        cell({ businessTransactionId: id, action, target }) {
+          const { summary, amount } = known.get(id) ?? {}
+          return (
+            <Said text={summary === undefined ? `${action} → ${target}` : shownSummary(summary, amount)} />
+          )
+        },
         below: ({ firstWord }) =>
           firstWord === undefined ? null : (
             <>

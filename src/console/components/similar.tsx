@@ -12,6 +12,8 @@ import { useLoaded } from '../hooks.ts'
 import { jsonText, shownMoney, shownValue } from '../text.ts'
 import {
   amountsOnTarget,
+  asOf,
+  decidedAt,
   FIRST_BY_CALLER,
   NEVER,
   numbersOf,
@@ -42,13 +44,19 @@ export function Unusual({
   readonly document: PolicyDocument | undefined
 }) {
   const { requestedBy, capability, target } = asked.request
-  const records = useLoaded<ExecutionTrustRecord[]>(`/trust-records?${newest({ callerId: requestedBy })}`)
+  // Of a request that is over: what there was when it was decided, without its own execution and what came later.
+  const at = decidedAt(asked)
+  const until = at === undefined ? {} : { until: at }
+  const records = useLoaded<ExecutionTrustRecord[]>(
+    `/trust-records?${newest({ callerId: requestedBy, ...until })}`,
+  )
   const requests = useLoaded<{ requests: ApprovalRequest[] }>(
-    `/approval-requests?${newest({ capability, target })}`,
+    `/approval-requests?${newest({ capability, target, ...until })}`,
   )
   const executions = useCatalogue<Static<typeof CataloguePage>>(
-    `/executions?${newest({ capability, target })}`,
+    `/executions?${newest({ capability, target, ...until })}`,
   )
+  const others = useMemo(() => asOf(requests.data?.requests ?? [], at), [requests.data, at])
   const similar = (records.data ?? []).filter(
     ({ transaction, executions: [execution] }) =>
       transaction.intent.action === capability && execution?.status === 'COMPLETED',
@@ -61,14 +69,14 @@ export function Unusual({
     () =>
       executions.data === undefined || requests.data === undefined || !isNamed
         ? undefined
-        : amountsOnTarget(asked, executions.data.executions, requests.data.requests, ({ request }) =>
+        : amountsOnTarget(asked, executions.data.executions, others, ({ request }) =>
             amountOf(document, request),
           ),
-    [executions.data, requests.data, document, asked],
+    [executions.data, requests.data, others, document, asked],
   )
   const isLoaded = records.data !== undefined && requests.data !== undefined
   const odd = onTarget === undefined || money === undefined ? [] : targetOdditiesOf(money.amount, onTarget)
-  const ofCaller = isLoaded ? odditiesOf(asked, done, requests.data.requests) : []
+  const ofCaller = isLoaded ? odditiesOf(asked, done, others) : []
   // What nobody has done, this caller has not either.
   const isNew = odd.some(({ text }) => text === NEVER)
   const oddities = [...odd, ...ofCaller.filter(({ text }) => !(isNew && text === FIRST_BY_CALLER))]
@@ -87,8 +95,18 @@ export function Unusual({
       {records.data !== undefined && (
         <p class="quiet">
           {isLoaded && oddities.length === 0 && 'Nothing that stands out. '}
-          {similar.length} of its newest {counted(records.data.length, 'execution')} did{' '}
-          <Said text={capability} />.
+          {similar.length > 0 && (
+            <>
+              {similar.length} of its newest {counted(records.data.length, 'execution')} did{' '}
+              <Said text={capability} />.
+            </>
+          )}
+          {at !== undefined && (
+            <>
+              {' '}
+              As it was when this request was decided, <Time at={at} />.
+            </>
+          )}
         </p>
       )}
       {money !== undefined &&
@@ -120,7 +138,7 @@ export function Unusual({
   )
 }
 
-const WORDS = { done: 'carried out', open: 'open', declined: 'declined' } as const
+const WORDS = { done: 'carried out', open: 'not carried out yet', declined: 'declined' } as const
 
 /** The amounts of the same caller, where the policy names none to the catalogue. */
 function OfCaller({ money, done }: { readonly money: Money; readonly done: readonly Done[] }) {

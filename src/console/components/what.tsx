@@ -12,14 +12,19 @@ interface Piece {
   readonly said: boolean
 }
 
-function piecesOf(document: PolicyDocument | undefined, asked: ApprovalRequestContent): readonly Piece[] {
+/** What an action is, asked for or done. */
+type Action = Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>
+
+function piecesOf(document: PolicyDocument | undefined, asked: Action): readonly Piece[] {
   const pieces = document && displayOf(document, asked)
-  if (pieces !== undefined)
+  if (pieces !== undefined) {
+    const { amount } = moneyOf(document!, asked)
     return pieces.map((piece) =>
       'words' in piece
         ? { text: oneLine(piece.words).replace(/\.$/, ''), said: false }
-        : { text: shownValue(piece.value), said: true },
+        : { text: shownPlace(piece.value, amount), said: true },
     )
+  }
   return [
     { text: asked.capability, said: true },
     { text: ' → ', said: false },
@@ -27,8 +32,14 @@ function piecesOf(document: PolicyDocument | undefined, asked: ApprovalRequestCo
   ]
 }
 
+/** @param amount of the action, as a decimal number; null: it has none */
+function shownPlace(value: unknown, amount: string | null): string {
+  const isAmount = typeof value === 'number' && amount !== null && value === Number(amount)
+  return isAmount ? shownMoney(value, undefined) : shownValue(value)
+}
+
 /** The line as a text, for titles. */
-export function lineOf(document: PolicyDocument | undefined, asked: ApprovalRequestContent): string {
+export function lineOf(document: PolicyDocument | undefined, asked: Action): string {
   return oneLine(
     piecesOf(document, asked)
       .map(({ text }) => text)
@@ -40,7 +51,7 @@ export function Line({
   of: asked,
   document,
 }: {
-  readonly of: ApprovalRequestContent
+  readonly of: Action
   readonly document: PolicyDocument | undefined
 }) {
   return (
@@ -62,10 +73,7 @@ export interface Money {
 }
 
 /** The amount of an action: where its policy says, else under the names that parameters of money mostly have; undefined: it has none. */
-export function amountOf(
-  document: PolicyDocument | undefined,
-  asked: Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>,
-): Money | undefined {
+export function amountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
   const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
   if (amount !== null) return { amount: Number(amount), currency }
   const { parameters } = asked

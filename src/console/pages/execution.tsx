@@ -7,7 +7,8 @@ import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
 import { Because } from '../components/asked.tsx'
 import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
-import { PolicyLink } from '../components/policy.tsx'
+import { PolicyLink, usePolicyOf } from '../components/policy.tsx'
+import { Line, lineOf } from '../components/what.tsx'
 import { Step } from '../components/timeline.tsx'
 import { Verification } from '../components/verification.tsx'
 import { useTitle } from '../hooks.ts'
@@ -23,9 +24,6 @@ type Found =
 export function Execution({ params, me }: PageProps) {
   const id = params['id'] ?? ''
   const [found, setFound] = useState<Found>()
-  useTitle(
-    found !== undefined && 'record' in found ? oneLine(found.record.transaction.intent.action) : 'Execution',
-  )
   useEffect(() => {
     const load = async () => {
       try {
@@ -56,12 +54,20 @@ interface Kept {
 function Shown({ id, text, record }: Kept) {
   const { transaction } = record
   const [execution] = record.executions
+  const {
+    policy,
+    signals,
+    intent: { action: capability, target, parameters },
+  } = transaction
+  const done = { capability, target, parameters, signals }
+  const { document } = usePolicyOf({ ...policy, contentHash: execution?.decision.policyContentHash ?? '' })
+  useTitle(lineOf(document, done))
   const verified = Object.values(execution?.decision.verifiedSignals ?? {})
   const approvals = verified.flatMap((signal) => (signal.approvals ?? []) as SignedApproval[])
   const asked = verified.flatMap(({ request }) => (request === undefined ? [] : [request.requestId]))
   return (
     <Detail
-      heading={<Said text={transaction.intent.action} />}
+      heading={<Line of={done} document={document} />}
       status={execution?.status ?? 'unknown'}
       when={<Time at={record.createdAt} />}
       left={
@@ -79,10 +85,8 @@ function Shown({ id, text, record }: Kept) {
         <>
           <Panel title="Signals">
             <Members of={execution?.decision.signals ?? {}} />
-            {Object.entries(execution?.decision.verifiedSignals ?? {}).map(([name, { by }]) => (
-              <p key={name}>
-                <code>{oneLine(name)}</code> verified by {by}.
-              </p>
+            {Object.entries(execution?.decision.verifiedSignals ?? {}).map(([name, signal]) => (
+              <VerifiedBy key={name} name={name} of={signal} />
             ))}
           </Panel>
           {execution !== undefined && (
@@ -95,6 +99,42 @@ function Shown({ id, text, record }: Kept) {
         </>
       }
     />
+  )
+}
+
+type Verified = ExecutionTrustRecord['executions'][number]['decision']['verifiedSignals'][string]
+
+/** Who stood for a signal: each approver with the group by which they counted, and the member in whose place. */
+function VerifiedBy({ name, of: { by, approvals = [], groups = [] } }: { name: string; of: Verified }) {
+  return (
+    <p>
+      <code>{oneLine(name)}</code> verified by {by}
+      {(approvals as unknown as SignedApproval[]).map(({ payload: { approverId } }, i) => (
+        <span key={approverId}>
+          {i === 0 ? ': ' : ', '}
+          <Said text={approverId} />
+          {groups[i] !== undefined && (
+            <>
+              {' '}
+              for group{' '}
+              <a href={`/console/changes/approver-group/${groups[i].changeId}`}>
+                <Said text={groups[i].group} />
+              </a>
+            </>
+          )}
+          {groups[i]?.standsInFor !== undefined && (
+            <>
+              {' '}
+              in the place of{' '}
+              <a href={`/console/changes/stand-in/${groups[i].standInChangeId}`}>
+                <Said text={groups[i].standsInFor} />
+              </a>
+            </>
+          )}
+        </span>
+      ))}
+      .
+    </p>
   )
 }
 

@@ -7,7 +7,7 @@ import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, type Rows } from '../components/list.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 import type { PageProps } from '../page.ts'
-import { shownMoney } from '../text.ts'
+import { shownMoney, shownSummary } from '../text.ts'
 
 export type ExecutionsPage = Static<typeof CataloguePage>
 type Entry = ExecutionsPage['executions'][number]
@@ -16,7 +16,7 @@ type Entry = ExecutionsPage['executions'][number]
 const STATUSES: Readonly<Record<CatalogueStatus, string>> = {
   completed: 'COMPLETED',
   failed: 'FAILED',
-  refused: 'REJECTED',
+  refused: 'REFUSED',
   in_doubt: 'IN_DOUBT',
 }
 
@@ -27,7 +27,9 @@ export const executionRows: Rows<Entry> = {
   columns: [
     {
       title: 'Action',
-      cell: ({ summary, capability, target }) => <Said text={summary ?? `${capability} → ${target}`} />,
+      cell: ({ summary, amount, capability, target }) => (
+        <Said text={summary === undefined ? `${capability} → ${target}` : shownSummary(summary, amount)} />
+      ),
     },
     {
       title: 'Amount',

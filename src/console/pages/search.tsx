@@ -10,6 +10,7 @@ import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'
 import { policyPath } from '../components/policy.tsx'
 import { navigate } from '../router.ts'
+import { shownSummary } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
 export interface Hit {
@@ -134,8 +135,8 @@ async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
       what: `Request of ${one.requestedBy}: ${one.capability} → ${one.target}`,
       href: `/console/requests/${one.requestId}`,
     })),
-    ...found.executions.map(({ businessTransactionId: id, status, summary, capability, target }) => ({
-      what: `Execution: ${summary ?? `${capability} → ${target}`}`,
+    ...found.executions.map(({ businessTransactionId: id, status, summary, amount, capability, target }) => ({
+      what: `Execution: ${summary === undefined ? `${capability} → ${target}` : shownSummary(summary, amount)}`,
       href: `/console/${status === 'refused' ? 'refusals' : 'executions'}/${id}`,
     })),
   ]
@@ -214,7 +215,10 @@ async function byName(name: string, look: Look): Promise<readonly Hit[]> {
     ...governs.map(policyHit('Governed by policy')),
     ...(policies?.policies ?? []).filter((policy) => policy.name === name).map(policyHit('Policy')),
     ...(approvers?.approvers.some(({ approverId }) => approverId === name)
-      ? [{ what: `Keys of approver ${name}`, href: '/console/approvers' }]
+      ? [
+          { what: `Requests that ${name} signed`, href: `/console/requests?${of('signedBy', name)}` },
+          { what: `Keys of approver ${name}`, href: '/console/approvers' },
+        ]
       : []),
   ]
 }
