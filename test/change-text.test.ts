@@ -35,6 +35,20 @@ describe('a title', () => {
       { kind: 'policy', target: 'pay/2.0.0', proposed: { retires: ['1.0.0', '1.1.0'] } },
     ],
     [
+      'Have erin stand in for dana from 2026-12-01 until 2026-12-15',
+      {
+        kind: 'stand-in',
+        target: 'dana/2026-12-01T00:00:00.000Z',
+        proposed: {
+          action: 'set',
+          for: 'dana',
+          by: 'erin',
+          from: '2026-12-01T00:00:00.000Z',
+          until: '2026-12-15T00:00:00.000Z',
+        },
+      },
+    ],
+    [
       'Retire policy pay 2.0.0',
       { kind: 'policy', target: 'pay/2.0.0', proposed: { action: 'retire', policyVersion: '2.0.0' } },
     ],

@@ -5,11 +5,13 @@ import type { Change } from './schemas/governance.ts'
 
 type Said = Pick<Change, 'kind' | 'target' | 'proposed'>
 
-/** One line that begins with a verb, such as `Revoke approver erin:laptop`. */
+/** One line that begins with a verb, such as `Revoke approver erin:laptop`; of a stand-in it says who counts for whom. */
 export function changeTitle(change: Said): string {
   const { kind, target } = change
   const about = `${kind.replaceAll('-', ' ')} ${kind === 'policy' ? target.replace('/', ' ') : target}`
   const action = textIn(change, 'action')
+  if (kind === 'stand-in' && action === 'set')
+    return `Have ${textIn(change, 'by')} stand in for ${textIn(change, 'for')} from ${dayIn(change, 'from')} until ${dayIn(change, 'until')}`
   if (action !== '') return `${action.charAt(0).toUpperCase()}${action.slice(1)} ${about}`
   const ending = endingVersions(change)
   return `Put ${about} in effect${ending.length === 0 ? '' : ` and retire ${ending.join(', ')}`}`
@@ -77,6 +79,9 @@ function textIn({ proposed }: Said, name: string): string {
   const { [name]: value } = proposed
   return typeof value === 'string' ? value : ''
 }
+
+/** The day of a time. */
+const dayIn = (change: Said, name: string): string => textIn(change, name).slice(0, 'YYYY-MM-DD'.length)
 
 /** One value that differs, as text. */
 export interface Difference {

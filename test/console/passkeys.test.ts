@@ -164,8 +164,16 @@ describeInBrowser('passkeys in the console', () => {
   const sign = () => page.getByRole('button', { name: 'Sign with passkey phone…' })
 
   test('made, enrolled by two humans, and an action is approved with it', async () => {
+    await page.goto(`${origin}/console/passkey`)
+    const make = page.getByRole('button', { name: 'Make a passkey' })
+    await make.click()
+    await page.getByRole('alert').getByText('Give the passkey a name first').waitFor()
     const { changeId } = await proposedPasskey('phone')
     await approveChange(changeId)
+    await page.goto(`${origin}/console/passkey`)
+    await page.getByLabel('A name for it').fill('phone')
+    await make.click()
+    await page.getByRole('alert').getByText('You have a key named phone already').waitFor()
     const resolved = await service.get(`/approvers/changes/${changeId}`, erin)
     expect(resolved.body).toMatchObject({ status: 'APPROVED', resolvedBy: 'dana' })
 

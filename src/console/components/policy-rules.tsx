@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { get, isAborted } from '../api.ts'
 import { executionsPath, sinceOf, totalsOf, type Statistics } from '../statistics.ts'
-import { oneLine } from '../text.ts'
+import { absolute, oneLine } from '../text.ts'
 import { Panel, Problem, RuleBadge, Said } from './basic.tsx'
 import { useCatalogue, useHasCatalogue, WithoutCatalogue } from './catalogue.tsx'
 
@@ -59,8 +59,19 @@ async function countRest({
   )
 }
 
-export function Rules({ of, rules }: { readonly of: Version; readonly rules: PolicyDocument['rules'] }) {
+export function Rules({
+  of,
+  rules,
+  approvedAt,
+}: {
+  readonly of: Version
+  readonly rules: PolicyDocument['rules']
+  /** Since when the version is in effect, ISO 8601; undefined: it came with the service. */
+  readonly approvedAt: string | undefined
+}) {
   const { since, problem, counts } = useDecisions(of, rules)
+  const isYounger = approvedAt !== undefined && approvedAt > since
+  const span = isYounger ? `since it is in effect (${absolute(approvedAt).slice(0, 10)})` : 'in 30 days'
   const greatest = Math.max(1, ...rules.map(({ id }) => counts?.get(id) ?? 0))
   return (
     <Panel title="Rules, in order: the first that fits decides">
@@ -74,6 +85,7 @@ export function Rules({ of, rules }: { readonly of: Version; readonly rules: Pol
               <Decided
                 count={counts.get(rule.id) ?? 0}
                 of={greatest}
+                span={span}
                 href={executionsPath({ policy: of.name, policyVersion: of.version, rule: rule.id, since })}
               />
             )}
@@ -90,16 +102,21 @@ export function Rules({ of, rules }: { readonly of: Version; readonly rules: Pol
 function Decided({
   count,
   of,
+  span,
   href,
 }: {
   readonly count: number
   readonly of: number
+  /** The time that was looked at, in words. */
+  readonly span: string
   readonly href: string
 }) {
-  if (count === 0) return <div class="quiet">never decided in 30 days</div>
+  if (count === 0) return <div class="quiet">never decided {span}</div>
   return (
     <div class="decided">
-      <a href={href}>decided {count.toLocaleString('en-US')} times in 30 days</a>
+      <a href={href}>
+        decided {count.toLocaleString('en-US')} times {span}
+      </a>
       <svg class="bar" aria-hidden="true">
         <rect width={`${((count / of) * 100).toFixed(1)}%`} height="100%" />
       </svg>

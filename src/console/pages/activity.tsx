@@ -99,7 +99,10 @@ function Executions({ of }: { readonly of: Of }) {
   const link = (filters: Readonly<Record<string, string>>) => executionsPath({ ...of, ...filters, since })
   return (
     <>
-      <p class="quiet">The last 30 days.</p>
+      <p class="quiet">
+        The last 30 days. Actions, callers and policies count every execution and its amount, those refused,
+        failed and in doubt included.
+      </p>
       {data !== undefined && <Reach until={data.completeUntil} />}
       <dl class="figures">
         {OUTCOMES.map(({ key, name }) => (

@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks'
 import { problemText } from '../api.ts'
 import { Command, Members, Panel, Problem } from '../components/basic.tsx'
 import { fieldOf } from '../forms.ts'
+import type { Approver } from '../../formats/schemas/approver.ts'
+import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { makePasskey, problemOfPasskey, type Enrolment } from '../passkey.ts'
 
@@ -11,21 +13,30 @@ type Purpose = 'approve' | 'resolve'
 export function MakePasskey({ me }: PageProps) {
   const [made, setMade] = useState<{ purpose: Purpose; keyId: string; enrolment: Enrolment }>()
   const [problem, setProblem] = useState<string>()
-  const [busy, setBusy] = useState(false)
+  const [asks, setAsks] = useState(false)
   const { approverId } = me
+  const approvers = useLoaded<{ approvers: Approver[] }>(approverId === null ? undefined : '/approvers')
+  const used = (approvers.data?.approvers ?? [])
+    .filter((one) => one.approverId === approverId)
+    .map(({ keyId }) => keyId)
+  // The names must be known before one is taken; without them the proposal is what finds out.
+  const isLoading = approverId !== null && approvers.data === undefined && approvers.problem === undefined
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const purpose = fieldOf(event.currentTarget, 'purpose') as Purpose
     const keyId = fieldOf(event.currentTarget, 'keyId')
-    setBusy(true)
-    setProblem(undefined)
+    // Said before the device is asked, which would keep a passkey that nothing can enrol.
+    const wrong = problemOfName(keyId, purpose === 'approve' ? used : [])
+    setProblem(wrong)
+    if (wrong !== undefined) return
+    setAsks(true)
     try {
       const owner = purpose === 'approve' ? (approverId ?? '') : me.callerId
       setMade({ purpose, keyId, enrolment: await makePasskey(owner, keyId) })
     } catch (error) {
       setProblem(problemOfPasskey(error) ?? problemText(error))
     } finally {
-      setBusy(false)
+      setAsks(false)
     }
   }
   if (me.credentialHolderType !== 'USER')
@@ -46,7 +57,8 @@ export function MakePasskey({ me }: PageProps) {
             Your phone, your computer or a security key keeps it, and signs once it has verified that it is
             you. It is asked twice: to make the passkey, and to prove that it is there.
           </p>
-          <form onSubmit={(event) => void submit(event)}>
+          {/* Not by the browser's own messages, which end after a moment. */}
+          <form noValidate onSubmit={(event) => void submit(event)}>
             <label>
               What it is for
               <select name="purpose">
@@ -56,15 +68,10 @@ export function MakePasskey({ me }: PageProps) {
             </label>
             <label>
               A name for it, such as “phone”
-              <input
-                name="keyId"
-                required
-                pattern="[A-Za-z0-9._@\-]{1,64}"
-                title="1 to 64 letters, digits or . _ @ -"
-              />
+              <input name="keyId" required maxLength={64} />
             </label>
-            <button type="submit" class="primary" disabled={busy}>
-              {busy ? 'Asking your device…' : 'Make a passkey'}
+            <button type="submit" class="primary" disabled={asks || isLoading}>
+              {asks ? 'Asking your device…' : 'Make a passkey'}
             </button>
             <Problem text={problem} />
           </form>
@@ -81,6 +88,16 @@ export function MakePasskey({ me }: PageProps) {
       )}
     </>
   )
+}
+
+/** @returns why a passkey cannot have this name; undefined where it can */
+function problemOfName(keyId: string, used: readonly string[]): string | undefined {
+  if (keyId === '') return 'Give the passkey a name first: it is how you and others tell it from another one.'
+  if (!/^[A-Za-z0-9._@-]{1,64}$/.test(keyId))
+    return 'The name may have 1 to 64 letters, digits or . _ @ -, and nothing else.'
+  return used.includes(keyId)
+    ? `You have a key named ${keyId} already, in effect or revoked. Choose another name.`
+    : undefined
 }
 
 function Proposal({

@@ -69,7 +69,7 @@ export function Policy({ params, query, me }: PageProps) {
       }
       left={
         <>
-          <Rules of={{ name, version }} rules={document.rules} />
+          <Rules of={{ name, version }} rules={document.rules} approvedAt={approvedAt} />
           <TryPolicy of={data} me={me} />
         </>
       }
