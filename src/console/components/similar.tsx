@@ -92,7 +92,7 @@ export function Unusual({
           ))}
         </ul>
       )}
-      {records.data !== undefined && (
+      {records.data !== undefined && (oddities.length === 0 || similar.length > 0 || at !== undefined) && (
         <p class="quiet">
           {isLoaded && oddities.length === 0 && 'Nothing that stands out. '}
           {similar.length > 0 && (
