@@ -3,15 +3,17 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHuman, anApprover, anEnrolment, putInEffect } from './authority.ts'
+import { aHuman, anApprover, anEnrolment, aResolutionStepUp, putInEffect } from './authority.ts'
 import { runCommand } from './command.ts'
 import { untilLogRests, type TestDatabase } from './database.ts'
 import { putInDoubt } from './intents.ts'
+import { lossWarning } from '../src/cli/audit-pack/log.ts'
 import { aCaller, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 import { withDatabase } from './with-service.ts'
 
 const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+const operator = aHuman('operator')
 const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
 const folder = mkdtempSync(join(tmpdir(), 'countersign-pack-'))
 
@@ -19,7 +21,7 @@ let database: TestDatabase
 let service: TestService
 withDatabase(async ({ database: made, start }) => {
   database = made
-  service = await start({ callers: [auditor.entry, maker.entry, checker.entry] })
+  service = await start({ callers: [auditor.entry, maker.entry, checker.entry, operator.entry] })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -53,7 +55,7 @@ async function pack(...args: string[]) {
 test('everything is saved, verified, compared with the log, and reported with what is in doubt', async () => {
   const { to, status, stderr, stdout, last, report } = await pack()
   expect(status, `${stdout}${stderr}`).toBe(0)
-  expect(last).toBe('3 of 3 that the log counts, 1 in doubt')
+  expect(last).toBe('3 of 3 that the log counts, 1 more in doubt')
   expect(readdirSync(to).toSorted()).toEqual([
     'approvals.json',
     'approver-keys.json',
@@ -65,11 +67,14 @@ test('everything is saved, verified, compared with the log, and reported with wh
     'report.html',
     'requests.ndjson',
     'step-up-keys.json',
+    'transitions.ndjson',
     'without-record.json',
   ])
   for (const text of [
-    '3 of 3 that the log counts, 1 in doubt',
-    `<td>${doubt}</td>`,
+    '3 of 3 that the log counts, 1 more in doubt',
+    `<td>40 EUR</td><td>tester</td><td>in doubt</td><td></td><td></td><td></td><td>${doubt}</td>`,
+    'Executions in doubt, of which nobody knows yet how they ended, are not among them',
+    'That everything was logged, or that you were shown the same log as others',
     '0.30 EUR',
     '5,000',
     'with the key of auditor',
@@ -77,7 +82,10 @@ test('everything is saved, verified, compared with the log, and reported with wh
     'approver dana:k1',
   ])
     expect(report).toContain(text)
-  expect(report).not.toContain('<b>vendor')
+  expect(stdout).toContain(`Without an end: ${doubt}, sandbox:echo → <b>vendor</b>, 40 EUR: in doubt\n`)
+  expect(stdout + report).not.toContain('nothing is missing: other records')
+  expect(stdout).not.toContain('or that nothing is missing')
+  expect(report).not.toContain('<td><b>vendor')
   expect(report).toMatch(/<td>[^<]*records\.ndjson<\/td><td>[0-9a-f]{64}<\/td>/)
   // What the pack holds is checked without the service too.
   const files = ['records.ndjson', 'refusals.ndjson', 'changes.ndjson'].map((name) => join(to, name))
@@ -92,10 +100,58 @@ test('everything is saved, verified, compared with the log, and reported with wh
 test('a period has its own evidence alone, and what is outside of it is not missing', async () => {
   const [first, second] = executed
   const of = await pack('--since', second!.createdAt, '--until', '2126-01-01T00:00:00Z')
-  expect(of.last, of.stderr).toBe('2 of 2 that the log counts, 1 in doubt')
+  expect(of.last, of.stderr).toBe('2 of 2 that the log counts, 1 more in doubt')
   expect(of.report).not.toContain(first!.businessTransactionId)
   const before = await pack('--until', first!.createdAt)
-  expect([before.status, before.last]).toEqual([2, '0 of 0 that the log counts, 0 in doubt'])
+  expect([before.status, before.last]).toEqual([2, '0 of 0 that the log counts, 0 more in doubt'])
+})
+
+test('who closed an execution in doubt, why and when is reported, and their signature is verified', async () => {
+  const { body: intent } = await service.get(`/execution-intents/${doubt}`)
+  const said = {
+    businessTransactionId: doubt,
+    businessTransactionHash: intent.authorization.payload.businessTransactionHash as string,
+    resolution: 'NOT_EXECUTED',
+    note: 'The bank has <no> transfer.',
+  }
+  const { resolution, note } = said
+  const stepUpAuthorization = aResolutionStepUp(operator, said)
+  const closed = await service.post(
+    `/execution-intents/${doubt}/resolve`,
+    { resolution, note, stepUpAuthorization },
+    operator,
+  )
+  expect(closed.status, closed.text).toBe(200)
+  const { at } = closed.body.transitions[0].transition as { at: string }
+  await untilLogRests(database)
+  const { to, status, stdout, last, report } = await pack()
+  expect([status, last], stdout).toEqual([0, '4 of 4 that the log counts, 0 more in doubt'])
+  expect(stdout).toContain(`40 EUR: RESOLVED NOT_EXECUTED by operator at ${at}: ${note}\n`)
+  expect(stdout).toContain('  intent-transition: 1 valid, 0 INVALID, 0 cannot be checked\n')
+  expect(report).toContain(
+    '<td>RESOLVED NOT_EXECUTED</td><td>operator</td><td>The bank has &lt;no&gt; transfer.</td>',
+  )
+  const file = join(to, 'transitions.ndjson')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('bank', 'benk'))
+  const jwks = ['keys', 'step-up-keys'].flatMap((name) => ['--jwks', join(to, `${name}.json`)])
+  const forged = await runCommand(['verify', file, ...jwks], {})
+  expect([forged.status, forged.stdout]).toEqual([1, expect.stringContaining('step-up authorization')])
+})
+
+test('a log that had lost signed entries is warned of', () => {
+  const previous = { origin: 'a.example/log/1', size: 5, root: null, frozen: 'Why.', signedSize: 5 }
+  const statement = {
+    origin: 'a.example/log/2',
+    reopenedAt: '2026-11-02T10:00:00Z',
+    previous,
+    checkpoint: null,
+  }
+  expect(lossWarning({ ...statement, entriesLost: 15, contradiction: null })).toContain(
+    'a.example/log/1, which was followed by another log at 2026-11-02T10:00:00Z, had lost at least 15 signed entries. ',
+  )
+  expect(lossWarning({ ...statement, entriesLost: 15, contradiction: 'note' })).toContain(
+    'had lost at least 15 signed entries, and contradicts a checkpoint that it signed. ',
+  )
 })
 
 // proves abuse: Evidence that is deleted from the database before an auditor
@@ -105,7 +161,7 @@ test('what is gone from the database is named by its hash, and what is not in th
   )
   const [gone = { hash: '' }] = rows
   const { status, stdout, last, report } = await pack()
-  expect([status, last]).toEqual([1, '2 of 3 that the log counts, 1 in doubt'])
+  expect([status, last]).toEqual([1, '3 of 4 that the log counts, 0 more in doubt'])
   const missing = `Missing: the refusal with the hash ${gone.hash}, entry `
   expect(stdout).toContain(missing)
   expect(report).toContain(missing)

@@ -74,7 +74,7 @@ export async function verifyFiles(
   const inputs = await findFiles(files)
   const summing = openSummary()
   const report = request.report === undefined ? undefined : await openReportBeside(request.report, inputs)
-  const printer = openPrinter(request)
+  const printer = openPrinter(request, about?.isCompared === true)
   for await (const found of verified(inputs, trust, { ...request, threadFile }, summing)) {
     summing.add(found.report)
     report?.add(found)
@@ -140,8 +140,8 @@ interface Style {
 }
 
 /** The first piece waits for a second: one alone is shown with its checks. */
-function openPrinter({ json, quiet, files }: VerifyRequest): Printer {
-  const style = json ? openJson() : LINES
+function openPrinter({ json, quiet, files }: VerifyRequest, isCompared: boolean): Printer {
+  const style = json ? openJson() : linesOf(isCompared)
   const each = async (found: Found) => {
     if (!quiet || found.report.verdict !== 'valid') await style.each(found)
   }
@@ -162,7 +162,7 @@ function openPrinter({ json, quiet, files }: VerifyRequest): Printer {
   }
 }
 
-const LINES: Style = {
+const linesOf = (isCompared: boolean): Style => ({
   async alone(found) {
     refuseNone(found)
     const { report } = found
@@ -189,9 +189,11 @@ const LINES: Style = {
   end: (summary) =>
     print([
       ...summaryLines(summary),
-      'A pass does not prove that a policy was right, that an effect happened as reported, or that nothing is missing.',
+      isCompared
+        ? 'A pass does not prove that a policy was right or that an effect happened as reported. Whether something is missing is said by the comparison with the log:'
+        : 'A pass does not prove that a policy was right, that an effect happened as reported, or that nothing is missing.',
     ]),
-}
+})
 
 /** One report, or `{reports, summary}`, written while the evidence is verified. */
 function openJson(): Style {

@@ -24,7 +24,8 @@ import { serviceOf } from '../profile.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 import { verifyFiles } from '../verify.ts'
 import { entriesOf, exportRange, isWithin, writeLines, type Period } from './lists.ts'
-import { fetchLogs, type LoggedHashes } from './log.ts'
+import { closingLines, doubtRow, isOpen, withTransactions, type WithoutRecord } from './doubts.ts'
+import { fetchLogs, lossWarning, type LoggedHashes } from './log.ts'
 
 /** Hashes and ids that a sentence names; the others are counted. */
 const NAMED_MAX = 20
@@ -63,7 +64,7 @@ async function makePack(
   const jwks = await saveKeys(service, folder)
   const found = await saveExecutions(service, { folder, period, logged: logged.hashes, begunMs })
   const lists = await saveDecisions(service, folder, period)
-  const completeness = completenessOf(found, logged)
+  const completeness = completenessOf(found, logged, period)
   const report = join(folder, 'report.html')
   const facts = [
     [
@@ -73,18 +74,27 @@ async function makePack(
     ['Period', `${since ?? 'the beginning'} to ${until ?? new Date(begunMs).toISOString()}`],
     ['Made', `${new Date(begunMs).toISOString()} by countersign audit-pack, with the key of ${callerId}`],
   ] as const
-  const files = ['records.ndjson', 'refusals.ndjson', ...lists].map((name) => join(folder, name))
+  const files = ['records.ndjson', 'refusals.ndjson', ...found.files, ...lists].map((name) =>
+    join(folder, name),
+  )
   const verified = await verifyFiles(
     { files, jwks, log: undefined, json: false, quiet: true, report },
     threadFile,
     {
       facts,
+      warnings: completeness.warnings,
       completeness: completeness.lines,
-      isComplete: completeness.code === 0,
+      completenessCode: completeness.code,
+      isCompared: logged.hashes !== undefined,
       inDoubt: found.without.map(doubtRow),
     },
   )
-  for (const line of completeness.lines.toReversed()) console.log(printable(line))
+  const said = [
+    ...completeness.warnings,
+    ...closingLines(found.without, NAMED_MAX),
+    ...completeness.lines.toReversed(),
+  ]
+  for (const line of said) console.log(printable(line))
   console.error(printable(`The report is ${report}.`))
   const codes = [verified, completeness.code]
   return codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0
@@ -146,7 +156,9 @@ interface Found {
   /** How many are too young for that. */
   readonly young: number
   /** Executions of the period that have neither record nor refusal. */
-  readonly without: readonly ExecutionIntent[]
+  readonly without: readonly WithoutRecord[]
+  /** The files with the evidence of how those ended. */
+  readonly files: readonly string[]
 }
 
 /** Saves records, refusals and what has neither; compares them, and those outside of the period, with the log. */
@@ -184,7 +196,7 @@ async function saveExecutions(
         logged?.take(hashOf(piece))
       })
   }
-  const without: ExecutionIntent[] = []
+  const intents: ExecutionIntent[] = []
   for await (const intent of intentsWithout(service, ids, logged)) {
     const { payload } = intent.authorization
     const hash = entryOf(authorization, canonicalize(payload), sha256Hex).hash
@@ -192,15 +204,24 @@ async function saveExecutions(
       logged?.take(hash)
       continue
     }
-    without.push(intent)
+    intents.push(intent)
     if (isOpen(intent)) logged?.take(hash)
     else add(payload.businessTransactionId, payload.authorizedAt, hash)
   }
-  writeFileSync(join(folder, 'without-record.json'), `${JSON.stringify({ intents: without })}\n`, {
+  const without = await withTransactions(service, intents)
+  const transactions = without.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]))
+  writeFileSync(join(folder, 'without-record.json'), `${JSON.stringify({ intents, transactions })}\n`, {
     mode: 0o600,
   })
-  return { logged: count, unlogged, young, without }
+  const transitions = intents.flatMap((intent) => intent.transitions)
+  await writeLines(join(folder, TRANSITIONS), 'intent-transition', period, transitions)
+  // A file without evidence cannot be verified.
+  const files = transitions.length > 0 ? [TRANSITIONS] : []
+  return { logged: count, unlogged, young, without, files }
 }
+
+/** How executions without a record ended: each end is signed. */
+const TRANSITIONS = 'transitions.ndjson'
 
 const EXPORTED: readonly (readonly [path: string, file: string, hashOf: (piece: Fields) => string])[] = [
   [
@@ -218,8 +239,6 @@ const EXPORTED: readonly (readonly [path: string, file: string, hashOf: (piece: 
     },
   ],
 ]
-
-const isOpen = ({ state }: ExecutionIntent) => state === 'RELEASED'
 
 /** Those in doubt; and, as long as the log has entries that nothing explains, every other execution without record or refusal. */
 async function* intentsWithout(
@@ -272,17 +291,29 @@ async function saveDecisions(service: ServiceAt, folder: string, period: Period)
   return files
 }
 
+interface Completeness {
+  /** Sentences that stand above everything else. */
+  readonly warnings: readonly string[]
+  /** The first sums the others up. */
+  readonly lines: readonly string[]
+  readonly code: 0 | 1 | 2
+}
+
 function completenessOf(
   { logged: count, unlogged, young, without }: Found,
   { hashes, problem, code }: Logged,
-): { readonly lines: readonly string[]; readonly code: 0 | 1 | 2 } {
-  const doubts = without.filter(isOpen).length
-  const inDoubt = `${doubts} in doubt`
+  period: Period,
+): Completeness {
+  const doubts = without.filter(({ intent }) => isOpen(intent)).length
   if (hashes === undefined)
-    return { lines: [`${count} found, not compared with the log: ${problem}; ${inDoubt}`], code }
+    return {
+      warnings: [],
+      lines: [`${count} found, not compared with the log: ${problem}; ${doubts} more in doubt`],
+      code,
+    }
   const missing = hashes.left()
   const lines = [
-    `${count} of ${count + missing.length} that the log counts, ${inDoubt}`,
+    `${count} of ${count + missing.length} that the log counts, ${doubts} more in doubt`,
     ...missing
       .slice(0, NAMED_MAX)
       .map(
@@ -305,16 +336,11 @@ function completenessOf(
       : []),
     ...hashes.checkpoints,
   ]
-  return { lines, code: missing.length + unlogged.length > 0 ? 1 : 0 }
-}
-
-/** When, action, target, caller, state and id, for the report. */
-function doubtRow(intent: ExecutionIntent): string[] {
-  const { releasedAt, action, target, callerId, state, inDoubt, resolution, businessTransactionId } = intent
-  const stated = inDoubt
-    ? 'in doubt'
-    : isOpen(intent)
-      ? 'still running'
-      : [state, resolution].filter(Boolean).join(' ')
-  return [releasedAt, action, target, callerId, stated, businessTransactionId]
+  const warnings = hashes.losses.map(lossWarning)
+  if (missing.length + unlogged.length > 0) return { warnings, lines, code: 1 }
+  // What was lost was logged before: a period that begins later has none of it.
+  const isOfPeriod = hashes.losses.some(
+    ({ reopenedAt }) => period.since === undefined || Date.parse(reopenedAt) > Date.parse(period.since),
+  )
+  return { warnings, lines, code: isOfPeriod ? 2 : 0 }
 }

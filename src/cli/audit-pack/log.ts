@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { authorization } from '../../formats/artifacts/authorization.ts'
 import { refusalRecord } from '../../formats/artifacts/refusal-record.ts'
 import { LATE } from '../../formats/log/entry.ts'
+import type { PreviousLog } from '../../formats/log/previous.ts'
 import { readOrigin } from '../../formats/log/origin.ts'
 import { checkLog } from '../log/check-log.ts'
 import { exportLog } from '../log/export.ts'
 import { openFolder } from '../log/folder.ts'
+import { previousOfCopy } from '../log/gap.ts'
 import { signedAt } from '../log/fsck.ts'
 import { trusting } from '../log/trust.ts'
 import type { ServiceAt } from '../service.ts'
@@ -25,6 +27,8 @@ interface Entry {
 export interface LoggedHashes {
   /** A sentence about the checkpoint of each log. */
   readonly checkpoints: readonly string[]
+  /** How logs ended that another one follows, where signed entries of them are lost or contradicted. */
+  readonly losses: readonly PreviousLog[]
   /** @returns whether the log has the hash; it counts as found from now on */
   readonly take: (hash: string) => boolean
   /** Entries whose hash was not taken. */
@@ -48,6 +52,7 @@ export async function fetchLogs(service: ServiceAt, folder: string): Promise<Log
   const entries = new Map<string, Entry>()
   const taken = new Set<string>()
   const checkpoints: string[] = []
+  const losses: PreviousLog[] = []
   for (const from of folders) {
     // The keys of every log stand in the description of the newest.
     const open = trusting(readFileSync(join(newest, 'log.json'), 'utf8'))
@@ -58,6 +63,9 @@ export async function fetchLogs(service: ServiceAt, folder: string): Promise<Log
       onEntry({ kind: given, hash }, index) {
         const kind = given.startsWith(LATE) ? given.slice(LATE.length) : given
         if (COUNTED.has(kind)) found.push([hash, { kind, index }])
+        if (kind !== 'previous') return
+        const previous = previousOfCopy(newest, hash)
+        if (previous.entriesLost > 0 || previous.contradiction !== null) losses.push(previous)
       },
     })
     for (const [hash, entry] of found) entries.set(hash, { ...entry, origin: checkpoint.origin })
@@ -67,6 +75,7 @@ export async function fetchLogs(service: ServiceAt, folder: string): Promise<Log
   }
   return {
     checkpoints,
+    losses,
     take(hash) {
       if (!entries.has(hash)) return false
       taken.add(hash)
@@ -74,4 +83,14 @@ export async function fetchLogs(service: ServiceAt, folder: string): Promise<Log
     },
     left: () => Array.from(entries).flatMap(([hash, entry]) => (taken.has(hash) ? [] : [{ hash, ...entry }])),
   }
+}
+
+/** A sentence for the top of the pack's summary and report, on what a log had lost when the next one was opened. */
+export function lossWarning({ previous, reopenedAt, entriesLost, contradiction }: PreviousLog): string {
+  const lost = entriesLost > 0 ? [`had lost at least ${entriesLost} signed entries`] : []
+  const contradicted = contradiction === null ? [] : ['contradicts a checkpoint that it signed']
+  return (
+    `Warning: ${previous.origin}, which was followed by another log at ${reopenedAt}, ${[...lost, ...contradicted].join(', and ')}. ` +
+    'Evidence that only these entries named cannot be missed here: compare with an older copy of that log, or with receipts that callers hold.'
+  )
 }

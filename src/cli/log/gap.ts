@@ -36,11 +36,16 @@ const named = (note: string): string => note.split('\n').slice(0, 2).join(' with
  * @throws CannotCheck where it is not there
  */
 export function gapOfCopy(folder: string, hash: string): string[] {
+  return describedGap(previousOfCopy(folder, hash))
+}
+
+/** As `gapOfCopy`: the statement itself. */
+export function previousOfCopy(folder: string, hash: string): PreviousLog {
   const statement = statementsIn(readIfThere(join(folder, 'log.json'))).find(
     (text) => sha256Hex(text) === hash,
   )
   const previous = statement === undefined ? undefined : parsePrevious(statement)
-  if (previous !== undefined) return describedGap(previous)
+  if (previous !== undefined) return previous
   throw new CannotCheck(
     `The log follows another one. How that one ended, and what it lost, is in a statement with the SHA-256 ${hash}, which log.json of the copy ` +
       'does not have: export it again, or ask the operator for it.',

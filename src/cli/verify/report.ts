@@ -17,7 +17,7 @@ import {
   totalsTable,
   type TextTable,
 } from '../../formats/verifier/overview-tables.ts'
-import { notProven } from '../../formats/verifier/not-proven.ts'
+import { NOTHING_MISSING, notProven } from '../../formats/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
 import { exitCodeOf, noteLines, type Counts, type Summary } from '../../formats/verifier/summary.ts'
 import { escapeHtml } from '../../formats/text/text.ts'
@@ -32,12 +32,33 @@ const KEYS_MAX = 200
 export interface ReportAbout {
   /** Names and values, for the top of the page. */
   readonly facts: readonly (readonly [name: string, value: string])[]
+  /** Sentences that stand above all others. */
+  readonly warnings: readonly string[]
   /** Sentences about the comparison with the log, the first of which sums them up. */
   readonly completeness: readonly string[]
-  /** Whether everything that the log counts is there, and everything that is there is in the log. */
-  readonly isComplete: boolean
-  /** When, action, target, caller, state and id of executions that have neither record nor refusal. */
-  readonly inDoubt: readonly (readonly string[])[]
+  /** 0: everything that the log counts is there, and everything that is there is in the log. 1: it is not. 2: that could not be checked. */
+  readonly completenessCode: 0 | 1 | 2
+  /** Whether the evidence was compared with a log. */
+  readonly isCompared: boolean
+  /** Executions that have neither record nor refusal. */
+  readonly inDoubt: readonly DoubtRow[]
+}
+
+/** Texts, and '' for what is not known. */
+export interface DoubtRow {
+  /** When it was released, ISO 8601. */
+  readonly at: string
+  readonly action: string
+  readonly target: string
+  readonly amount: string
+  readonly callerId: string
+  readonly state: string
+  readonly closedBy: string
+  /** What whoever closed it wrote. */
+  readonly note: string
+  /** ISO 8601. */
+  readonly closedAt: string
+  readonly id: string
 }
 
 export interface HashedFile {
@@ -105,10 +126,22 @@ const HEADLINES = [
   },
 ] as const
 
-const INCOMPLETE = {
-  mark: '✗',
-  tone: 'invalid',
-  text: 'Something that the evidence log counts is not here, or something that is here is not in the log.',
+const COMPLETENESS = {
+  0: [],
+  1: [
+    {
+      mark: '✗',
+      tone: 'invalid',
+      text: 'Something that the evidence log counts is not here, or something that is here is not in the log.',
+    },
+  ],
+  2: [
+    {
+      mark: '?',
+      tone: 'unchecked',
+      text: 'Whether something is missing could not be checked, or not wholly.',
+    },
+  ],
 } as const
 
 const VERDICTS: Readonly<Record<Verdict, string>> = {
@@ -118,9 +151,10 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
 }
 
 function pageOf({ summary, overview, keys, files, about }: Shown): string {
-  const headlines = [...(about?.isComplete === false ? [INCOMPLETE] : []), HEADLINES[exitCodeOf(summary)]]
+  const headlines = [...COMPLETENESS[about?.completenessCode ?? 0], HEADLINES[exitCodeOf(summary)]]
   const kinds = Object.entries(summary.kinds) as [Report['artifact'], Counts][]
   const limits = new Set(kinds.flatMap(([kind]) => (kind === 'unknown' ? [] : notProven(kind))))
+  if (about?.isCompared === true && limits.delete(NOTHING_MISSING)) limits.add(NOTHING_UNLOGGED)
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -134,6 +168,7 @@ function pageOf({ summary, overview, keys, files, about }: Shown): string {
 <body>
 <main>
 <h1>Verification report</h1>
+${(about?.warnings ?? []).map((line) => `<p class="headline unchecked"><span aria-hidden="true">!</span> ${escaped(line)}</p>`).join('\n')}
 ${headlines
   .map((one) => `<p class="headline ${one.tone}"><span aria-hidden="true">${one.mark}</span> ${one.text}</p>`)
   .join('\n')}
@@ -185,9 +220,16 @@ function completenessOf(about: ReportAbout | undefined): string {
   const [sum, ...more] = about?.completeness ?? [
     'These files were not compared with the evidence log: something may be missing.',
   ]
+  const meaning = about?.isCompared === true ? [COUNTING] : []
   return `<p class="missing"><strong>${escaped(sum ?? '')}</strong></p>
-${more.map((line) => `<p class="missing">${escaped(line)}</p>`).join('\n')}`
+${[...meaning, ...more].map((line) => `<p class="missing">${escaped(line)}</p>`).join('\n')}`
 }
+
+const COUNTING =
+  'The evidence log has one entry for each execution that was released and for each refusal; the first number is how many of the period have their evidence here. Executions in doubt, of which nobody knows yet how they ended, are not among them; those that were closed without a record are.'
+/** In place of `NOTHING_MISSING`. */
+const NOTHING_UNLOGGED =
+  'That everything was logged, or that you were shown the same log as others: the comparison above proves that nothing is missing that this log counts. Compare its checkpoint with one that somebody else saved.'
 
 /** An execution in doubt has neither record nor refusal: the page says where it would stand, also where nobody asked. */
 function exceptionsOf(overview: Overview, about: ReportAbout | undefined): string {
@@ -205,9 +247,20 @@ ${isNone && inDoubt !== undefined ? '<p>None.</p>' : ''}
 ${[...invalid, ...unchecked].map(piece).join('\n')}
 </ol>
 ${table(
-  'In doubt or closed without a record: released, and no evidence of the outcome',
-  ['When', 'Action', 'Target', 'Caller', 'State', 'Id'],
-  (inDoubt ?? []).map(([at = '', ...others]) => [timeText(at), ...others]),
+  'In doubt or closed without a record: released, and no record of the outcome',
+  ['When', 'Action', 'Target', 'Amount', 'Caller', 'State', 'Closed by', 'Why', 'Closed at', 'Id'],
+  (inDoubt ?? []).map(({ at, action, target, amount, callerId, state, closedBy, note, closedAt, id }) => [
+    timeText(at),
+    action,
+    target,
+    amount,
+    callerId,
+    state,
+    closedBy,
+    note,
+    timeText(closedAt),
+    id,
+  ]),
 )}
 ${tables.map(textTable).join('\n')}`
 }
@@ -258,15 +311,6 @@ const STYLE = `
     --valid: #6fd597; --invalid: #ff8f97; --unchecked: #f0b95c;
   }
 }
-@media print {
-  :root {
-    --paper: #ffffff; --ink: #000000; --faint: #333333; --line: #888888; --zone: #ffffff;
-    --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
-  }
-  .pieces > li, tr { break-inside: avoid; }
-  body { font-size: 9pt; }
-  main { max-width: none; padding: 0; }
-}
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; }
@@ -294,4 +338,19 @@ dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17
 dt { color: var(--faint); font-size: 0.875rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .problems { margin: 0.5rem 0 0; padding-left: 1.25rem; }
+@media print {
+  :root {
+    --paper: #ffffff; --ink: #000000; --faint: #333333; --line: #888888; --zone: #ffffff;
+    --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
+  }
+  .pieces > li, tr { break-inside: avoid; }
+  html { font-size: 8pt; }
+  body { line-height: 1.25; }
+  main { max-width: none; padding: 0; }
+  .scroll { overflow: visible; margin: 0.75rem 0; }
+  table { font-size: 0.875rem; }
+  th, td { padding: 0.1rem 0.25rem; }
+  td:first-child { min-width: 0; }
+}
+@page { size: landscape; margin: 10mm; }
 `
