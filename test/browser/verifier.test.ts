@@ -332,7 +332,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     expect(await page.locator('#summary').innerText()).toContain(counted)
   })
 
-  test('many are shown as the report of the command shows them: sums, what is above usual, a row for each', async () => {
+  test('many are shown as the report of the command shows them: sums, and a row for each', async () => {
     const steps = openSteps(['ed25519'])
     const records = await Promise.all(
       [10, 12, 11, 110].map((amount) =>
@@ -348,16 +348,15 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       content: [...records, ...records.slice(0, 2), JSON.stringify({ exportEnd: { count: 6 } })].join('\n'),
     })
     const table = (name: string) => page.getByRole('region', { name })
-    await table('Approved above usual').waitFor()
+    await table('What happened').waitFor()
     expect(await table('What happened').locator('tbody td').allInnerTexts()).toEqual([
       'sandbox:echo',
       'Done, as the connector reported',
       '6',
       '165 EUR',
     ])
-    const [unusual, ...more] = await table('Approved above usual').locator('tbody tr').allInnerTexts()
-    expect(more).toEqual([])
-    expect(unusual).toMatch(/110 EUR\s+11 EUR\s+10\s.* in records\.ndjson, line 4$/s)
+    // One is ten times the usual amount, and no human approved it.
+    expect(await table('Approved above usual').count()).toBe(0)
     expect(await table('Executions and refusals').locator('tbody tr').count()).toBe(6)
     expect(await page.locator('article h3').first().isVisible()).toBe(false)
     await page.setViewportSize({ width: 390, height: 844 })

@@ -1,12 +1,12 @@
 // What stands out among many pieces of evidence: an approved amount far above what was usual before.
 import { expect, test } from 'vitest'
 import type { ActionText } from '../../src/formats/artifacts/account-text.ts'
-import { gather } from '../../src/formats/verifier/overview.ts'
-import { exceptionTables } from '../../src/formats/verifier/overview-tables.ts'
+import { gather, LARGEST_MAX, ROWS_MAX } from '../../src/formats/verifier/overview.ts'
+import { exceptionTables, restTables } from '../../src/formats/verifier/overview-tables.ts'
 
 const DONE = 'Done, as the connector reported'
 
-function overviewOf(actions: readonly Partial<ActionText>[]) {
+function overviewOf(actions: readonly Partial<ActionText>[], approvers: readonly string[] = ['dana']) {
   const gathering = gather()
   for (const [i, action] of actions.entries())
     gathering.add({
@@ -15,7 +15,8 @@ function overviewOf(actions: readonly Partial<ActionText>[]) {
       report: { artifact: 'trust-record', subject: `r${i + 1}`, verdict: 'valid', checks: [], notes: [] },
       account: {
         said: [],
-        approvers: [],
+        approvers,
+        approvals: approvers.map((name) => `${name} with key k1 at 2026-11-02T10:00:00Z`),
         action: { name: 'vendor:pay', target: 'vendor-1', ending: DONE, at: '', currency: 'EUR', ...action },
       },
     })
@@ -50,12 +51,47 @@ test('what was refused was not approved, and does not become usual', () => {
   ])
 })
 
+test('what nobody approved, and a number without a currency, is not listed as approved', () => {
+  const actions = [10, 10, 10, 44].map((amount) => ({ amount }))
+  expect(overviewOf(actions, []).aboveUsual).toEqual([])
+  expect(overviewOf(actions.map((one) => ({ ...one, currency: '' }))).aboveUsual).toEqual([])
+})
+
+test('the largest, and what humans approved, is listed behind the rows that the list has room for', () => {
+  const many = Array.from({ length: ROWS_MAX }, () => ({ amount: 1 }))
+  const unapproved = overviewOf([...many, { amount: 900 }, { amount: 5, currency: 'JPY' }], [])
+  expect(unapproved.executions).toHaveLength(ROWS_MAX)
+  expect(unapproved.largest.filter(({ line }) => (line ?? 0) > ROWS_MAX).map(({ line }) => line)).toEqual([
+    ROWS_MAX + 1,
+    ROWS_MAX + 2,
+  ])
+  expect(unapproved.largest).toHaveLength(LARGEST_MAX + 1)
+  const [, approved] = restTables(overviewOf([{ amount: 900 }]))
+  expect([approved?.caption, approved?.rows[0]?.[6]]).toEqual([
+    'Approved by humans',
+    'dana with key k1 at 2026-11-02T10:00:00Z',
+  ])
+  expect(overviewOf(many).approvedLeft).toBe(0)
+  expect(overviewOf([...many, { amount: 2 }]).approvedLeft).toBe(1)
+})
+
 test('the table says how many times the usual amount it was', () => {
   const [table] = exceptionTables(overviewOf([10, 10, 10, 44].map((amount) => ({ amount }))))
   expect(table).toMatchObject({
     caption: 'Approved above usual',
     rows: [
-      ['', 'vendor:pay', 'vendor-1', '44 EUR', '10 EUR', '4.4', '', '', '', 'r4 in records.ndjson, line 4'],
+      [
+        '',
+        'vendor:pay',
+        'vendor-1',
+        '44 EUR',
+        '10 EUR',
+        '4.4',
+        '',
+        '',
+        'dana',
+        'r4 in records.ndjson, line 4',
+      ],
     ],
   })
 })

@@ -3,7 +3,12 @@ import { cut } from '../text/text.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { itemsOf } from './evidence.ts'
 
-export type Ending = 'Done, as the connector reported' | 'Not done' | 'Refused' | 'An approval was asked for'
+export type Ending =
+  | 'Done, as the connector reported'
+  | 'Not done'
+  | 'Refused'
+  | 'Refused until humans approve'
+  | 'An approval was asked for'
 
 export interface ActionText {
   readonly name: string
@@ -23,6 +28,8 @@ export interface AccountText {
   readonly action?: ActionText
   /** The humans who approved the action, each once, by the name that their key is enrolled under. */
   readonly approvers?: readonly string[]
+  /** Approver, key and time of signing of each approval, such as `dana with key k1 at 2026-11-02T10:00:00Z`. */
+  readonly approvals?: readonly string[]
 }
 
 /** Sums of larger numbers are of no use, and are not exact. */
@@ -58,6 +65,15 @@ export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'endi
 export function approversOf(decision: Members): string[] {
   const names = approvedIn(decision).map((payload) => textAt(payload, 'approverId'))
   return [...new Set(names.filter(Boolean))].map((name) => cut(name, TEXT_MAX))
+}
+
+/** Each approval of a decision: who signed it, with which key, and when. */
+export function approvalsOf(decision: Members): string[] {
+  return approvedIn(decision).map((payload) => {
+    const [key, at] = [textAt(payload, 'keyId'), textAt(payload, 'issuedAt')]
+    const name = textAt(payload, 'approverId')
+    return cut(joined(' ', name, key && `with key ${key}`, at && `at ${at}`), TEXT_MAX)
+  })
 }
 
 /** The reasons that approvers signed, each after its approver. */

@@ -61,8 +61,9 @@ function boundToDecision(refusal: Members): boolean {
 function ofRefusal(refusal: Members): AccountText {
   const decision = membersAt(refusal, 'decision')
   const intent = membersAt(refusal, 'evaluatedIntent')
+  const ending = refusal['approvable'] === true ? 'Refused until humans approve' : 'Refused'
   return {
-    action: actionOf(intent, { ending: 'Refused', at: textAt(refusal, 'createdAt') }),
+    action: actionOf(intent, { ending, at: textAt(refusal, 'createdAt') }),
     said: {
       ...ofIntent(intent),
       'Asked by': textAt(refusal, 'submittedBy'),

@@ -22,6 +22,7 @@ import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
 import {
   actionOf,
+  approvalsOf,
   approversOf,
   membersAt,
   joined,
@@ -188,6 +189,7 @@ export function ofRecord(record: Members): AccountText {
   return {
     action: actionOf(intent, { ending, at }),
     approvers,
+    approvals: approvalsOf(decision),
     said: {
       ...ofIntent(intent),
       'Asked by': textAt(membersAt(transaction, 'metadata'), 'submittedBy'),

@@ -12,6 +12,7 @@ export interface Account extends Omit<AccountText, 'said'> {
   /** Texts of the evidence, each with what it is about. None is empty, and each is cut to a length that fits a page. */
   readonly said: readonly (readonly [about: string, text: string])[]
   readonly approvers: readonly string[]
+  readonly approvals: readonly string[]
 }
 
 /** @returns one for each piece of evidence in the text, in the order of `verifyFileBy`; none where the text cannot be read */
@@ -29,6 +30,7 @@ export function accountsOf(file: string): Account[] {
     const texts = Object.entries(said).filter(([, one]) => one !== '')
     return {
       approvers: [],
+      approvals: [],
       ...others,
       said: texts.map(([about, one]) => [about, cut(one, TEXT_MAX)] as const),
     }

@@ -4,6 +4,7 @@ import type { Report } from './index.ts'
 import { described } from './kinds.ts'
 import {
   amountOf,
+  LARGEST_MAX,
   ROWS_MAX,
   UNUSUAL_TIMES,
   USUAL_MIN,
@@ -27,7 +28,7 @@ export function totalsTable({ totals }: Overview): TextTable {
     caption: 'What happened, as far as it is valid',
     columns: ['Action', 'How it ended', 'How many', 'Amounts'],
     rows: totals.map((sum) => sumCells(sum, 2)),
-    note: 'Amounts are the parameters amount and currency of the actions.',
+    note: 'Amounts are the parameters amount and currency of the actions; a number alone has no currency. What was refused until humans approve may stand here again as asked for and as done: do not add these lines.',
   }
 }
 
@@ -38,19 +39,47 @@ export function exceptionTables({ aboveUsual, failed }: Overview): TextTable[] {
       caption: 'Approved above usual',
       columns: ['When', 'Action', 'Target', 'Amount', 'Usual', 'Times', ...ENDS],
       rows: aboveUsual.map((one) => aboveUsualCells(one)),
-      note: `More than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.`,
+      note: `Approved by humans, and more than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.`,
     },
     executionsTable('Not done', failed),
   ].filter(({ rows }) => rows.length > 0)
 }
 
 /** Everything that is valid: who approved, each execution, then all others. */
-export function restTables({ approvers, executions, days, others, othersLeft }: Overview): TextTable[] {
+export function restTables({
+  approvers,
+  approved,
+  approvedLeft,
+  largest,
+  executions,
+  days,
+  others,
+  othersLeft,
+}: Overview): TextTable[] {
   return [
     {
       caption: 'Who approved',
       columns: ['Approver', 'Actions'],
       rows: approvers.map(({ names, count }) => [names.join(' '), `${count}`]),
+    },
+    {
+      caption: 'Approved by humans',
+      columns: ['When', 'Action', 'Target', 'Amount', 'How it ended', 'Policy', 'Who, key and time', 'Where'],
+      rows: approved.map((one) => [
+        ...actionCells(one),
+        sayingOf(one, 'What was done'),
+        sayingOf(one, 'Under policy'),
+        (one.account?.approvals ?? []).join('; '),
+        placeOf(one),
+      ]),
+      note:
+        approvedLeft > 0
+          ? `The first ${ROWS_MAX} in the order of the files; ${approvedLeft} more are in the totals.`
+          : 'All of them, in the order of the files.',
+    },
+    {
+      ...executionsTable('The largest amounts', largest),
+      note: `Of each currency the ${LARGEST_MAX} largest that were released, also where the next table has no room for them.`,
     },
     executionsTable('Executions and refusals', executions),
     {

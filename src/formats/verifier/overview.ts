@@ -6,6 +6,8 @@ import type { Report } from './index.ts'
 
 /** Rows that each list holds; what comes after them is counted by day. */
 export const ROWS_MAX = 1_000
+/** Of each currency, so many of the largest executions are listed in any case. */
+export const LARGEST_MAX = 20
 /** Actions, currencies, approvers and days that are counted by name. */
 const NAMES_MAX = 400
 
@@ -49,6 +51,12 @@ export interface Overview {
   readonly failed: readonly Piece[]
   /** Valid executions, whether done or not, above what was usual on their target: `UNUSUAL_TIMES`. */
   readonly aboveUsual: readonly AboveUsual[]
+  /** Valid executions that humans approved, in the order in which they came. */
+  readonly approved: readonly Piece[]
+  /** How many `approved` has no room for. */
+  readonly approvedLeft: number
+  /** Where `executions` has no room for all: the largest valid executions that were released, of each currency, the largest first. */
+  readonly largest: readonly Piece[]
   /** Valid records and refusals, in the order in which they came. */
   readonly executions: readonly Piece[]
   /** Those that `executions` has no room for, by day, action and how it ended. */
@@ -67,7 +75,15 @@ export interface Gathering {
 }
 
 export function gather(): Gathering {
-  const lists = { invalid: list(), unchecked: list(), failed: list(), executions: list(), others: list() }
+  const lists = {
+    invalid: list(),
+    unchecked: list(),
+    failed: list(),
+    approved: list(),
+    executions: list(),
+    others: list(),
+  }
+  const largest = openLargest()
   const aboveUsual = list<AboveUsual>()
   const usualBefore = openUsual()
   const [totals, approvers, days] = [openSums(), openSums(), openSums()]
@@ -91,8 +107,13 @@ export function gather(): Gathering {
         return
       }
       if (action.ending === 'Not done') lists.failed.add(piece)
-      const usual = action.ending === 'Refused' ? undefined : usualBefore(action)
-      if (usual !== undefined && (action.amount ?? 0) > UNUSUAL_TIMES * usual)
+      if (people.length > 0) lists.approved.add(piece)
+      const isRefused = action.ending === 'Refused' || action.ending === 'Refused until humans approve'
+      if (!isRefused) largest.add(piece)
+      const usual = isRefused ? undefined : usualBefore(action)
+      // What a policy allowed by itself was approved by nobody, and a number without a currency is no money.
+      const isApproved = people.length > 0 && (action.currency ?? '') !== ''
+      if (isApproved && usual !== undefined && (action.amount ?? 0) > UNUSUAL_TIMES * usual)
         aboveUsual.add({ ...piece, usual })
       if (!lists.executions.add(piece)) days.add([action.at.slice(0, 10), action.name, action.ending], action)
     },
@@ -104,6 +125,9 @@ export function gather(): Gathering {
       unchecked: lists.unchecked.rows,
       failed: lists.failed.rows,
       aboveUsual: aboveUsual.rows,
+      approved: lists.approved.rows,
+      approvedLeft: lists.approved.left(),
+      largest: lists.executions.left() > 0 ? largest.all() : [],
       executions: lists.executions.rows,
       days: days.all(),
       others: lists.others.rows,
@@ -125,6 +149,25 @@ function list<Row = Piece>() {
       left++
       return false
     },
+  }
+}
+
+/** The pieces with the largest amounts, by currency. */
+function openLargest() {
+  const byCurrency = new Map<string, Piece[]>()
+  const sizeOf = ({ account }: Piece) => Math.abs(account?.action?.amount ?? 0)
+  return {
+    add(piece: Piece): void {
+      const { amount, currency } = piece.account?.action ?? {}
+      if (amount === undefined || currency === undefined) return
+      const kept = byCurrency.get(currency) ?? []
+      if (kept.length === 0 && byCurrency.size >= NAMES_MAX) return
+      const least = kept.at(-1)
+      if (kept.length >= LARGEST_MAX && least !== undefined && sizeOf(piece) <= sizeOf(least)) return
+      const sorted = [...kept, piece].toSorted((a, b) => sizeOf(b) - sizeOf(a))
+      byCurrency.set(currency, sorted.slice(0, LARGEST_MAX))
+    },
+    all: (): Piece[] => [...byCurrency.values()].flat(),
   }
 }
 
