@@ -671,7 +671,9 @@ describe('changes and policy propose', () => {
     expect(refusing([change.changeId, ...as(maker)])).toMatch(/^countersign: You proposed this change/)
     expect(refusing([change.changeId, ...as(checker)], '')).toContain('Nothing was signed.')
     const withoutKey = file('reader.json', { url: service.url, apiKey: checker.key })
-    expect(refusing([change.changeId, '--profile', withoutKey])).toContain('Give --key, or a --profile')
+    expect(refusing([change.changeId, '--profile', withoutKey])).toContain(
+      'Give --key, or a --profile that has a step-up key.',
+    )
     await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
     expect(refusing([change.changeId, ...as(checker)])).toContain('The change is REJECTED already.')
   })

@@ -120,10 +120,11 @@ test('resolve shows what was to be done, and signs how it ended once a human say
   writeFileSync(join(folder, 'olive.pem'), human.privateKeyPem)
   const profile = join(folder, 'olive.json')
   writeFileSync(profile, JSON.stringify({ url: service.url, apiKey: human.key, stepUpKey: 'olive.pem' }))
-  const resolve = (id: string, outcome: string, answer: string) =>
+  const resolve = (id: string, outcome: string, answer: string, ...more: string[]) =>
     runCommand(
-      ['intents', 'resolve', id, outcome, '--note', 'The bank has none.', '--profile', profile],
-      {},
+      ['intents', 'resolve', id, outcome, '--note', 'The bank has none.', '--profile', profile, ...more],
+      // What the shell exports for an agent must not act in the place of the human whose profile is typed.
+      { COUNTERSIGN_API_KEY: 'a key of somebody else', COUNTERSIGN_URL: 'http://127.0.0.1:9' },
       (child) => child.stdin?.end(answer),
     )
   const id = await executed()
@@ -136,7 +137,7 @@ test('resolve shows what was to be done, and signs how it ended once a human say
   const refused = await resolve(id, 'not-executed', 'n\n')
   expect(refused).toMatchObject({ status: 1, stdout: '' })
   expect(refused.stderr).toContain('Nothing was signed. The execution stays in doubt.')
-  const signed = await resolve(id, 'not-executed', 'y\n')
+  const signed = await resolve(id, 'not-executed', 'y\n', '--json')
   expect(signed.stderr).toContain('"target"')
   expect(signed.stderr).toContain('Signed and delivered: it was NOT_EXECUTED.')
   const { transitions } = JSON.parse(signed.stdout) as {

@@ -69,9 +69,16 @@ function givenTo(made: Command, argumentNames: readonly string[]): Record<string
   const flags = made.options.filter((option) => option.isBoolean())
   return {
     ...Object.fromEntries(flags.map((option) => [option.attributeName(), false])),
-    ...made.opts(),
+    ...optionsOf(made),
     ...Object.fromEntries(argumentNames.map((name, i) => [name, made.processedArgs[i]])),
   }
+}
+
+/** A profile that is typed says who acts: an address or key that the shell exports must not turn it into somebody else. */
+function optionsOf(made: Command): Record<string, unknown> {
+  const options = Object.entries(made.opts<Record<string, unknown>>())
+  if (made.getOptionValueSource('profile') !== 'cli') return Object.fromEntries(options)
+  return Object.fromEntries(options.filter(([name]) => made.getOptionValueSource(name) !== 'env'))
 }
 
 const flagOf = (name: string) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

@@ -136,6 +136,7 @@ export const intents = {
       note: required('<text>', 'what you found, and where you looked'),
       key: optional('<file>', 'your private step-up key, PEM'),
       keyId: stepUpKeyId,
+      json: flag('also print the execution as the service answers it, in JSON'),
     },
   }),
 }

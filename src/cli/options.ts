@@ -11,9 +11,12 @@ export const serviceUrl = byDefault(
 export const apiKey = (about: string) =>
   optional('<key>', about, (option) => option.env('COUNTERSIGN_API_KEY'))
 
-/** A profile can hold this address and this key instead. */
+/** A profile can hold this address and this key instead; it takes precedence over the two variables. */
 export const asPerson = {
-  profile: optional('<file>', 'address and keys, such as mine/humans/dana.json'),
+  profile: optional(
+    '<file>',
+    'address and keys, such as mine/humans/dana.json; before COUNTERSIGN_URL and COUNTERSIGN_API_KEY',
+  ),
   url: optional('<address>', 'base address of the service; http://127.0.0.1:3000 by default', (option) =>
     option.env('COUNTERSIGN_URL'),
   ),

@@ -32,7 +32,8 @@ const profile = shapeOf(Profile)
 type Signing = Given<typeof approver.signRequest>
 
 /**
- * The address of the service and the caller's key. Each option takes precedence over the profile's member.
+ * The address of the service and the caller's key. Each option that is typed takes precedence over the profile's member, and the profile over
+ * the environment.
  * @throws Error that names the option that is missing, or what is wrong with the profile
  */
 export function serviceOf(given: Pick<Signing, 'profile' | 'url' | 'apiKey'>): { url: string; key: string } {
@@ -68,7 +69,7 @@ export function signerOf(given: Pick<Signing, 'profile' | 'key' | 'approver' | '
  */
 export function stepUpKeyOf(given: Pick<Signing, 'profile' | 'key'>): string {
   const key = given.key ?? fileOf(given.profile, readProfile(given.profile)?.stepUpKey)
-  if (key === undefined) throw missing('--key')
+  if (key === undefined) throw new Error('Give --key, or a --profile that has a step-up key.')
   return key
 }
 

@@ -35,6 +35,7 @@ export async function resolveIntent({
   id,
   outcome,
   note,
+  json,
   ...given
 }: Given<typeof intents.resolve>): Promise<0 | 1> {
   if (!isUuid(id)) throw new Error('The id must be a businessTransactionId, a UUID.')
@@ -69,14 +70,14 @@ export async function resolveIntent({
     return 1
   }
   const payload = resolutionStepUpPayload(said, { nonce: newNonce(), now: new Date() })
-  const json = {
+  const body = {
     resolution: said.resolution,
     note: said.note,
     stepUpAuthorization: signedStepUp(payload, key),
   }
-  const answer = await post(service, `${path}/resolve`, { json, accept: [202] })
+  const answer = await post(service, `${path}/resolve`, { json: body, accept: [202] })
   const closed = shapedAnswer(intentShape, answer)
-  console.log(answer.body.toString())
+  if (json) console.log(answer.body.toString())
   console.error(
     closed.state === 'RESOLVED'
       ? `Signed and delivered: it was ${closed.transitions.at(-1)?.transition.resolution ?? said.resolution}.`
