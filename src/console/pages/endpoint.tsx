@@ -176,7 +176,7 @@ const ACTS = {
   },
   secret: {
     title: 'New secret',
-    says: 'It is shown once, here. The one before goes on signing for a day.',
+    says: 'It is shown once, here. If there was one before, it goes on signing for a day.',
     sent: { action: 'secret' },
   },
 } as const

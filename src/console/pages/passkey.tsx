@@ -139,8 +139,10 @@ function ForOperator({
   return (
     <Panel title="Give it to the operator">
       <p>
-        It resolves nothing yet. The operator adds this to <code>{callerId}</code> in SERVICE_API_KEYS, and
-        must know that it comes from you:
+        It resolves nothing yet. The operator adds this to the entry of <code>{callerId}</code> in
+        SERVICE_API_KEYS (with the embedded database: in <code>callers.json</code> of its data folder),
+        restarts the service, and must know that it comes from you. A <code>stepUpPublicKey</code> in the same
+        entry may stay:
       </p>
       <Command text={JSON.stringify({ stepUpPasskey: { publicKeyPem, ...kept } }, undefined, 2)} />
       <p class="quiet">The page does not keep it. Copy it before you leave.</p>

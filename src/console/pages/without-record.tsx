@@ -75,8 +75,12 @@ function Released({
                       , as <Said text={transition.agreedWith} /> had said
                     </>
                   )}
-                  {transition.stepUpAuthorization !== undefined && ', who signed it'}{' '}
-                  {transition.note !== undefined && <Said text={transition.note} />}
+                  {transition.stepUpAuthorization !== undefined && ', who signed it'}
+                  {transition.note !== undefined && (
+                    <>
+                      : <Said text={transition.note} />
+                    </>
+                  )}
                 </Step>
               ))}
             </ol>
