@@ -54,6 +54,8 @@ SELECT citus_add_local_table_to_metadata('released_batches');
 -- local approval_request_closes unique request_id
 -- local approval_request_notes  at most 20 for a request, read with it
 -- local ended_sessions        primary key session_id: read whole
+-- local login_passkeys        unique credential_id: few rows, changed by people
+-- local login_challenges      primary key challenge: each counts once in the whole system
 -- local external_connectors     unique (capability) while in effect
 -- local webhook_rules           read whole, changed by humans
 -- local authority_epoch         one row

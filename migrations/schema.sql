@@ -531,6 +531,29 @@ CREATE TABLE log_witnesses (
   CONSTRAINT log_witnesses_pkey PRIMARY KEY (url)
 );
 
+CREATE TABLE login_challenges (
+  challenge text NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT login_challenges_pkey PRIMARY KEY (challenge)
+);
+CREATE INDEX login_challenges_expiry ON public.login_challenges USING btree (expires_at);
+
+CREATE TABLE login_passkeys (
+  login_passkey_id uuid NOT NULL,
+  credential_id text NOT NULL,
+  caller_id text NOT NULL,
+  key_hash text NOT NULL,
+  name text NOT NULL,
+  public_key_pem text NOT NULL,
+  backup_eligible boolean NOT NULL,
+  sign_count bigint NOT NULL,
+  registered_at timestamp with time zone NOT NULL DEFAULT now(),
+  used_at timestamp with time zone,
+  CONSTRAINT login_passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT login_passkeys_pkey PRIMARY KEY (login_passkey_id)
+);
+CREATE INDEX login_passkeys_caller ON public.login_passkeys USING btree (caller_id);
+
 CREATE TABLE pending_changes (
   change_id uuid NOT NULL,
   kind text NOT NULL,

@@ -66,6 +66,13 @@ export async function atConsole(
   }
 }
 
+/** What the login page asks the service for before it asks a passkey. */
+export async function aChallenge(service: Pick<TestService, 'url'>): Promise<string> {
+  const { status, body } = await atConsole(service, 'POST', '/console/login/challenge', { body: {} })
+  expect(status).toBe(200)
+  return body.challenge as string
+}
+
 /** @returns the token of a new session */
 export async function logIn(service: Pick<TestService, 'url'>, key: string): Promise<{ cookie: string }> {
   const { status, cookie } = await atConsole(service, 'POST', '/console/login', { body: { key } })

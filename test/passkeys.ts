@@ -1,6 +1,7 @@
 // The pages of a human with a passkey send these: enrolments and approvals by the passkeys of the published vectors.
 import { createPublicKey, randomUUID } from 'node:crypto'
 import { anApprover, aSignedApproval } from './authority.ts'
+import { loginPayload, registrationPayload } from '../src/formats/console-login.ts'
 import { canonicalize } from '../src/formats/json/canonical.ts'
 import type { Members } from './vectors/edit.ts'
 import {
@@ -27,6 +28,53 @@ export function aPasskeyEnrolment(owner: PasskeyOwner, how?: Otherwise, change: 
     passkey: { ...passkey, credentialId: 'Y3JlZGVudGlhbA', proof },
     reason: 'test',
   }
+}
+
+interface Login {
+  /** Of the console. */
+  readonly origin: string
+  readonly challenge: string
+}
+
+const atOrigin = (origin: string, how: Otherwise): Otherwise => ({
+  rpId: new URL(origin).hostname,
+  ...how,
+  clientData: { origin, ...how.clientData },
+})
+
+/** What the login page sends: signed by a passkey under the name that its authenticator gave it. */
+export function aPasskeyLogin(
+  owner: PasskeyOwner,
+  { origin, challenge }: Login,
+  { credentialId = credentialIdOf(owner), ...how }: Otherwise & { readonly credentialId?: string } = {},
+) {
+  const text = canonicalize({ ...loginPayload({ origin, challenge }) })
+  const { algorithm: _, ...signed } = asserted('console-login', text, owner, atOrigin(origin, how))
+  return { challenge, credentialId, ...signed }
+}
+
+/** What the page sends to have a passkey registered that logs in. */
+export function aLoginRegistration(
+  owner: PasskeyOwner,
+  { key, callerId, origin, challenge }: Login & { readonly key: string; readonly callerId: string },
+  how: Otherwise = {},
+) {
+  const { pem } = passkeyJson(owner) as { pem: string }
+  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64')
+  const payload = registrationPayload({ challenge, origin, callerId, name: 'phone', spki })
+  return {
+    key,
+    name: 'phone',
+    challenge,
+    publicKeyPem: pem,
+    credentialId: credentialIdOf(owner),
+    backupEligible: owner.backupEligible,
+    proof: asserted('console-login', canonicalize({ ...payload }), owner, atOrigin(origin, how)),
+  }
+}
+
+function credentialIdOf({ keyId }: PasskeyOwner): string {
+  return Buffer.from(keyId).toString('base64url')
 }
 
 /** A signed approval of any echo, or of one target. */

@@ -68,7 +68,7 @@ export async function takePictures(world: DemoWorld, folder: string, signal: Abo
   const page = await (await browser.newContext({ viewport: SCREEN })).newPage()
   await page.goto(`${world.origin}/console`)
   await page.getByLabel('Your key').fill(world.people.humans.dana.key)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('button', { name: 'Log in', exact: true }).click()
   await page.locator('header.top nav').waitFor()
   print(`\n   ${'page'.padEnd(16)}${'median ms'.padStart(10)}${'kB'.padStart(8)}`)
   for (const picture of pictures) {

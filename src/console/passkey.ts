@@ -3,6 +3,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
+import { loginPayload, registrationPayload } from '../formats/console-login.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
 import { endpointStepUpPayload, resolutionStepUpPayload, stepUpPayload } from '../formats/step-up-payload.ts'
@@ -98,6 +99,16 @@ export async function endpointActBy(
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 
+/**
+ * Signs a login, by whichever passkey of this host the human chooses.
+ * @param challenge of the service, which is a part of what is signed
+ * @throws as `approvalBy`
+ */
+export async function loginBy(challenge: string): Promise<object> {
+  const payload = loginPayload({ challenge, origin: location.origin })
+  return { challenge, ...(await ask('console-login', payload, { rpId: location.hostname })) }
+}
+
 /** The members of a new passkey that are enrolled, under a name that its owner chose. */
 export interface Enrolment {
   readonly publicKeyPem: string
@@ -115,11 +126,38 @@ export interface Enrolment {
  * @throws as `approvalBy`
  */
 export async function makePasskey(approverId: string, keyId: string): Promise<Enrolment> {
+  const { rpId, spki, publicKeyPem, credentialId, backupEligible, by } = await create(
+    `${approverId}:${keyId}`,
+    approverId,
+  )
+  const payload = { version: 1, approverId, keyId, spki, rpId, origin: location.origin }
+  const proof = { payload, ...(await sign('key-proof', payload, by)) }
+  return { publicKeyPem, passkey: { rpId, origins: [location.origin], credentialId, backupEligible, proof } }
+}
+
+/**
+ * Makes a passkey that logs in and does nothing else.
+ * @param challenge of the service
+ * @returns what the service registers, without the key
+ * @throws as `approvalBy`
+ */
+export async function makeLoginPasskey(callerId: string, name: string, challenge: string): Promise<object> {
+  const { spki, publicKeyPem, credentialId, backupEligible, by } = await create(
+    `${callerId}, login: ${name}`,
+    `${callerId}, to log in`,
+  )
+  const payload = registrationPayload({ challenge, origin: location.origin, callerId, name, spki })
+  const proof = await sign('console-login', payload, by)
+  return { name, challenge, publicKeyPem, credentialId, backupEligible, proof }
+}
+
+/** @param name by which the authenticator's own list shows it */
+async function create(name: string, displayName: string) {
   const rpId = location.hostname
   const made = await navigator.credentials.create({
     publicKey: {
       rp: { id: rpId, name: 'Countersign' },
-      user: { id: randomBytes(32), name: `${approverId}:${keyId}`, displayName: approverId },
+      user: { id: randomBytes(32), name, displayName },
       // No attestation is requested, so this one is not read; the assertion below has a challenge that counts.
       challenge: randomBytes(32),
       pubKeyCredParams: Object.keys(ALGORITHMS).map((alg) => ({ type: 'public-key', alg: Number(alg) })),
@@ -139,17 +177,13 @@ export async function makePasskey(approverId: string, keyId: string): Promise<En
     throw new NoPasskey('The passkey has a key that is neither P-256 nor Ed25519.')
   const spki = toBase64(new Uint8Array(key))
   const flags = new Uint8Array(made.response.getAuthenticatorData())[FLAGS_AT] ?? 0
-  const payload = { version: 1, approverId, keyId, spki, rpId, origin: location.origin }
-  const proof = { payload, ...(await sign('key-proof', payload, { rpId, algorithm, credentialId: made.id })) }
   return {
+    rpId,
+    spki,
     publicKeyPem: `-----BEGIN PUBLIC KEY-----\n${spki.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END PUBLIC KEY-----\n`,
-    passkey: {
-      rpId,
-      origins: [location.origin],
-      credentialId: made.id,
-      backupEligible: (flags & BACKUP_ELIGIBLE) !== 0,
-      proof,
-    },
+    credentialId: made.id,
+    backupEligible: (flags & BACKUP_ELIGIBLE) !== 0,
+    by: { rpId, algorithm, credentialId: made.id },
   }
 }
 
@@ -161,10 +195,22 @@ class NoPasskey extends Error {}
 
 /** The challenge is the SHA-256 of the bytes that a raw key would sign. */
 async function sign(
-  artifact: 'approval' | 'step-up' | 'key-proof',
+  artifact: Signed,
   payload: object,
-  { rpId, algorithm, credentialId }: OwnPasskey,
+  { algorithm, ...asked }: OwnPasskey,
 ): Promise<PasskeySignature> {
+  const { credentialId: _, ...signed } = await ask(artifact, payload, asked)
+  return { ...signed, algorithm }
+}
+
+type Signed = 'approval' | 'step-up' | 'key-proof' | 'console-login'
+
+/** @returns the signature, and the passkey that made it, of which no more is known here */
+async function ask(
+  artifact: Signed,
+  payload: object,
+  { rpId, credentialId }: Omit<OwnPasskey, 'algorithm'>,
+): Promise<Omit<PasskeySignature, 'algorithm'> & { readonly credentialId: string }> {
   const id = credentialId === undefined ? undefined : base64url(credentialId)
   const challenge = sha256(preAuthEncoding(artifact, canonicalize(payload as Json)))
   const given = await navigator.credentials.get({
@@ -179,7 +225,7 @@ async function sign(
     throw new NoPasskey('The browser gave no signature.')
   const { signature, authenticatorData, clientDataJSON } = given.response
   return {
-    algorithm,
+    credentialId: given.id,
     signature: text(signature),
     webauthn: { authenticatorData: text(authenticatorData), clientDataJSON: text(clientDataJSON) },
   }

@@ -1,5 +1,6 @@
 // Log in, log out, and who is logged in. The key goes to the service once and is not kept here: the cookie cannot be read by any script.
 import { ApiProblem, forgetPageSecret, get, post, session, type Me } from './api.ts'
+import { loginBy } from './passkey.ts'
 
 /** Asks who is logged in. */
 export async function loadSession(): Promise<void> {
@@ -23,6 +24,17 @@ export async function checkSession(): Promise<void> {
 export async function logIn(key: string): Promise<void> {
   await post('/console/login', { key })
   await loadSession()
+}
+
+/** @throws ApiProblem, or what `problemOfPasskey` has a sentence for */
+export async function logInByPasskey(): Promise<void> {
+  await post('/console/login/passkey', await loginBy(await newChallenge()))
+  await loadSession()
+}
+
+/** What a passkey signs to log in, or to be registered for it; the service takes it once, within two minutes. */
+export async function newChallenge(): Promise<string> {
+  return (await post<{ challenge: string }>('/console/login/challenge', {})).challenge
 }
 
 export async function logOut(): Promise<void> {

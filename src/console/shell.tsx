@@ -7,7 +7,8 @@ import { groups, pages } from './pages/index.ts'
 import { useWaiting } from './queue.ts'
 import { Palette, paletteOpen } from './palette.tsx'
 import { fit, navigate, place } from './router.ts'
-import { logIn, logOut } from './session.ts'
+import { problemOfPasskey } from './passkey.ts'
+import { logIn, logInByPasskey, logOut } from './session.ts'
 import { Problem, Time } from './components/basic.tsx'
 
 export function Shell() {
@@ -181,26 +182,29 @@ function Login({ again }: { readonly again: boolean }) {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
   useTitle('Log in')
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const form = event.currentTarget
-    const key = fieldOf(form, 'key')
+  /** @param unknown what to say where the service knows nobody by it */
+  const enter = async (way: () => Promise<void>, unknown: string) => {
     setBusy(true)
     setProblem(undefined)
     try {
-      await logIn(key)
+      await way()
     } catch (error) {
-      const text = problemText(error)
-      setProblem(text === 'authentication required' ? 'This key is not known here.' : text)
+      const text = problemOfPasskey(error) ?? problemText(error)
+      setProblem(text === 'authentication required' ? unknown : text)
     } finally {
       setBusy(false)
     }
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const key = fieldOf(event.currentTarget, 'key')
+    void enter(() => logIn(key), 'This key is not known here.')
   }
   return (
     <main class="login">
       <h1>Countersign</h1>
       {again && <p role="status">Your session is over. Log in to go on at the same page.</p>}
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <label>
           Your key
           {/* Not a new password, and no script can read what was typed once it has been sent. */}
@@ -209,12 +213,24 @@ function Login({ again }: { readonly again: boolean }) {
         <button type="submit" class="primary" disabled={busy}>
           Log in
         </button>
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() =>
+            void enter(
+              logInByPasskey,
+              'This passkey logs nobody in: it is not registered for that, or the key that registered it has ended. Log in with your key.',
+            )
+          }
+        >
+          Log in with a passkey
+        </button>
         <Problem text={problem} />
       </form>
       <p class="quiet">
         For humans and auditors: a key whose caller is a <code>USER</code> or has <code>readAll</code>. The
         session lasts eight hours, or half an hour without use. It lets you look; what you decide needs your
-        signature.
+        signature. Once you are in, you can make a passkey to log in with, and need not type the key again.
       </p>
     </main>
   )

@@ -44,7 +44,7 @@ describeInBrowser('the console', () => {
     ;({ page } = watched)
     // Asking who is logged in is answered 401 where nobody is, and Chromium logs each of those.
     await page.getByLabel('Your key').fill(key)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
     watched.problems.splice(0)
   }
@@ -448,7 +448,7 @@ describeInBrowser('the console', () => {
     await other.goto(`${world.origin}/console/inbox`)
     await other.getByRole('button', { name: 'Log out' }).click()
     await other.getByLabel('Your key').fill(world.erin.key)
-    await other.getByRole('button', { name: 'Log in' }).click()
+    await other.getByRole('button', { name: 'Log in', exact: true }).click()
     await other.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
     expect(await page.locator('.who span').textContent()).toBe('dana')
     // Headless, every tab is in front all the time.

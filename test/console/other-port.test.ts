@@ -62,7 +62,7 @@ describeInBrowser('the console', () => {
 
   async function logIn(key: string): Promise<void> {
     await page.getByLabel('Your key').fill(key)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await page.getByLabel('Your key').waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
@@ -271,7 +271,7 @@ describeInBrowser('the console', () => {
       const theirs = await erins.newPage()
       await theirs.goto(`${at}/console`)
       await theirs.getByLabel('Your key').fill(erin.key)
-      await theirs.getByRole('button', { name: 'Log in' }).click()
+      await theirs.getByRole('button', { name: 'Log in', exact: true }).click()
       await theirs.locator('.who span', { hasText: 'erin' }).waitFor()
       const [cookie] = await erins.cookies(at)
       await erins.close()

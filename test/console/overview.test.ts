@@ -60,7 +60,7 @@ afterAll(async () => {
 async function logIn(url: string, key: string): Promise<WatchedPage> {
   const opened = await openPage(browser, url)
   await opened.page.getByLabel('Your key').fill(key)
-  await opened.page.getByRole('button', { name: 'Log in' }).click()
+  await opened.page.getByRole('button', { name: 'Log in', exact: true }).click()
   await opened.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   opened.problems.splice(0)
   return opened

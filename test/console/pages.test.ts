@@ -66,7 +66,7 @@ describeInBrowser('the console', () => {
     const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
     expect(violations.map(({ id }) => id)).toEqual([])
     await page.getByLabel('Your key').fill(world.dana.key)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
   })
   afterAll(async () => {

@@ -101,7 +101,7 @@ describeInBrowser('passkeys in the console', () => {
       },
     })
     await page.getByLabel('Your key').fill(danasKey)
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
     watched.problems.splice(0)
   })
@@ -552,7 +552,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByLabel('Your key').fill(danasKey)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     expect((await service.get(asked.url, agent)).body.approvals).toEqual([])
-    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await sign().waitFor()
     // Whatever the device was still asked ends with the document.
     await page.reload()
@@ -623,5 +623,48 @@ describeInBrowser('passkeys in the console', () => {
       async () => (await service.get(path, erin)).body.rejectionReason === 'Nobody knows Mallory.',
       'the reason to be kept',
     )
+  })
+  /** The virtual authenticator has room for three, and nobody to choose one of them. */
+  async function forgetPasskeys(): Promise<void> {
+    const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })
+    for (const { credentialId } of credentials)
+      await cdp.send('WebAuthn.removeCredential', { authenticatorId, credentialId })
+  }
+
+  test('a passkey that only logs in is made with the key, opens a session without it, and is removed', async () => {
+    await forgetPasskeys()
+    await page.goto(`${origin}/console/passkey`)
+    await page.getByLabel('What it is for').selectOption('log in')
+    await page.getByLabel('A name for it').fill('laptop')
+    await page.getByLabel('Your key, once more').fill('csk_wrong')
+    await page.getByRole('button', { name: 'Make a passkey' }).click()
+    await page.getByText('key must be a key of yours that is in effect.').waitFor()
+    await forgetPasskeys()
+    await page.getByLabel('Your key, once more').fill(danasKey)
+    await page.getByRole('button', { name: 'Make a passkey' }).click()
+    const row = page.getByRole('row', { name: 'laptop' })
+    await row.getByText('never used').waitFor()
+    expect(await page.getByLabel('Your key, once more').inputValue()).toBe('')
+    await expectNothingOfAxe()
+    await page.setViewportSize({ width: 390, height: 844 })
+    onTestFinished(() => page.setViewportSize(DESKTOP))
+    const button = (await row.getByRole('button', { name: 'Remove laptop' }).boundingBox())!
+    expect(button.height).toBeGreaterThanOrEqual(44)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+
+    await page.getByRole('button', { name: 'Log out' }).click()
+    const byPasskey = page.getByRole('button', { name: 'Log in with a passkey' })
+    await byPasskey.waitFor()
+    await expectNothingOfAxe()
+    expect((await byPasskey.boundingBox())!.height).toBeGreaterThanOrEqual(44)
+    await byPasskey.click()
+    await page.getByRole('heading', { level: 1, name: 'Passkeys of yours' }).waitFor()
+    await row.getByRole('button', { name: 'Remove laptop' }).click()
+    // The session was the passkey's.
+    await byPasskey.click()
+    await page.getByRole('alert').getByText('This passkey logs nobody in').waitFor()
+    await page.getByLabel('Your key').fill(danasKey)
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+    await page.getByText('None: you log in with your key.').waitFor()
   })
 })

@@ -15,7 +15,7 @@ import {
   resolved,
 } from '../authority.ts'
 import { http, serve } from '../connectors/loopback.ts'
-import { atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
+import { aChallenge, atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
 import { type TestDatabase } from '../database.ts'
 import { intentState, passDeadline, putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -23,7 +23,7 @@ import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aBankDelivery, bankEnv, deliverFromBank } from '../bank.ts'
 import { passkeys } from '../vectors/passkeys.ts'
-import { aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
+import { aLoginRegistration, aPasskeyApproval, aPasskeyEnrolment } from '../passkeys.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 import { withService } from '../with-service.ts'
 
@@ -176,6 +176,18 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
   'session.ended': async () => {
     const { cookie } = await logIn(service, checker.key)
     return atConsole(service, 'POST', '/console/logout', { cookie })
+  },
+  'login_passkey.registered': async () => {
+    const [session, challenge] = [await logIn(service, checker.key), await aChallenge(service)]
+    const given = { key: checker.key, callerId: 'checker', origin: CONSOLE_ORIGIN, challenge }
+    const body = aLoginRegistration(passkeys.erik, given)
+    return atConsole(service, 'POST', '/console/data/login-passkeys', { ...session, body })
+  },
+  'login_passkey.removed': async () => {
+    const session = await logIn(service, checker.key)
+    const { body } = await atConsole(service, 'GET', '/console/data/login-passkeys', session)
+    const path = `/console/data/login-passkeys/${body.loginPasskeys[0].loginPasskeyId}/remove`
+    return atConsole(service, 'POST', path, { ...session, body: {} })
   },
   'event_endpoint.disabled': async () => {
     const gone = await serve(http(410))

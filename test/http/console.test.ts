@@ -43,7 +43,7 @@ test('a human or an auditor gets a session by a key, another caller does not', a
   }
   const login = (key: unknown) => atConsole(service, 'POST', '/console/login', { body: { key } })
   expect((await login('csk_unknown')).status).toBe(401)
-  expect((await login(7)).body.error).toContain('key is required')
+  expect((await login(7)).body.error).toContain('key must be the text csk_')
   const machine = await login(service.key)
   expect(machine.status).toBe(403)
   expect(machine.cookie).toBeUndefined()

@@ -59,11 +59,12 @@ export function Approvers({ me }: PageProps) {
             { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
           ]}
         />
-        {me.credentialHolderType === 'USER' && (
-          <p>
-            <a href="/console/passkey">Make a passkey</a> that approves, or that resolves changes.
-          </p>
-        )}
+        <p>
+          <a href="/console/passkey">Make a passkey</a>{' '}
+          {me.credentialHolderType === 'USER'
+            ? 'that approves, resolves changes, or logs you in.'
+            : 'that logs you in.'}
+        </p>
       </Panel>
       <Panel title="Groups of approvers">
         <p>

@@ -86,7 +86,7 @@ export const pages: readonly Page[] = [
     goes: 'a',
     view: Approvers,
   },
-  { path: '/console/passkey', title: 'A passkey of yours', view: MakePasskey },
+  { path: '/console/passkey', title: 'Passkeys of yours', view: MakePasskey },
   {
     path: '/console/deliveries',
     title: 'Deliveries',

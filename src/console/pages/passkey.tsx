@@ -1,20 +1,28 @@
-// A passkey of the human who looks: made here, and enrolled by others. A session changes nothing, so the page gives what is to be proposed.
+// Passkeys of the human who looks. One that decides is made here and enrolled by others: a session changes nothing, so the page gives what is
+// to be proposed. One that only logs in is registered at once, with the key.
 import { useState } from 'preact/hooks'
-import { problemText } from '../api.ts'
-import { Command, Members, Panel, Problem } from '../components/basic.tsx'
+import { post, problemText } from '../api.ts'
+import { Command, Empty, Members, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Table } from '../components/list.tsx'
 import { fieldOf } from '../forms.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
-import { useLoaded } from '../hooks.ts'
+import { useLoaded, type Loaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { makePasskey, problemOfPasskey, type Enrolment } from '../passkey.ts'
+import { makeLoginPasskey, makePasskey, problemOfPasskey, type Enrolment } from '../passkey.ts'
+import { newChallenge } from '../session.ts'
 
-type Purpose = 'approve' | 'resolve'
+type Purpose = 'approve' | 'resolve' | 'log in'
 
 export function MakePasskey({ me }: PageProps) {
   const [made, setMade] = useState<{ purpose: Purpose; keyId: string; enrolment: Enrolment }>()
   const [problem, setProblem] = useState<string>()
   const [asks, setAsks] = useState(false)
   const { approverId } = me
+  const isHuman = me.credentialHolderType === 'USER'
+  const [purpose, setPurpose] = useState<Purpose>(
+    approverId !== null ? 'approve' : isHuman ? 'resolve' : 'log in',
+  )
+  const own = useLoaded<{ loginPasskeys: LoginPasskey[] }>('/console/data/login-passkeys')
   const approvers = useLoaded<{ approvers: Approver[] }>(approverId === null ? undefined : '/approvers')
   const used = (approvers.data?.approvers ?? [])
     .filter((one) => one.approverId === approverId)
@@ -23,14 +31,24 @@ export function MakePasskey({ me }: PageProps) {
   const isLoading = approverId !== null && approvers.data === undefined && approvers.problem === undefined
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const purpose = fieldOf(event.currentTarget, 'purpose') as Purpose
-    const keyId = fieldOf(event.currentTarget, 'keyId')
+    const form = event.currentTarget
+    const keyId = fieldOf(form, 'keyId')
     // Said before the device is asked, which would keep a passkey that nothing can enrol.
-    const wrong = problemOfName(keyId, purpose === 'approve' ? used : [])
+    const wrong =
+      problemOfName(keyId, purpose === 'approve' ? used : []) ??
+      (purpose === 'log in' && fieldOf(form, 'key') === '' ? 'Give your key, once more.' : undefined)
     setProblem(wrong)
     if (wrong !== undefined) return
     setAsks(true)
     try {
+      if (purpose === 'log in') {
+        const key = fieldOf(form, 'key')
+        const registration = await makeLoginPasskey(me.callerId, keyId, await newChallenge())
+        await post('/console/data/login-passkeys', { key, ...registration })
+        if (form instanceof HTMLFormElement) form.reset()
+        own.reload()
+        return
+      }
       const owner = purpose === 'approve' ? (approverId ?? '') : me.callerId
       setMade({ purpose, keyId, enrolment: await makePasskey(owner, keyId) })
     } catch (error) {
@@ -39,18 +57,9 @@ export function MakePasskey({ me }: PageProps) {
       setAsks(false)
     }
   }
-  if (me.credentialHolderType !== 'USER')
-    return (
-      <>
-        <h1>A passkey of yours</h1>
-        <p>
-          Passkeys are for humans: yours is the key of a program (credentialHolderType), which signs nothing.
-        </p>
-      </>
-    )
   return (
     <>
-      <h1>A passkey of yours</h1>
+      <h1>Passkeys of yours</h1>
       {made === undefined ? (
         <Panel title="Make one">
           <p>
@@ -61,21 +70,32 @@ export function MakePasskey({ me }: PageProps) {
           <form noValidate onSubmit={(event) => void submit(event)}>
             <label>
               What it is for
-              <select name="purpose">
+              <select
+                name="purpose"
+                value={purpose}
+                onChange={({ currentTarget }) => setPurpose(currentTarget.value as Purpose)}
+              >
                 {approverId !== null && <option value="approve">to approve actions, as {approverId}</option>}
-                <option value="resolve">to resolve changes, as {me.callerId}</option>
+                {isHuman && <option value="resolve">to resolve changes, as {me.callerId}</option>}
+                <option value="log in">to log in to this console, and for nothing else</option>
               </select>
             </label>
             <label>
               A name for it, such as “phone”
               <input name="keyId" required maxLength={64} />
             </label>
+            {purpose === 'log in' && (
+              <label>
+                Your key, once more: whoever only has your session must not make a way in that lasts
+                <input name="key" type="password" required autocomplete="off" placeholder="csk_…" />
+              </label>
+            )}
             <button type="submit" class="primary" disabled={asks || isLoading}>
               {asks ? 'Asking your device…' : 'Make a passkey'}
             </button>
             <Problem text={problem} />
           </form>
-          {approverId === null && (
+          {isHuman && approverId === null && (
             <p class="quiet">
               To approve actions, your key needs an approverId: the operator adds it to the configured caller.
             </p>
@@ -86,6 +106,7 @@ export function MakePasskey({ me }: PageProps) {
       ) : (
         <ForOperator callerId={me.callerId} enrolment={made.enrolment} />
       )}
+      <LoginPasskeys of={own} />
     </>
   )
 }
@@ -98,6 +119,82 @@ function problemOfName(keyId: string, used: readonly string[]): string | undefin
   return used.includes(keyId)
     ? `You have a key named ${keyId} already, in effect or revoked. Choose another name.`
     : undefined
+}
+
+interface LoginPasskey {
+  readonly loginPasskeyId: string
+  readonly name: string
+  readonly backupEligible: boolean
+  readonly registeredAt: string
+  readonly usedAt: string | null
+  readonly isInEffect: boolean
+}
+
+/** The passkeys that log this human in, and the way to remove one that was lost. */
+function LoginPasskeys({
+  of: { data, problem, reload },
+}: {
+  readonly of: Loaded<{ loginPasskeys: LoginPasskey[] }>
+}) {
+  const [refused, setRefused] = useState<string>()
+  const remove = async ({ loginPasskeyId }: LoginPasskey) => {
+    setRefused(undefined)
+    try {
+      await post(`/console/data/login-passkeys/${loginPasskeyId}/remove`, {})
+    } catch (error) {
+      setRefused(problemText(error))
+    }
+    reload()
+  }
+  return (
+    <Panel title="Your passkeys to log in">
+      {data === undefined ? (
+        <NotLoaded problem={problem} />
+      ) : data.loginPasskeys.length === 0 ? (
+        <Empty>None: you log in with your key.</Empty>
+      ) : (
+        <Table
+          caption="Your passkeys to log in"
+          rows={data.loginPasskeys}
+          keyOf={({ loginPasskeyId }) => loginPasskeyId}
+          columns={[
+            { title: 'Name', cell: ({ name }) => <Said text={name} /> },
+            { title: 'Made', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+            {
+              title: 'Last used',
+              cell: ({ usedAt, isInEffect }) =>
+                !isInEffect ? (
+                  'over, as the key that registered it'
+                ) : usedAt === null ? (
+                  'never used'
+                ) : (
+                  <>
+                    used <Time at={usedAt} />
+                  </>
+                ),
+            },
+            {
+              title: 'Remove',
+              cell: (passkey) => (
+                <button
+                  type="button"
+                  aria-label={`Remove ${passkey.name}`}
+                  onClick={() => void remove(passkey)}
+                >
+                  Remove
+                </button>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Problem text={refused} />
+      <p class="quiet">
+        The sessions of one that you remove end with it. Your device keeps the passkey until you delete it
+        there; it opens nothing any more.
+      </p>
+    </Panel>
+  )
 }
 
 function Proposal({

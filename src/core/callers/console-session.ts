@@ -21,6 +21,8 @@ export type SessionPayload = {
   readonly origin: string
   /** SHA-256 of the secret of its page. Another server of the same host name gets the cookie, which no browser binds to a port; this it does not get. */
   readonly pageHash: string
+  /** The passkey that logged in: the session ends with it. Undefined: the key itself did. */
+  readonly loginPasskeyId?: string
   readonly startedMs: number
   /** When this token was made; a session that is used gets newer ones. */
   readonly usedMs: number

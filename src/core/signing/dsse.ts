@@ -3,7 +3,12 @@ import type { SignedArtifact } from '../../formats/artifacts/evidence.ts'
 
 /** The artifacts that evidence has, and what is signed for other readers: connectors, key registers, the console. */
 export type SignedKind =
-  SignedArtifact | 'connector-release' | 'connector-question' | 'key-proof' | 'console-session'
+  | SignedArtifact
+  | 'connector-release'
+  | 'connector-question'
+  | 'key-proof'
+  | 'console-session'
+  | 'console-login'
 
 /** The bytes to sign for the canonical text of an artifact. */
 export function preAuthEncoding(artifact: SignedKind, canonicalText: string): Buffer {

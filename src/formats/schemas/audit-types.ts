@@ -36,5 +36,7 @@ export const auditTypes = [
   'event_endpoint.disabled',
   'session.opened',
   'session.ended',
+  'login_passkey.registered',
+  'login_passkey.removed',
 ] as const
 export type AuditType = (typeof auditTypes)[number]

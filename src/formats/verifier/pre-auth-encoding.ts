@@ -3,7 +3,10 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { SignedArtifact } from '../artifacts/evidence.ts'
 
 /** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */
-export function preAuthEncoding(artifact: SignedArtifact | 'key-proof', canonicalText: string): Uint8Array {
+export function preAuthEncoding(
+  artifact: SignedArtifact | 'key-proof' | 'console-login',
+  canonicalText: string,
+): Uint8Array {
   const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`)
   const body = utf8ToBytes(canonicalText)
   const ascii = utf8ToBytes

@@ -2,29 +2,44 @@
 // in the OpenAPI document.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { readsEverything } from '../../formats/people/caller.ts'
 import type { Config } from '../../core/config/config.ts'
-import { failures, type Audited } from '../../core/errors/errors.ts'
-import { endSession } from '../../store/tables/ended-sessions.ts'
+import { failures } from '../../core/errors/errors.ts'
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { waitMsOf } from '../routes/preferences.ts'
 import { get, json, openGet, type Handler, type Route, type RouteRequest } from '../route.ts'
-import type { Answer } from '../answer.ts'
 import type { Service } from '../service.ts'
 import { routes } from '../routes/index.ts'
-import { hasLocalConsole, PAGE_HEADER, type ConsoleGate } from './gate.ts'
+import { hasLocalConsole, type ConsoleGate } from './gate.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'
-
-const LoginBody = Compile(
-  Type.Object({ key: Type.String({ minLength: 1, maxLength: 512 }) }, { additionalProperties: false }),
-)
+import {
+  challenge,
+  login,
+  loginByPasskey,
+  loginPasskeys,
+  logout,
+  registerPasskey,
+  removePasskey,
+} from './login.ts'
 
 /** Placeholders for the OpenAPI document, which none of these routes is in. */
 const undocumented = { operationId: '', tag: 'Pages', summary: '', answers: {}, failures: [] } as const
 
 /** A page of the console, the index included. */
 const page = { ...undocumented, ...openGet, handle: consoleDocument } as const
+
+const small = { body: { schema: Type.Unknown(), example: {} }, bodyBytesMax: 8_192 } as const
+
+/** What anybody sends who wants to log in. */
+const openPost = { ...undocumented, ...small, method: 'POST', open: true, limit: 'public' } as const
+
+/** What a human sends who has a session. */
+const sessionPost = {
+  ...undocumented,
+  ...small,
+  method: 'POST',
+  session: true,
+  cost: 'administration',
+} as const
 
 const own: readonly Route[] = [
   { ...page, path: '/console' },
@@ -34,26 +49,13 @@ const own: readonly Route[] = [
     path: '/console/assets/{asset}',
     handle: consoleAsset,
   },
-  {
-    ...undocumented,
-    method: 'POST',
-    path: '/console/login',
-    open: true,
-    limit: 'public',
-    body: { schema: Type.Unknown(), example: {} },
-    bodyBytesMax: 4096,
-    handle: login,
-  },
-  {
-    ...undocumented,
-    method: 'POST',
-    path: '/console/logout',
-    session: true,
-    cost: 'administration',
-    body: { schema: Type.Unknown(), example: {} },
-    bodyBytesMax: 4096,
-    handle: logout,
-  },
+  { ...openPost, path: '/console/login', handle: login },
+  { ...openPost, path: '/console/login/challenge', handle: challenge },
+  { ...openPost, path: '/console/login/passkey', handle: loginByPasskey },
+  { ...sessionPost, path: '/console/logout', handle: logout },
+  { ...undocumented, ...get, path: '/console/data/login-passkeys', handle: loginPasskeys },
+  { ...sessionPost, path: '/console/data/login-passkeys', handle: registerPasskey },
+  { ...sessionPost, path: '/console/data/login-passkeys/{loginPasskeyId}/remove', handle: removePasskey },
   // Answered 200 without a session too: a browser would show a refusal as an error, and the audit would have it.
   { ...undocumented, ...get, path: '/console/me', open: 'configured', handle: me },
   {
@@ -112,43 +114,6 @@ function encodedPath(text: string): string {
   return text.split('/').map(encodeURIComponent).join('/')
 }
 
-async function login({ body, header }: RouteRequest, service: Service) {
-  // Without a session there is no cookie to check this by: somebody else's page must not log anybody in.
-  if (header('sec-fetch-site') !== 'same-origin' || header(PAGE_HEADER) === undefined)
-    return failures.consoleRefused('a login comes from the page of the console')
-  const given = parsed(body)
-  if (!LoginBody.Check(given)) return failures.invalidField('key is required: the text csk_… of your key.')
-  const found = service.console.sessions.callerOf(given.key)
-  if (found === undefined) return failures.authenticationRequired()
-  if (!readsEverything(found.caller))
-    return failures.consoleRefused('the console is for humans (USER) and auditors (readAll)')
-  const { callerId } = found.caller
-  const { sessionId, token, pageSecret } = await service.console.sessions.open(found.caller)
-  return empty(
-    { 'Set-Cookie': service.console.cookie(token), 'X-Countersign-Console': pageSecret },
-    {
-      type: 'session.opened',
-      reason: 'A session of the console was opened.',
-      detail: { callerId, sessionId },
-    },
-  )
-}
-
-async function logout({ session }: RouteRequest, { pool, console }: Service) {
-  if (session === undefined) return failures.authenticationRequired()
-  await endSession(pool, session)
-  console.sessions.noteEnded(session)
-  return empty(
-    // Not the storage: the page takes its secret out itself, and leaves the filters that the human keeps there.
-    { 'Set-Cookie': console.cookie(undefined), 'Clear-Site-Data': '"cache"' },
-    {
-      type: 'session.ended',
-      reason: 'A session of the console was ended.',
-      detail: { callerId: session.caller.callerId, sessionId: session.sessionId },
-    },
-  )
-}
-
 async function me({ session, caller }: RouteRequest, { config }: Service) {
   if (session === undefined || caller === undefined) return json(null)
   const { callerId, credentialHolderType, readAll, approverId = null, allowedCapabilities } = caller
@@ -183,16 +148,4 @@ async function live(request: RouteRequest, { console, dispatcher, stopping }: Se
     inDoubt: await console.inDoubt(),
     pendingEvidence: dispatcher.pendingEvidence(),
   })
-}
-
-function empty(headers: Readonly<Record<string, string>>, audit: Audited): Answer {
-  return { status: 204, headers: { 'Cache-Control': 'no-store', ...headers }, body: '', audit }
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString()) as unknown
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/callers/console-session.ts'
 import { readsEverything, type Caller } from '../../formats/people/caller.ts'
+import type { CallerKey } from '../../core/callers/caller-keys.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Authenticate, Callers } from '../callers.ts'
 import { sha256Hex } from '../../store/sha256.ts'
@@ -26,12 +27,16 @@ export interface Sessions {
   readonly find: (token: string) => Session | undefined
   /** Somebody logged out, here or on another instance, at most a second ago. */
   readonly isEnded: (session: Session) => Promise<boolean>
-  /** Ended here and now. */
-  readonly noteEnded: (session: Session) => void
+  /** Ended here and now: a session, or every session of a passkey. */
+  readonly noteEnded: (id: string) => void
   /** Finds the caller of a raw key; undefined: the key is unknown. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
+  /** Finds a key that is in effect by the hash of its hash. */
+  readonly keyBy: (claimed: { readonly callerId: string; readonly keyHash: string }) => CallerKey | undefined
+  /** @param loginPasskeyId the passkey that logged in; undefined: the key itself did */
   readonly open: (
     caller: Caller,
+    loginPasskeyId?: string,
   ) => Promise<{ readonly sessionId: string; readonly token: string; readonly pageSecret: string }>
   /** @returns a newer token where this one is some minutes old */
   readonly renew: (session: Session) => Promise<string | undefined>
@@ -112,15 +117,16 @@ export function openSessions({
       const expiresAt = new Date(payload.startedMs + SESSION_MS).toISOString()
       return { ...key, sessionId: payload.sessionId, expiresAt, payload }
     },
-    async isEnded({ sessionId }) {
+    async isEnded({ sessionId, payload: { loginPasskeyId = '' } }) {
       if (performance.now() - endedAtMs > ENDED_MAX_AGE_MS)
         await (reading ??= readEnded().finally(() => (reading = undefined)))
-      return ended.has(sessionId)
+      return ended.has(sessionId) || ended.has(loginPasskeyId)
     },
-    noteEnded({ sessionId }) {
-      ended = new Set([...ended, sessionId])
+    noteEnded(id) {
+      ended = new Set([...ended, id])
     },
-    async open({ callerId, keyHash }) {
+    keyBy: keyOf,
+    async open({ callerId, keyHash }, loginPasskeyId) {
       const [now, sessionId] = [Date.now(), randomUUID()]
       const pageSecret = randomBytes(32).toString('base64url')
       const token = await sign({
@@ -130,6 +136,7 @@ export function openSessions({
         keyHash: sha256Hex(keyHash),
         origin: origin() ?? '',
         pageHash: sha256Hex(pageSecret),
+        ...(loginPasskeyId === undefined ? {} : { loginPasskeyId }),
         startedMs: now,
         usedMs: now,
       })

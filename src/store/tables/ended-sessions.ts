@@ -1,4 +1,5 @@
-// ended_sessions: sessions of the console that ended before their time. An otherwise valid token is refused when its session is here.
+// ended_sessions: sessions of the console that ended before their time. An otherwise valid token is refused when its session is here, or the
+// passkey that opened it.
 import type { Sql } from '../postgres/sql.ts'
 
 /** @param session.expiresAt ISO 8601: when its token expires */
