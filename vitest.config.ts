@@ -53,6 +53,7 @@ export default defineConfig({
     // Reached by what hangs, not by what is slow: a test that takes 1 s takes 30 on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     // The second project runs when the first is done: it looks at all the replies that were seen.
     projects: [
       {
