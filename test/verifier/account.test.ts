@@ -30,9 +30,10 @@ function reasonsIn(payloads: readonly object[]): string | undefined {
   return Object.fromEntries(account?.said ?? [])['Reasons given']
 }
 
+const endingOf = (members: object) =>
+  accountsOf(JSON.stringify({ refusalRecordId: 'r1', ...members }))[0]?.action?.ending
+
 test('a refusal that an approval would lift is told from one that is final', () => {
-  const endingOf = (members: object) =>
-    accountsOf(JSON.stringify({ refusalRecordId: 'r1', ...members }))[0]?.action?.ending
   expect(endingOf({ approvable: true })).toBe('Refused until humans approve')
   expect(endingOf({})).toBe('Refused')
 })
