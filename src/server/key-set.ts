@@ -13,8 +13,10 @@ const KEPT_MS = 5 * 60_000
 const KEYS_MAX = 100
 
 export interface KeySet {
-  /** The key of a token's header; `jose` throws where there is none. */
+  /** The key of a token's header, in a set that is not old where the issuer can be reached; `jose` throws where there is none. */
   readonly find: JWTVerifyGetKey
+  /** Another one each time that another set has replaced one: what was verified by the set before is not kept. */
+  readonly edition: () => number
   /** Fetches the set in the background if it is old, or was never read. */
   readonly renew: () => void
 }
@@ -33,9 +35,15 @@ export function openKeySet(
   keys: TokenIssuer['keys'],
   { nowMs, onChange, onProblem, send = call }: KeySetOptions,
 ): KeySet {
-  if ('jwks' in keys) return { find: createLocalJWKSet(keys.jwks as JSONWebKeySet), renew: () => undefined }
+  if ('jwks' in keys)
+    return {
+      find: createLocalJWKSet(keys.jwks as JSONWebKeySet),
+      edition: () => 0,
+      renew: () => undefined,
+    }
   const { jwksUri } = keys
   let known: { readonly text: string; readonly find: JWTVerifyGetKey } | undefined
+  let edition = 0
   let readMs = -Infinity
   let nextMs = -Infinity
   let fetching: Promise<void> | undefined
@@ -47,7 +55,9 @@ export function openKeySet(
     if (known?.text === text) return
     const isOther = known !== undefined
     known = { text, find }
-    if (isOther) onChange()
+    if (!isOther) return
+    edition++
+    onChange()
   }
 
   async function readAgain(): Promise<void> {
@@ -68,8 +78,13 @@ export function openKeySet(
     return fetching
   }
 
+  const isOld = () => nowMs() >= readMs + KEPT_MS
+
   return {
+    edition: () => edition,
     async find(header, token) {
+      // A key that the issuer took back must not verify new tokens for as long as nothing else has the set read again.
+      if (isOld()) await fetchOnce()
       try {
         if (known !== undefined) return await known.find(header, token)
       } catch (error) {
@@ -80,7 +95,7 @@ export function openKeySet(
       return await known.find(header, token)
     },
     renew() {
-      if (nowMs() >= readMs + KEPT_MS) void fetchOnce()
+      if (isOld()) void fetchOnce()
     },
   }
 }

@@ -1,5 +1,13 @@
 // Callers by token: access tokens of RFC 9068 and JWT-SVIDs of SPIFFE, of the issuers that the operator trusts.
-import { decodeJwt, errors, jwtVerify, type JWTPayload, type ProtectedHeaderParameters } from 'jose'
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type ProtectedHeaderParameters,
+} from 'jose'
+import pLimit from 'p-limit'
 import { BY_TOKEN, type CallerKey } from '../core/callers/caller-keys.ts'
 import { isTrustDomain, namesOf, type TokenIssuer } from '../core/callers/token-issuers.ts'
 import { fullCaller } from '../formats/people/caller.ts'
@@ -18,6 +26,10 @@ export interface Tokens {
 
 /** Verified tokens that are kept, so that a caller's next request costs a hash and no signature. */
 const KEPT_MAX = 10_000
+/** Signatures are checked on the threads that files and name lookups use too: invented tokens leave most of them free. */
+const VERIFIED_AT_ONCE = 2
+/** The key is found by the header alone. */
+const NO_TOKEN = { payload: '', signature: '' }
 /** Clocks of two machines. */
 const CLOCK_SECONDS = 5
 const TOKEN_SHAPE = /^[\w-]{2,2048}\.[\w-]{2,8192}\.[\w-]{2,2048}$/
@@ -54,6 +66,7 @@ export function openTokens(
   /** By the hash of the token, oldest first: a copy of the memory holds no token. */
   const kept = new Map<string, Verified>()
   const verifying = new Map<string, Promise<CallerKey | string>>()
+  const inTurn = pLimit(VERIFIED_AT_ONCE)
   const known = issuers.map((issuer): KnownIssuer => {
     let isAway = false
     const keySet = openKeySet(issuer.keys, {
@@ -80,7 +93,13 @@ export function openTokens(
     try {
       const issuer = issuerOf(token, known)
       if (issuer === undefined) return 'no configured issuer has issued the token'
-      const { payload, protectedHeader } = await jwtVerify(token, issuer.keySet.find, {
+      const { keySet } = issuer
+      const header = decodeProtectedHeader(token)
+      const { alg } = header
+      if (alg === undefined || !issuer.algorithms.includes(alg)) return 'the issuer has no token of this alg'
+      const key = await keySet.find({ ...header, alg }, NO_TOKEN)
+      const edition = keySet.edition()
+      const options = {
         algorithms: [...issuer.algorithms],
         audience: issuer.audience,
         ...(isTrustDomain(issuer.issuer) ? {} : { issuer: issuer.issuer, typ: 'at+jwt' }),
@@ -88,13 +107,16 @@ export function openTokens(
         maxTokenAge: issuer.maxAgeSeconds,
         clockTolerance: CLOCK_SECONDS,
         currentDate: new Date(nowMs()),
-      })
-      const key = callerOf(payload, { issuer, hash, header: protectedHeader })
-      if (typeof key === 'string') return key
-      if (isTaken(key.caller.callerId)) return `a key has the callerId ${key.caller.callerId}`
+      }
+      const { payload, protectedHeader } = await inTurn(() => jwtVerify(token, key, options))
+      const caller = callerOf(payload, { issuer, hash, header: protectedHeader })
+      if (typeof caller === 'string') return caller
+      const { callerId } = caller.caller
+      if (isTaken(callerId)) return `a key has the callerId ${callerId}`
+      if (keySet.edition() !== edition) return 'the keys of the issuer have changed meanwhile'
       if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!)
-      kept.set(hash, { key, issuer })
-      return key
+      kept.set(hash, { key: caller, issuer })
+      return caller
     } catch (error) {
       return error instanceof errors.JOSEError
         ? `${error.code}: ${error.message}`
@@ -159,7 +181,8 @@ function callerOf(
   const callerId = ofWorkload ? named : `${namesOf(issuer)}${named}`
   if (!NAME.test(callerId))
     return 'the callerId would not be 1 to 128 printable ASCII characters without spaces'
-  const principalIds = principalsOf(payload, issuer) ?? [callerId]
+  const principalIds = principalsOf(payload, { callerId, ...issuer })
+  if (principalIds.length === 0) return `the token has no claim ${issuer.principalClaim}`
   if (principalIds.length > SCOPES_MAX || !principalIds.every(isPrincipal))
     return `the claim ${issuer.principalClaim} does not hold clear names of principals`
   const capabilities = [...issuer.allowedCapabilities, ...grantedBy(payload['scope'], issuer.scopePrefix)]
@@ -188,10 +211,13 @@ function isPrincipal(name: unknown): name is string {
   return typeof name === 'string' && name.length >= 1 && name.length <= 256 && isClearName(name)
 }
 
-/** @returns the principals that a token names; undefined where it names none */
-function principalsOf(payload: JWTPayload, { principalClaim }: TokenIssuer): readonly string[] | undefined {
-  const claimed = principalClaim === undefined ? undefined : payload[principalClaim]
-  if (claimed === undefined) return undefined
+/** Where the operator names a claim, a token without it acts for nobody: left out, it would hide the person behind the caller. */
+function principalsOf(
+  payload: JWTPayload,
+  { principalClaim, callerId }: Pick<TokenIssuer, 'principalClaim'> & { readonly callerId: string },
+): readonly string[] {
+  if (principalClaim === undefined) return [callerId]
+  const claimed = payload[principalClaim] ?? []
   return (Array.isArray(claimed) ? claimed : [claimed]) as readonly string[]
 }
 

@@ -45,10 +45,12 @@ const seconds = (ms: number) => Math.floor(ms / 1000)
 
 /** A token of the issuer, valid by default. */
 function aToken({ claims, header, key = pair.privateKey }: Made = {}, nowMs = Date.now()): Promise<string> {
+  const { sub = 'agent-1' } = (claims ?? {}) as { sub?: string }
   const payload = {
     iss: issuer,
     aud: AUDIENCE,
-    sub: 'agent-1',
+    sub,
+    act_for: `${issuer}#${sub}`,
     client_id: 'agents',
     jti: randomUUID(),
     iat: seconds(nowMs),
@@ -220,6 +222,7 @@ const refusedTokens: readonly (readonly [what: string, make: () => Promise<strin
   ['that is older than may be', () => aToken({ claims: { iat: seconds(Date.now()) - 7_200 } })],
   ['without exp', () => aToken({ claims: { exp: undefined } })],
   ['without iat', () => aToken({ claims: { iat: undefined } })],
+  ['that does not name whom it acts for', () => aToken({ claims: { act_for: undefined } })],
   ['without sub', () => aToken({ claims: { sub: undefined } })],
   ['whose sub is no name', () => aToken({ claims: { sub: 'two words' } })],
   ['bound to a key that nobody proves', () => aToken({ claims: { cnf: { jkt: 'x' } } })],
@@ -304,6 +307,16 @@ describe('the keys of an issuer', () => {
     nowMs += 31_000
     expect(await callerOf(byNext)).toBe(name)
     expect([tokens.known(old), published.fetched]).toEqual([undefined, 2])
+    expect(await callerOf()).toContain('ERR_JWKS_NO_MATCHING_KEY')
+    published.keys = before
+  })
+
+  test('a key that its issuer took back verifies no new token after five minutes, whoever else asks', async () => {
+    open()
+    expect(await callerOf()).toBe(`${issuer}#agent-1`)
+    const before = published.keys
+    published.keys = [await publicKey(await aPair('ES256'), { kid: 'two', alg: 'ES256' })]
+    nowMs += 5 * 60_000
     expect(await callerOf()).toContain('ERR_JWKS_NO_MATCHING_KEY')
     published.keys = before
   })
