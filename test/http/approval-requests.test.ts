@@ -929,8 +929,12 @@ describe('POST /approval-requests/{id}/notes 201', () => {
         status: 400,
         body: { error: expect.stringMatching(/^text /) },
       })
-    for (let n = 0; n < 18; n++) expect((await note(request, `${n}`, {})).status).toBe(201)
-    const racing = await Promise.all(['a', 'b', 'c', 'd'].map((text) => note(request, text)))
+    for (let n = 0; n < 10; n++) expect((await note(request, `${n}`)).status).toBe(201)
+    expect((await note(request, 'An eleventh.')).body.error).toBe(
+      'You have written 10 notes on the approval request, and can write no more.',
+    )
+    for (let n = 0; n < 8; n++) expect((await note(request, `${n}`, {})).status).toBe(201)
+    const racing = await Promise.all(['a', 'b', 'c', 'd'].map((text) => note(request, text, {})))
     expect(racing.filter(({ status }) => status === 201)).toHaveLength(2)
     const { error } = racing.find(({ status }) => status === 409)!.body
     expect(error).toBe('The approval request has 20 notes, and takes no more.')

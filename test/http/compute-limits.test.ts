@@ -148,6 +148,7 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
       `/execution-intents/${id}/finalize`,
       `/execution-intents/${id}/resolve`,
       `/approval-requests/${id}/decline`,
+      `/approval-requests/${id}/notes`,
       `/approval-requests/${id}/withdraw`,
     ])
       expect(reply(await whenSpent('/approvers/changes', path, human)), path).toEqual(refused)

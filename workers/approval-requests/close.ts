@@ -24,6 +24,7 @@ import type { ThreadContext } from '../context.ts'
 import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { ineligible, notOpen } from './eligible.ts'
+import { timeOnRequest } from './times.ts'
 
 type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'persons'>
 
@@ -94,7 +95,7 @@ async function store(
     status,
     by: caller.callerId,
     reason,
-    closedAt: new Date().toISOString(),
+    closedAt: timeOnRequest(content),
   }
   const { closeId, closedAt } = close
   const recording = startRecording(tools)

@@ -6,6 +6,7 @@ import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import {
   NOTES_MAX,
+  NOTES_OF_ONE_MAX,
   type ApprovalRequestContent,
   type ApprovalRequestNote,
 } from '../../src/formats/schemas/approval-request.ts'
@@ -23,6 +24,7 @@ import type { ThreadContext } from '../context.ts'
 import { startRecording } from '../evidence/recording.ts'
 import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { ineligible, notOpen } from './eligible.ts'
+import { timeOnRequest } from './times.ts'
 
 type NoteWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogEntries' | 'persons'>
 
@@ -46,7 +48,7 @@ export async function writeNote({ caller, body, params }: WorkerRequest, thread:
         ? undefined
         : await ineligible(caller, found, { sql, persons })) ??
       notOpen(standing) ??
-      full(standing)
+      full(standing, caller)
     if (refused !== undefined) return refused
     await store({ caller, text: given.text, found }, { ...thread, sql })
     const noted = await readApprovalRequest(sql, which, { persons })
@@ -54,10 +56,17 @@ export async function writeNote({ caller, body, params }: WorkerRequest, thread:
   })
 }
 
-function full(request: StandingRequest | null): Failure | undefined {
-  return (request?.notes.length ?? 0) < NOTES_MAX
+/** Nobody takes the room of the others: a requester that fills it could not be asked back. */
+function full(request: StandingRequest | null, { callerId }: ScopedCaller): Failure | undefined {
+  const { notes = [] } = request ?? {}
+  if (notes.length >= NOTES_MAX)
+    return failures.conflict(`The approval request has ${NOTES_MAX} notes, and takes no more.`)
+  const own = notes.filter(({ body }) => (JSON.parse(body) as ApprovalRequestNote).by === callerId)
+  return own.length < NOTES_OF_ONE_MAX
     ? undefined
-    : failures.conflict(`The approval request has ${NOTES_MAX} notes, and takes no more.`)
+    : failures.conflict(
+        `You have written ${NOTES_OF_ONE_MAX} notes on the approval request, and can write no more.`,
+      )
 }
 
 async function store(
@@ -65,13 +74,14 @@ async function store(
   { sql, ...tools }: Omit<NoteWith, 'pool' | 'persons'> & { sql: Transaction },
 ): Promise<void> {
   const { requestId, requestHash, requestedBy, body } = found
+  const content = JSON.parse(body) as ApprovalRequestContent
   const note: ApprovalRequestNote = {
     noteId: randomUUID(),
     requestId,
     requestHash,
     by: caller.callerId,
     text,
-    notedAt: new Date().toISOString(),
+    notedAt: timeOnRequest(content),
   }
   const { noteId, notedAt } = note
   const recording = startRecording(tools)
@@ -83,7 +93,7 @@ async function store(
     by: caller.callerId,
     at: notedAt,
     reason: 'A note was written on an approval request.',
-    capability: (JSON.parse(body) as ApprovalRequestContent).capability,
+    capability: content.capability,
     detail: { requestId, noteId },
   })
   await sql.run(recording.statements())

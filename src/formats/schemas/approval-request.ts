@@ -33,6 +33,8 @@ export type ApprovalRequestContent = Type.Static<typeof ApprovalRequestContent>
 
 /** How many notes a request takes, of all who write on it together. */
 export const NOTES_MAX = 20
+/** How many of them one caller writes. */
+export const NOTES_OF_ONE_MAX = 10
 
 /** Exactly the members that the signature of the artifact `approval-request-note` covers. */
 export const ApprovalRequestNote = Type.Object({

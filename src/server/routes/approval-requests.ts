@@ -4,7 +4,12 @@ import { approvalRequestText } from '../../core/approval-requests/reply.ts'
 import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
-import { ApprovalRequest, ApprovalRequestPage, NOTES_MAX } from '../../formats/schemas/approval-request.ts'
+import {
+  ApprovalRequest,
+  ApprovalRequestPage,
+  NOTES_MAX,
+  NOTES_OF_ONE_MAX,
+} from '../../formats/schemas/approval-request.ts'
 import {
   ApprovalRequestBody,
   ApprovalRequestDecline,
@@ -192,7 +197,7 @@ export const approvalRequests = [
     operationId: 'noteApprovalRequest',
     tag: 'Approvals',
     summary: 'Write a note on an approval request',
-    description: `For the requester, and for humans whose \`approverId\` could sign it, while the request is open: at most ${NOTES_MAX} notes for a request. The service signs the note with the callerId that wrote it. A note changes nothing that an approval covers, and is never an approval or a decline.`,
+    description: `For the requester, and for humans whose \`approverId\` could sign it, while the request is open: at most ${NOTES_MAX} notes for a request, ${NOTES_OF_ONE_MAX} of them by one caller. The service signs the note with the callerId that wrote it. A note changes nothing that an approval covers, and is never an approval or a decline.`,
     params: idOf(example.noted),
     body: { schema: ApprovalRequestNoteBody, example: { text: example.noted.notes[0]!.text } },
     answers: {

@@ -42,6 +42,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
         'findApprovalRequests:1',
         'findOpenRequest:1',
         'insertApprovalRequest:1',
+        'insertRequestNote:1',
         'lockApprovalRequest:1',
         'lockForClosing:1',
         'lockOpening:1',

@@ -1,0 +1,9 @@
+/**
+ * The time of what is done with an approval request, by the clock of this instance. The clock of the instance that opened it may be ahead, and every
+ * verifier asks for the order: nothing is signed as done before there was the request.
+ * @param createdAt of the request, ISO 8601 with milliseconds
+ */
+export function timeOnRequest({ createdAt }: { readonly createdAt: string }): string {
+  const now = new Date().toISOString()
+  return now < createdAt ? createdAt : now
+}
