@@ -27,8 +27,10 @@ function Frame({ me }: { readonly me: Me }) {
   useTitle(found?.page.title ?? 'Not found')
   // A reader by ear, or by keyboard, begins at the new page.
   useEffect(() => {
-    // Unless the way back has taken the focus to its row already.
-    if (main.current?.contains(document.activeElement) !== true) main.current?.focus({ preventScroll: true })
+    const has = document.activeElement
+    // Unless the way back has taken the focus to its row already. What has it on the page before goes with that page.
+    const isOfThis = main.current?.contains(has) === true && has?.closest('[inert]') === null
+    if (!isOfThis) main.current?.focus({ preventScroll: true })
   }, [path])
   useEffect(() => followKeys(() => setHelps((shown) => !shown)), [])
   const Page = found?.page.view

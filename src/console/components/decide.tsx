@@ -84,11 +84,6 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
                 Decline…
               </button>
             )}
-            {(mayDecide || hasSigned || isOwn) && (asked.notes ?? []).length < NOTES_MAX && (
-              <button type="button" onClick={() => setSaying('note')}>
-                {isOwn ? 'Write a note…' : 'Ask back…'}
-              </button>
-            )}
             {next && (
               <a class="button" href={`/console/requests/${next}`}>
                 {hasSigned ? 'Next' : 'Skip'}
@@ -108,6 +103,13 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
         Ask whoever runs <Said text={requestedBy} />, over another channel, for the action code that they see.
         It must be this one: their program computed it from what it sent, and this page from what you see.
       </p>
+      {(mayDecide || hasSigned || isOwn) && (asked.notes ?? []).length < NOTES_MAX && (
+        <p>
+          <button type="button" onClick={() => setSaying('note')}>
+            {isOwn ? 'Write a note…' : 'Ask back…'}
+          </button>
+        </p>
+      )}
       {!hasSigned && (
         <Elsewhere
           requestId={requestId}

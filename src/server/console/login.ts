@@ -15,6 +15,7 @@ import { passkeyMembers, PublicKeyPem } from '../../formats/schemas/approver.ts'
 import { closed } from '../../formats/schemas/primitives.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { readApprovers } from '../../store/tables/approvers.ts'
+import { inTransaction } from '../../store/postgres/transaction.ts'
 import { endSession } from '../../store/tables/ended-sessions.ts'
 import {
   findLoginPasskey,
@@ -212,12 +213,16 @@ export async function removePasskey({ session, params }: RouteRequest, { pool, c
   if (session === undefined) return failures.authenticationRequired()
   const { callerId } = session.caller
   const { loginPasskeyId = '' } = params
+  const expiresAt = new Date(Date.now() + SESSION_MS).toISOString()
+  // One commit: no session outlives a passkey that is gone.
   const name = UUID.test(loginPasskeyId)
-    ? await removeLoginPasskey(pool, { loginPasskeyId, callerId })
+    ? await inTransaction(pool, async (sql) => {
+        const removed = await removeLoginPasskey(sql, { loginPasskeyId, callerId })
+        if (removed !== undefined) await endSession(sql, { sessionId: loginPasskeyId, expiresAt })
+        return removed
+      })
     : undefined
   if (name === undefined) return failures.pathNotFound()
-  const expiresAt = new Date(Date.now() + SESSION_MS).toISOString()
-  await endSession(pool, { sessionId: loginPasskeyId, expiresAt })
   console.sessions.noteEnded(loginPasskeyId)
   return empty(
     {},
