@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   statSync,
@@ -119,6 +120,13 @@ describe("a trial, by the README's commands", () => {
     )
     url = new URL(origin)
     env = { COUNTERSIGN_URL: origin }
+    // It has another port than the profiles say.
+    const humans = join(cwd, 'mine', 'humans')
+    for (const name of readdirSync(humans).filter((file) => file.endsWith('.json'))) {
+      const profile = join(humans, name)
+      const written = JSON.parse(readFileSync(profile, 'utf8')) as object
+      if ('url' in written) writeFileSync(profile, JSON.stringify({ ...written, url: origin }))
+    }
   })
 
   /** An agent asks, Dana signs what she is shown, and the agent goes on. */

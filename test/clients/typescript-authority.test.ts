@@ -238,7 +238,7 @@ describe('an execution that needs a human', () => {
       status: 'PENDING',
       notes: [
         { by: 'checker', text: 'Which one?' },
-        { by: 'machine', text: 'The first.' },
+        { by: 'tester', text: 'The first.' },
       ],
     })
     expect(await machine.withdrawApprovalRequest(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })

@@ -579,8 +579,8 @@ describe('the package', () => {
     const own = JSON.parse(read('clients/typescript/package.json')) as {
       dependencies: Record<string, string>
     }
-    const root = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> }
+    const root = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
     expect(Object.keys(own.dependencies).toSorted()).toEqual(['openapi-fetch', 'uuid'])
-    expect(root.devDependencies).toMatchObject(own.dependencies)
+    expect(root.dependencies).toMatchObject(own.dependencies)
   })
 })

@@ -82,7 +82,6 @@ async function run(script: string, url = service.url): Promise<{ stdout: string;
   const here = forHere(script, url)
     .replaceAll(':8080', `:${connectorPort}`)
     .replaceAll(':8090', `:${eventsPort}`)
-  // A later service has another port than the profiles say.
   const whole = `[ ! -f terminal ] || . ./terminal\nexport COUNTERSIGN_URL='${url}'\nset -ae\n${here}\nexport -p > terminal`
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
@@ -206,6 +205,7 @@ describe('Approving', () => {
     const { stderr } = await run(signing)
     expect(stderr).toMatch(/^You approve, once, by this signature, exactly this:[^]*"target": "vendor-17"/)
     expect(stderr).toContain(`\n  ${actionCode}\n`)
+    expect((await run(next('approving.md'))).stdout).toContain('Which delivery is this invoice for?')
     await run(next('approving.md'))
     const approvals = [saved('approval.json')] as object[]
     expect(saved('record.json').executions).toMatchObject([
@@ -359,6 +359,11 @@ describe('Callers and keys: the signing keys are rotated', () => {
     await run(next('policies.md'))
     policyDir = join(mine, 'policies')
     service = await start()
+    // It has another port than the profiles say.
+    for (const name of ['alice', 'bob']) {
+      const profile = join(mine, `${name}.json`)
+      writeFileSync(profile, JSON.stringify({ ...saved(`${name}.json`), url: service.url }))
+    }
 
     const record = await service.post('/execute', aTransaction())
     const keyIds = readdirSync(signingKeyDir).flatMap(

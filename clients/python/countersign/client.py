@@ -799,7 +799,7 @@ class Client:
     def note_approval_request(self, request_id: str, text: str) -> shapes.ApprovalRequest:
         """POST /approval-requests/{id}/notes: by the caller that asked, and by a human who could sign it, while it is open; at most 20 for
         a request. A repetition after a lost reply writes the note again."""
-        return self._write(f"/approval-requests/{_part(request_id)}/notes", {"text": text}).value()
+        return self._write(f"/approval-requests/{_part(request_id)}/notes", {"text": text}, answers=(201,)).value()
 
     def withdraw_approval_request(self, request_id: str) -> shapes.ApprovalRequest:
         """POST /approval-requests/{id}/withdraw: by the caller that asked; final."""

@@ -69,7 +69,7 @@ else {
   else await go(state)
 }
 
-async function go(input: Parameters<typeof runAgent>[1]): Promise<void> {
+async function go(input: Parameters<typeof runAgent<typeof agent, undefined>>[1]): Promise<void> {
   const result = await runAgent(agent, input)
   writeRun(result.state.toString())
   if (result.interruptions.length === 0) console.log(result.finalOutput)
