@@ -1,6 +1,6 @@
 // What a client sees of the server behind: the tools that are pinned and have not changed since.
 import type { Lock } from './lock.ts'
-import { toolHash, type Tool } from './tools.ts'
+import { shownOf, toolHash, type Tool } from './tools.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface Catalogue {
@@ -36,7 +36,7 @@ export function openCatalogue(
   }
 
   async function shown(): Promise<Tool[]> {
-    const tools = await upstream.tools()
+    const { tools } = await upstream.list()
     return tools
       .filter((tool) => {
         const why = whyHidden(tool)
@@ -44,13 +44,14 @@ export function openCatalogue(
         if (why !== undefined) told.add(tool.name)
         return why === undefined
       })
+      .map(shownOf)
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
   }
 
   async function find(name: string) {
     const named = (tools: readonly Tool[] | undefined) => tools?.find((tool) => tool.name === name)
     // The release asks the server once more: a definition that is out of date is refused there.
-    const tool = named(upstream.known()) ?? named(await upstream.tools())
+    const tool = named(upstream.known()) ?? named((await upstream.list()).tools)
     return tool && { tool, toolHash: toolHash(tool) }
   }
 

@@ -4,7 +4,7 @@ import type { Json } from '../formats/json/canonical.ts'
 import { textIn } from './content.ts'
 import type { Lock } from './lock.ts'
 import { toolHash } from './tools.ts'
-import { NotTaken, type CallToolResult, type Upstream } from './upstream.ts'
+import { ArgumentsRefused, NotTaken, type CallToolResult, type Upstream } from './upstream.ts'
 
 /** Results that nobody has taken yet are kept whole, so many at most: evidence holds 60 KiB of one, and the agent wants all of it. */
 const RESULTS_MAX = 100
@@ -38,20 +38,22 @@ export function toolEffect(
 ): Pick<ReceiverConfig, 'act'> {
   return {
     async act({ target, parameters, businessTransactionId }) {
-      const tools = await upstream.tools().catch((error: unknown) => {
+      const listed = await upstream.list().catch((error: unknown) => {
         throw new Refused(`The server behind the gateway cannot be reached: ${(error as Error).message}`)
       })
-      const tool = tools.find(({ name }) => name === target)
+      const tool = listed.tools.find(({ name }) => name === target)
       if (tool === undefined || toolHash(tool) !== parameters['toolHash'])
         throw new Refused(`The tool ${target} is not the one that was decided on.`)
       const args = parameters['arguments'] as { readonly [name: string]: Json }
-      const result = await upstream.call(target, args).catch((error: unknown) => {
-        throw error instanceof NotTaken ? new Refused(`The server refused: ${error.message}`) : error
+      const errorsAreFinal = lock.tools[target]?.errorsAreFinal === true
+      const result = await listed.call(target, args).catch((error: unknown) => {
+        const didNothing = error instanceof NotTaken || (error instanceof ArgumentsRefused && errorsAreFinal)
+        throw didNothing ? new Refused(`The server refused: ${error.message}`) : error
       })
       results.keep(businessTransactionId, result)
       if (result.isError !== true) return result
       const said = textIn(result)
-      if (lock.tools[target]?.errorsAreFinal === true) throw new Refused(said)
+      if (errorsAreFinal) throw new Refused(said)
       throw new Error(`${target} answered with an error, which may have come after its effect: ${said}`)
     },
   }

@@ -29,7 +29,7 @@ interface With {
 export async function pinTools({ gateway, version }: With): Promise<Pinned> {
   const upstream = openUpstream(gateway.upstream, { timeoutMs: TIMEOUT_SECONDS * 1000, version })
   try {
-    return writePin(gateway, await upstream.tools())
+    return writePin(gateway, (await upstream.list()).tools)
   } finally {
     await upstream.close()
   }

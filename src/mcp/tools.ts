@@ -13,15 +13,22 @@ export class BadArguments extends Error {
   override readonly name = 'BadArguments'
 }
 
+/** What a model may read of a tool. A title, icons and `_meta` are not hashed, so they are not shown either. */
+export function shownOf({ name, description, inputSchema, outputSchema, annotations }: Tool): Tool {
+  return {
+    name,
+    inputSchema,
+    ...(description !== undefined && { description }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+  }
+}
+
 /**
  * The hash of everything that a model reads of a tool.
  * @returns SHA-256 in lowercase hex of the RFC 8785 text of name, description, inputSchema, outputSchema and annotations
  */
-export function toolHash({ name, description, inputSchema, outputSchema, annotations }: Tool): string {
-  const shown = { name, description, inputSchema, outputSchema, annotations }
-  const given = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined))
-  return sha256Hex(canonicalize(given as Json))
-}
+export const toolHash = (tool: Tool) => sha256Hex(canonicalize(shownOf(tool) as unknown as Json))
 
 /** Whether the server says that the tool changes nothing. It is believed only where humans approve the policy that says the same. */
 export const isReadOnly = ({ annotations }: Tool) => annotations?.readOnlyHint === true

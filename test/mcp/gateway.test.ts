@@ -1,13 +1,17 @@
 // countersign mcp between the official client and a server with a journal, beside a real service: each call is decided, acts at most once and has a receipt.
 import { createPrivateKey, randomUUID } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Refused, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import { enrolApprover } from '../../src/cli/setup/authority.ts'
 import { makeHumans } from '../../src/cli/setup/people.ts'
+import { openResults, toolEffect } from '../../src/mcp/effect.ts'
+import { readLock } from '../../src/mcp/lock.ts'
+import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
 import { aKeyPair, anApprovalOf } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { CLI, runCommand } from '../command.ts'
@@ -155,12 +159,10 @@ test('a trial approves what two humans would, and prints what a client needs', a
 })
 
 test('a call of a tool that reads is decided, carried out once and answered with its receipt', async () => {
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
-    'look',
-    'write',
-    'countersign_result',
-    'countersign_verify',
-  ])
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['look', 'write', 'countersign_result', 'countersign_verify'])
+  // What the pin does not hash is not shown.
+  expect(Object.keys(tools[0]!).toSorted()).toEqual(['annotations', 'description', 'inputSchema', 'name'])
   const { result, acted } = await actsOf(() =>
     client.callTool({ name: 'look', arguments: { n: 0.5, at: 'für Ada' } }),
   )
@@ -353,4 +355,41 @@ test('a client that opens the request and accepts has approved nothing', async (
   expect(opened).toEqual([expect.stringMatching(/\/console\/requests\/[0-9a-f-]{36}$/)])
   expect(result).toMatchObject({ _meta: { 'countersign/status': 'waiting' } })
   expect(acted).toEqual([])
+})
+
+const lock = () => readLock(dirname(config))!
+
+describe('a server behind', () => {
+  const alone = join(folder, 'alone')
+  const behind = openUpstream(
+    { command: [process.execPath, upstream, alone] },
+    { timeoutMs: 4_000, version: '1.0.0' },
+  )
+  beforeAll(() => {
+    mkdirSync(alone)
+  })
+  afterAll(() => behind.close())
+
+  test('that does not list its tools is replaced, and one that ended since is not called anew', async () => {
+    writeFileSync(join(alone, 'sick'), '')
+    await expect(behind.list()).rejects.toThrow('sick')
+    rmSync(join(alone, 'sick'))
+    const listed = await behind.list()
+    await expect(listed.call('look', { how: 'die' })).rejects.not.toBeInstanceOf(NotTaken)
+    await expect(listed.call('look', {})).rejects.toBeInstanceOf(NotTaken)
+    expect(readFileSync(join(alone, 'acts'), 'utf8')).toBe('look {"how":"die"}\n')
+  })
+
+  test.each([
+    ['look', 'invalid', 'Refused'],
+    ['write', 'invalid', 'ArgumentsRefused'],
+    ['write', 'headers', 'Refused'],
+  ])('whose %s answers the protocol error %s: %s', async (target, how, name) => {
+    const { act } = toolEffect(behind, { lock: lock(), results: openResults() })
+    const parameters = { arguments: { how }, toolHash: lock().tools[target]!.toolHash }
+    const release = { target, parameters, businessTransactionId: randomUUID() } as unknown as Release
+    const error = await Promise.resolve(act(release)).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name })
+    expect(error instanceof Refused).toBe(name === 'Refused')
+  })
 })
