@@ -2,7 +2,8 @@
 import {
   AnswerError,
   createCountersign,
-  deterministicId,
+  ExecutionFailedError,
+  IdUsedForAnotherIntentError,
   InDoubtError,
   NotApprovedError,
   type Countersign,
@@ -13,6 +14,7 @@ import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import type { Results } from './effect.ts'
 import type { OpenCall, OpenCalls } from './open-calls.ts'
 import type { Lock } from './lock.ts'
+import { outcomeOf, type Outcome } from './outcome.ts'
 import { sha256Hex } from './tools.ts'
 import type { CallToolResult } from './upstream.ts'
 
@@ -34,6 +36,8 @@ export type Standing =
       readonly reason: string
       readonly result: CallToolResult | undefined
     }
+  /** It was in doubt, and is known by now to have been carried out. There is no record, and its result is lost. */
+  | { readonly status: 'resolved'; readonly id: string; readonly by: string }
   | { readonly status: 'refused'; readonly id: string; readonly reason: string }
   | {
       readonly status: 'waiting'
@@ -44,6 +48,10 @@ export type Standing =
   | { readonly status: 'running'; readonly id: string }
   | { readonly status: 'in-doubt'; readonly id: string; readonly result: CallToolResult | undefined }
   | { readonly status: 'unknown-id'; readonly id: string }
+
+/** Whether nothing follows this standing. */
+export const hasEnded = ({ status }: Standing) =>
+  status === 'completed' || status === 'failed' || status === 'resolved' || status === 'refused'
 
 export interface Wish {
   /** Whose calls may be one: that of a client. */
@@ -65,17 +73,30 @@ export interface Followed {
   readonly join: () => Promise<Standing>
   /** How it stands now. */
   readonly standing: () => Standing
-  /** Takes back a `join`. A call that nobody follows any more is dropped if it still waits for a human. */
+  /** Takes back a `join`. A call that nobody follows any more is dropped if it waits for a human, now or later. */
   readonly leave: () => void
+  /** Says that its client gets the outcome: from now on an equal call is another one. */
+  readonly told: () => void
 }
 
 export interface Calls {
-  /** Submits a call, or goes on with an equal one that has not ended. */
-  readonly make: (wish: Wish) => Promise<Followed>
+  /**
+   * Submits a call, or goes on with an equal one that has not ended or whose outcome nobody was told.
+   * @param signal of the client: a call that it cancels before it is sent is not sent
+   * @returns how it stands where it is refused at once, because its id is that of another call
+   * @throws the signal's reason
+   */
+  readonly make: (wish: Wish, signal: AbortSignal) => Promise<Followed | Standing>
   /** Finds a call by its id: one that is open, or how it has ended. */
   readonly find: (id: string, session: string) => Promise<Followed | Standing>
   /** The signed record of a call that was carried out; undefined where there is none. */
   readonly record: (id: string) => Promise<TrustRecord | undefined>
+  /** Follows nothing any more. What is open stays open, for the next process. */
+  readonly close: () => void
+}
+
+interface Running extends Followed {
+  readonly stop: (reason: Error) => void
 }
 
 export function makeCalls(
@@ -97,8 +118,9 @@ export function makeCalls(
 ): Calls {
   const action = `mcp:${alias}`
   let callerId: Promise<string> | undefined
-  /** By businessTransactionId. */
-  const followed = new Map<string, Followed>()
+  /** By businessTransactionId: what has not ended, and what has ended and nobody was told. */
+  const followed = new Map<string, Running>()
+  let isClosed = false
 
   /** The same for each call: it is asked once, and again where there was no answer. */
   const principal = () =>
@@ -110,12 +132,12 @@ export function makeCalls(
       },
     ))
 
-  async function make(wish: Wish): Promise<Followed> {
+  async function make(wish: Wish, signal: AbortSignal): Promise<Followed | Standing> {
     const parameters = { arguments: wish.arguments, toolHash: wish.toolHash }
     const named = wish.transactionId === undefined ? {} : { businessTransactionId: wish.transactionId }
     const key = sha256Hex(canonicalize([wish.session, wish.tool, parameters, wish.transactionId ?? null]))
-    const before = open.byKey(key)
-    if (before !== undefined) return follow(before)
+    const before = openBefore(wish, key)
+    if (before !== undefined) return before
     const principalId = await principal()
     const transaction = await client.build({
       action,
@@ -126,38 +148,73 @@ export function makeCalls(
       ...named,
     })
     // An equal call may have come meanwhile.
-    const call = open.byKey(key) ?? { key, session: wish.session, transaction }
+    const meanwhile = openBefore(wish, key)
+    if (meanwhile !== undefined) return meanwhile
+    signal.throwIfAborted()
+    const call = { key, session: wish.session, transaction }
     open.begin(call)
     return follow(call)
   }
 
+  /** An equal call that is open. A host's id that is the id of another open call is refused: that call's result is not this one's. */
+  function openBefore({ transactionId }: Wish, key: string): Followed | Standing | undefined {
+    const equal = open.byKey(key)
+    if (equal !== undefined) return follow(equal)
+    if (transactionId === undefined || open.byId(transactionId) === undefined) return undefined
+    const reason = 'Its transaction id is that of another call, whose outcome countersign_result tells.'
+    return { status: 'refused', id: transactionId, reason }
+  }
+
   /** The same for all who follow a call at a time. */
-  function follow(call: OpenCall): Followed {
+  function follow(call: OpenCall): Running {
+    if (isClosed) throw new Error('The gateway has closed.')
     const id = call.transaction.businessTransactionId
     const running = followed.get(id) ?? started(call)
     followed.set(id, running)
     return running
   }
 
-  function started(call: OpenCall): Followed {
+  function started(call: OpenCall): Running {
     const id = call.transaction.businessTransactionId
     const stopping = new AbortController()
     const caller = createCountersign({ ...options, signal: stopping.signal })
     let request: ApprovalRequest | undefined
     let followers = 0
-    const ended = carriedOut(caller, call, (asked) => (request = asked))
-      .catch(async (error: unknown): Promise<Standing> => {
-        if (!stopping.signal.aborted) throw error
-        return dropped(id, request)
-      })
-      .then((standing) => {
-        if (standing.status !== 'in-doubt' && standing.status !== 'running') open.end(call)
+    let wasLeft = false
+    const stop = (reason: Error) => stopping.abort(reason)
+    const cancel = () => stop(new Error('The call was cancelled.'))
+
+    function forget(): void {
+      // A host's id may be followed anew by now.
+      if (followed.get(id) !== running) return
+      followed.delete(id)
+      open.end(call)
+    }
+
+    async function carriedOutOrDropped(): Promise<Standing> {
+      try {
+        const standing = await carriedOut(caller, call, (asked) => {
+          request = asked
+          if (wasLeft && followers === 0) cancel()
+        })
+        if (!hasEnded(standing)) followed.delete(id)
+        // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
+        else if (lock.tools[call.transaction.intent.target]?.readOnly === true) forget()
         return standing
-      })
-      .finally(() => followed.delete(id))
-    // Whoever follows it is told; where nobody does, the call stays open.
+      } catch (error) {
+        const wasCancelled = stopping.signal.aborted && !isClosed
+        const standing = wasCancelled ? await dropped(id, request) : undefined
+        if (standing !== undefined && hasEnded(standing)) forget()
+        else followed.delete(id)
+        if (standing === undefined) throw error
+        return standing
+      }
+    }
+
+    const ended = carriedOutOrDropped()
+    // Each follower is told; where there is none, the call stays open.
     ended.catch(() => {})
-    return {
+    const running: Running = {
       id,
       join() {
         followers++
@@ -173,9 +230,14 @@ export function makeCalls(
               page: new URL(`/console/requests/${request.request.requestId}`, options.baseUrl).href,
             },
       leave() {
-        if (--followers === 0 && request !== undefined) stopping.abort(new Error('The call was cancelled.'))
+        if (--followers > 0) return
+        wasLeft = true
+        if (request !== undefined) cancel()
       },
+      told: forget,
+      stop,
     }
+    return running
   }
 
   /** Withdraws what waited. Where that comes too late, an execution may be on its way, and the call stays open. */
@@ -200,13 +262,44 @@ export function makeCalls(
       return standingOf(id, await caller.execute(transaction, { onApprovalNeeded: 'ask', note, onAsked }))
     } catch (error) {
       if (error instanceof NotApprovedError) return { status: 'refused', id, reason: error.message }
-      if (error instanceof InDoubtError)
-        return { status: 'in-doubt', id, result: results.take(error.businessTransactionId) }
-      // It failed for certain, and there is a record of that, or it was refused.
-      const record = error instanceof AnswerError ? await recordOf(id) : undefined
-      if (record !== undefined) return standingOf(id, record)
-      if (error instanceof AnswerError) return { status: 'refused', id, reason: error.message }
+      if (error instanceof ExecutionFailedError) return standingOf(id, error.record)
+      if (error instanceof IdUsedForAnotherIntentError)
+        return { status: 'refused', id, reason: error.message }
+      if (error instanceof InDoubtError || error instanceof AnswerError) return afterError(id, error)
       throw error
+    }
+  }
+
+  /** A call that is sent again may be refused, as by a limit, although it acted the first time: the service knows. */
+  async function afterError(id: string, error: InDoubtError | AnswerError): Promise<Standing> {
+    const isDoubt = error instanceof InDoubtError
+    const outcome = await outcomeOf(client, { id, action }).catch((unread: unknown) => {
+      if (isDoubt) return undefined
+      throw unread
+    })
+    if (outcome !== undefined && outcome.kind !== 'refused' && outcome.kind !== 'unknown')
+      return standingAt(id, outcome)
+    // Nothing that was found is no proof that nothing is on its way.
+    if (isDoubt) return { status: 'in-doubt', id, result: results.take(error.businessTransactionId) }
+    return { status: 'refused', id, reason: error.message }
+  }
+
+  function standingAt(id: string, outcome: Outcome): Standing {
+    switch (outcome.kind) {
+      case 'recorded':
+        return standingOf(id, outcome.record)
+      case 'open':
+        return { status: 'in-doubt', id, result: results.take(outcome.businessTransactionId) }
+      case 'closed': {
+        const { isExecuted, by } = outcome
+        if (isExecuted) return { status: 'resolved', id, by }
+        return { status: 'refused', id, reason: `it was in doubt, and ${by} says that it did not happen.` }
+      }
+      case 'refused':
+        return { status: 'refused', id, reason: outcome.reason }
+      case 'unknown':
+      default:
+        return { status: 'unknown-id', id }
     }
   }
 
@@ -217,40 +310,28 @@ export function makeCalls(
     return { status: 'failed', id, record, reason: reasonOf(execution?.evidence.result), result }
   }
 
-  /** The record of a call, whose execution has another id where a human was asked first. */
   async function recordOf(id: string): Promise<TrustRecord | undefined> {
-    return (
-      (await unlessMissing(client.trustRecord(deterministicId(id, 'approved')))) ??
-      (await unlessMissing(client.trustRecord(id)))
-    )
+    const outcome = await outcomeOf(client, { id, action })
+    return outcome.kind === 'recorded' ? outcome.record : undefined
   }
 
   async function find(id: string, session: string): Promise<Followed | Standing> {
     const call = open.byId(id)
     if (call !== undefined) return call.session === session ? follow(call) : { status: 'unknown-id', id }
-    const record = await recordOf(id)
     // The id is random: only a session that was told it can ask for it.
-    if (record?.transaction.intent.action === action) return standingOf(id, record)
-    const refusal = await unlessMissing(client.refusal(id))
-    return refusal === undefined
-      ? { status: 'unknown-id', id }
-      : { status: 'refused', id, reason: refusal.decision.reason }
+    return standingAt(id, await outcomeOf(client, { id, action }))
   }
 
-  return { make, find, record: recordOf }
+  function close(): void {
+    isClosed = true
+    for (const { stop } of followed.values()) stop(new Error('The gateway has closed.'))
+  }
+
+  return { make, find, record: recordOf, close }
 }
 
 function reasonOf(result: unknown): string {
   const reason =
     typeof result === 'object' && result !== null && 'reason' in result ? result.reason : undefined
   return typeof reason === 'string' ? reason : 'The connector reported a failure.'
-}
-
-async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if (error instanceof AnswerError && error.status === 404) return undefined
-    throw error
-  }
 }

@@ -76,15 +76,20 @@ export async function openGateway(
   }
   const client = createCountersign(options)
   const open = openCallsIn(join(folder, 'open-calls.json'))
+  const calls = makeCalls(client, { options, alias, lock, open, results })
   say(`releases for mcp:${alias} arrive at ${listening.origin}.`)
   return {
     catalogue: openCatalogue(upstream, { lock, reserved: ownToolNames, onHidden: say }),
-    calls: makeCalls(client, { options, alias, lock, open, results }),
+    calls,
     keySet: () => client.keySet(),
     url: service.url,
     async close() {
+      // First: what is approved from now on is the next process's.
+      calls.close()
       await listening.close()
       await upstream.close()
+      open.close()
+      // Lets another process begin.
       journal.close()
     },
   }

@@ -1,4 +1,4 @@
-// The calls that have not ended: waiting for a human, running, or in doubt. An equal call goes on with one of them, also after this process was killed.
+// The calls that have not ended (waiting for a human, running, or in doubt), and those whose outcome nobody was told. An equal call goes on with one of them, also after this process was killed.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Schemas } from '../../clients/typescript/src/index.ts'
 
@@ -18,6 +18,8 @@ export interface OpenCalls {
   /** Remembers a call before it is sent. */
   readonly begin: (call: OpenCall) => void
   readonly end: (call: OpenCall) => void
+  /** Leaves the file to another process: nothing is written from now on. */
+  readonly close: () => void
 }
 
 /**
@@ -27,6 +29,7 @@ export interface OpenCalls {
  */
 export function openCallsIn(path: string): OpenCalls {
   const calls = new Map<string, OpenCall>()
+  let isClosed = false
   if (existsSync(path))
     for (const call of JSON.parse(readFileSync(path, 'utf8')) as OpenCall[]) calls.set(call.key, call)
 
@@ -43,14 +46,20 @@ export function openCallsIn(path: string): OpenCalls {
     byKey: (key) => calls.get(key),
     byId: (id) => [...calls.values()].find(({ transaction }) => transaction.businessTransactionId === id),
     begin(call) {
+      if (isClosed) throw new Error('The gateway has closed.')
       calls.set(call.key, call)
       write()
     },
     end({ key, transaction }) {
+      // What another process has written since would be lost. The call stays open there.
+      if (isClosed) return
       // A later call may have the key by now.
       if (calls.get(key)?.transaction.businessTransactionId !== transaction.businessTransactionId) return
       calls.delete(key)
       write()
+    },
+    close() {
+      isClosed = true
     },
   }
 }

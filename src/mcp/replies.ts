@@ -31,6 +31,11 @@ export function replyOf(
       const result = standing.result ?? said(`The call failed: ${standing.reason}`, true)
       return { ...result, isError: true, _meta: { ...result._meta, ...meta, ...receiptOf(standing, url) } }
     }
+    case 'resolved':
+      return said(
+        `The call was carried out: ${standing.by} has said so after its outcome was not known. Its result is lost. Do not repeat it.`,
+        false,
+      )
     case 'refused':
       return said(`Refused, and nothing was done: ${standing.reason}`, true)
     case 'waiting':

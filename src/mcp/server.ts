@@ -12,12 +12,13 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { AnswerError, CountersignError } from '../../clients/typescript/src/index.ts'
+import { canonicalize } from '../formats/json/canonical.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
-import type { Followed, Standing } from './calls.ts'
+import { hasEnded, type Followed, type Standing } from './calls.ts'
 import type { Gateway } from './gateway.ts'
 import { isOwnTool, ownTools, type OwnToolName } from './own-tools.ts'
 import { META, replyOf } from './replies.ts'
-import { BadArguments, canonicalArguments, type Tool } from './tools.ts'
+import { BadArguments, canonicalArguments, sha256Hex, type Tool } from './tools.ts'
 import { verifiedReply } from './verifying.ts'
 
 const INVALID_PARAMS = -32_602
@@ -37,9 +38,11 @@ export interface ServedBy {
 
 type Reply = CallToolResult | InputRequiredResult
 
-/** What a client sends back to go on with a call: which one. */
+/** What a client sends back to go on with a call. */
 interface State {
   readonly id: string
+  /** The hash of what was asked: tool, arguments, and the host's id. */
+  readonly asked: string
 }
 
 /** A server for one connection of a client. */
@@ -79,11 +82,15 @@ export function gatewayServer(served: ServedBy): Server {
     const state = context.mcpReq.requestState<State>()
     const args = canonicalArguments(given)
     const transactionId = transactionIdIn(context)
+    const asked = sha256Hex(canonicalize([name, args, transactionId ?? null]))
+    if (state !== undefined && state.asked !== asked)
+      throw new ProtocolError(INVALID_PARAMS, 'requestState is of a call of another tool or other arguments.')
+    const { signal } = context.mcpReq
+    signal.throwIfAborted()
+    const wish = { session, tool: name, toolHash: found.toolHash, arguments: args, transactionId }
     const followed =
-      state === undefined
-        ? await calls.make({ session, tool: name, toolHash: found.toolHash, arguments: args, transactionId })
-        : await calls.find(state.id, session)
-    return held(followed, context, { tool: found.tool, isFirstRound: state === undefined })
+      state === undefined ? await calls.make(wish, signal) : await calls.find(state.id, session)
+    return held(followed, context, { tool: found.tool, ...(state === undefined && { asked }) })
   }
 
   async function callOwn(name: OwnToolName, given: unknown, context: ServerContext): Promise<Reply> {
@@ -97,14 +104,17 @@ export function gatewayServer(served: ServedBy): Server {
         ? problem(`There is no record of a call with the id ${id}.`)
         : verifiedReply(record, await keySet())
     }
-    return held(await calls.find(id, session), context, { isFirstRound: false })
+    return held(await calls.find(id, session), context)
   }
 
-  /** Waits for the outcome as long as a client does, and says then how the call stands. */
+  /**
+   * Waits for the outcome as long as a client does, and says then how the call stands.
+   * @param call.asked in the first round of a call
+   */
   async function held(
     followed: Followed | Standing,
     context: ServerContext,
-    { tool, isFirstRound }: { readonly tool?: Tool; readonly isFirstRound: boolean },
+    { tool, asked }: { readonly tool?: Tool; readonly asked?: string } = {},
   ): Promise<Reply> {
     const { url } = await open()
     const shown = { url, isStrict: tool?.outputSchema !== undefined }
@@ -114,11 +124,15 @@ export function gatewayServer(served: ServedBy): Server {
     const timer = setTimeout(() => timeUp.resolve(followed.standing()), holdMs)
     const progress = setInterval(() => void tellProgress(followed.standing(), context), PROGRESS_EVERY_MS)
     const cancel = () => followed.leave()
-    signal.addEventListener('abort', cancel, { once: true })
+    const ended = followed.join()
+    if (signal.aborted) cancel()
+    else signal.addEventListener('abort', cancel, { once: true })
     try {
-      const standing = await Promise.race([followed.join(), timeUp.promise])
-      if (standing.status === 'waiting' && isFirstRound && canOpen(context))
-        return await askToOpen(standing, context)
+      const standing = await Promise.race([ended, timeUp.promise])
+      if (standing.status === 'waiting' && asked !== undefined && canOpen(context))
+        return await askToOpen(standing, asked, context)
+      // A client that has cancelled gets no reply.
+      if (hasEnded(standing) && !signal.aborted) followed.told()
       return replyOf(standing, shown)
     } finally {
       clearTimeout(timer)
@@ -130,12 +144,13 @@ export function gatewayServer(served: ServedBy): Server {
   /** Has the client's user open the request's page. What the user answers is no approval: only a signature on that page is. */
   async function askToOpen(
     { id, request, page }: Standing & { status: 'waiting' },
+    asked: string,
     context: ServerContext,
   ): Promise<InputRequiredResult> {
     const message = `This call waits for a human's approval (action code ${request.actionCode}). Open the request to look at it.`
     return inputRequired({
       inputRequests: { approval: inputRequired.elicitUrl({ message, url: page }) },
-      requestState: await codec.mint({ id }, context),
+      requestState: await codec.mint({ id, asked }, context),
     })
   }
 
@@ -172,7 +187,8 @@ async function tellProgress(standing: Standing, { mcpReq }: ServerContext): Prom
 }
 
 function unreachable(error: CountersignError): string {
-  if (error instanceof AnswerError) return `The service refused: ${error.message}`
+  if (error instanceof AnswerError)
+    return `The service refused to answer (${error.message}). The same call again goes on with this one, if it was sent.`
   return `The service does not answer (${error.message}). The same call again goes on with this one.`
 }
 

@@ -6,11 +6,14 @@ import { dirname, join } from 'node:path'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createCountersign, deterministicId, type Options } from '../../clients/typescript/src/index.ts'
 import { Refused, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import { enrolApprover } from '../../src/cli/setup/authority.ts'
 import { makeHumans } from '../../src/cli/setup/people.ts'
+import { makeCalls, type Followed, type Standing } from '../../src/mcp/calls.ts'
 import { openResults, toolEffect } from '../../src/mcp/effect.ts'
 import { readLock } from '../../src/mcp/lock.ts'
+import { openCallsIn } from '../../src/mcp/open-calls.ts'
 import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
 import { aKeyPair, anApprovalOf } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -83,6 +86,20 @@ async function gateway(
 
 const acts = () =>
   readFileSync(join(folder, 'acts'), { encoding: 'utf8', flag: 'a+' }).split('\n').slice(0, -1)
+
+/** The execution of a call that a human has approved, with its evidence. */
+const carriedOut = (id: string) =>
+  expect
+    .poll(() => service.get(`/trust-records/${deterministicId(id, 'approved')}`, asAgent()), {
+      timeout: 20_000,
+    })
+    .toMatchObject({ status: 200 })
+
+async function withdrawAll(): Promise<void> {
+  const { body } = await service.get('/approval-requests?status=PENDING', asAgent())
+  for (const { request } of body.requests)
+    await service.post(`/approval-requests/${request.requestId}/withdraw`, {}, asAgent())
+}
 
 const openRequests = async () => {
   const { body } = await service.get('/approval-requests?status=PENDING', { key: profile('dana').apiKey })
@@ -205,6 +222,12 @@ test('a call under an id of the host is carried out once, however often it is re
   expect(result.map(idIn)).toEqual([id, id])
   expect(result[1]).toMatchObject({ content: [{ text: 'did look' }] })
   expect(acted).toHaveLength(1)
+  const other = await actsOf(() => client.callTool({ ...call, arguments: { mine: 'another' } }))
+  expect(other.result).toMatchObject({
+    content: [{ text: expect.stringContaining('executed for another intent') }],
+    _meta: { 'countersign/status': 'refused' },
+  })
+  expect(other.acted).toEqual([])
 })
 
 test('what asks a human waits, goes on after the gateway was killed, and acts once when it is approved', async () => {
@@ -237,6 +260,27 @@ test('what asks a human waits, goes on after the gateway was killed, and acts on
     content: [{ text: 'did write' }],
     _meta: { 'countersign/status': 'completed' },
   })
+})
+
+test('a call that ended unseen is told to the next equal call, which does not act again', async () => {
+  const call = { name: 'write', arguments: { text: 'unseen' } }
+  const waiting = await client.callTool(call)
+  expect(waiting).toMatchObject({ _meta: { 'countersign/status': 'waiting' } })
+  const { result, acted } = await actsOf(async () => {
+    await approve()
+    await carriedOut(idIn(waiting))
+    return ended(call)
+  })
+  expect(result).toMatchObject({
+    content: [{ text: 'did write' }],
+    _meta: { 'countersign/status': 'completed', 'countersign/transactionId': idIn(waiting) },
+  })
+  expect(acted).toEqual(['write {"text":"unseen"}'])
+  // Its outcome was told: this one is another wish.
+  const next = await client.callTool(call)
+  expect(next).toMatchObject({ _meta: { 'countersign/status': 'waiting' } })
+  expect(idIn(next)).not.toBe(idIn(waiting))
+  await withdrawAll()
 })
 
 describe('what goes wrong', () => {
@@ -357,7 +401,145 @@ test('a client that opens the request and accepts has approved nothing', async (
   expect(acted).toEqual([])
 })
 
+const write = (params: object) =>
+  client.request(
+    { method: 'tools/call', params: { name: 'write', ...params } },
+    { allowInputRequired: true },
+  ) as Promise<{ requestState?: string }>
+
+test('a client that goes on with other arguments than were asked for is refused', async () => {
+  const { requestState } = await write({ arguments: { text: 'state' } })
+  const inputResponses = { approval: { action: 'accept' } }
+  await expect(write({ arguments: { text: 'edited' }, requestState, inputResponses })).rejects.toThrow(
+    'requestState is of a call of another tool or other arguments',
+  )
+  await withdrawAll()
+})
+
+/** The calls of another process, with the same agent, service and receiver. */
+function callsBeside({
+  path = join(folder, `${randomUUID()}.json`),
+  fetch: send,
+}: { path?: string; fetch?: NonNullable<Options['fetch']> } = {}) {
+  const options = {
+    baseUrl: service.url,
+    apiKey: asAgent().key,
+    maxAttempts: 3,
+    ...(send && { fetch: send }),
+  }
+  const open = openCallsIn(path)
+  const results = openResults()
+  const calls = makeCalls(createCountersign(options), {
+    options,
+    alias: 'journal',
+    lock: lock(),
+    open,
+    results,
+  })
+  return { calls, open, path }
+}
+
+const aWish = (args: { text: string }, transactionId?: string) => ({
+  session: 'stdio',
+  tool: 'write',
+  toolHash: lock().tools['write']!.toolHash,
+  arguments: args,
+  transactionId,
+})
+
+describe('the calls of a gateway', () => {
+  const going = new AbortController().signal
+
+  test('that are cancelled before a human was asked ask nobody, and share no id', async () => {
+    const { calls, open } = callsBeside()
+    const id = randomUUID()
+    const wish = aWish({ text: 'early' }, id)
+    await expect(calls.make(wish, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
+    expect(open.byId(id)).toBeUndefined()
+
+    const first = isFollowed(await calls.make(wish, going))
+    const outcome = first.join()
+    expect(await calls.make(aWish({ text: 'other' }, id), going)).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('that of another call'),
+    })
+    first.leave()
+    expect(await outcome).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('was cancelled'),
+    })
+    expect(open.byId(id)).toBeUndefined()
+    expect(await openRequests()).toEqual([])
+  })
+
+  test('that wait when it is closed are left to the next process', async () => {
+    const { calls, open, path } = callsBeside()
+    const call = isFollowed(await calls.make(aWish({ text: 'late' }), going))
+    const outcome = call.join()
+    await expect.poll(() => call.standing().status, { timeout: 20_000 }).toBe('waiting')
+    const refused = expect(outcome).rejects.toThrow('has closed')
+    calls.close()
+    await refused
+    open.close()
+    expect(await openRequests()).toHaveLength(1)
+
+    const next = openCallsIn(path)
+    const mine = next.byId(call.id)!
+    next.begin({ ...mine, key: 'another' })
+    open.end(mine)
+    expect(() => open.begin(mine)).toThrow('has closed')
+    const after = openCallsIn(path)
+    expect([after.byKey(mine.key), after.byKey('another')]).toMatchObject([
+      { key: mine.key },
+      { key: 'another' },
+    ])
+    await withdrawAll()
+  })
+
+  // proves abuse: An MCP server that hangs, dies or breaks off
+  test('that are in doubt stay so while the service refuses the repetition, and end as a human says', async () => {
+    const id = idIn(await client.callTool({ name: 'write', arguments: { how: 'die' } }))
+    await approve()
+    await expect
+      .poll(() => client.callTool({ name: 'countersign_result', arguments: { id } }), { timeout: 20_000 })
+      .toMatchObject({ _meta: { 'countersign/status': 'in-doubt' } })
+
+    const { calls: busy, open } = callsBeside({
+      path: join(dirname(config), 'open-calls.json'),
+      fetch: async (request) =>
+        request.url.endsWith('/execute')
+          ? Response.json({ error: 'Too many' }, { status: 429, headers: { 'Retry-After': '0' } })
+          : fetch(request),
+    })
+    expect(await isFollowed(await busy.find(id, 'stdio')).join()).toMatchObject({ status: 'in-doubt' })
+    expect(open.byId(id)).toBeDefined()
+
+    // A process that does not remember the call.
+    expect(await callsBeside().calls.find(id, 'stdio')).toMatchObject({ status: 'in-doubt' })
+    const resolved = (resolution: string) =>
+      callsBeside({
+        fetch: async (request) => {
+          const response = await fetch(request)
+          if (!request.url.includes('/execution-intents/') || !response.ok) return response
+          const transitions = [{ transition: { by: 'dana' } }]
+          const intent = (await response.json()) as object
+          return Response.json({ ...intent, state: 'RESOLVED', resolution, transitions })
+        },
+      }).calls
+    expect(await resolved('EXECUTED').find(id, 'stdio')).toEqual({ status: 'resolved', id, by: 'dana' })
+    expect(await resolved('NOT_EXECUTED').find(id, 'stdio')).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('dana says'),
+    })
+  })
+})
+
 const lock = () => readLock(dirname(config))!
+
+function isFollowed(made: Followed | Standing): Followed {
+  if ('status' in made) throw new Error(`The call is ${made.status}.`)
+  return made
+}
 
 describe('a server behind', () => {
   const alone = join(folder, 'alone')
