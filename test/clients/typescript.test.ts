@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
+  ClosedWithoutRecordError,
   ConnectionLostError,
   CountersignError,
   createCountersign,
@@ -19,6 +20,7 @@ import {
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
+import { aHuman } from '../authority.ts'
 import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
@@ -31,10 +33,11 @@ import {
   type FlakyNetwork,
 } from './flaky-network.ts'
 import { withService } from '../with-service.ts'
-import { intentState } from '../intents.ts'
+import { intentState, putInDoubt } from '../intents.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })
+const human = aHuman('human')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 /** The id for caller `tester` and key `invoice-4711`. */
 const ID_OF_TESTER = '93485c56-2062-523b-bd03-cb22fdd698dd'
@@ -43,7 +46,7 @@ let service: TestService
 let network: FlakyNetwork
 let client: Countersign
 
-withService((made) => ({ database, service } = made), { callers: [auditor.entry] })
+withService((made) => ({ database, service } = made), { callers: [auditor.entry, human.entry] })
 
 const connect = (more: Partial<Options> = {}) =>
   createCountersign({ baseUrl: service.url, apiKey: service.key, ...more })
@@ -400,6 +403,74 @@ describe('over a flaky network', () => {
     expect(error).toMatchObject({ businessTransactionId: id, cause: { code: 'EXECUTION_OUTCOME_UNKNOWN' } })
     expect(sent('POST /execute')).toBe(1)
     expect((await hanging).status).toBe(502)
+  })
+
+  test.each<[string, Fate]>([
+    ['a lost connection', loseRequest],
+    ['a 500', answer(500, { error: 'Internal Server Error' })],
+  ])('the record of another intent is not handed out after %s', async (_what, fate) => {
+    const before = await connect().execute(aSubmission())
+    const submitted = aSubmission({
+      businessTransactionId: before.businessTransactionId,
+      intent: { parameters: { amount: 41 } },
+      signals: { amount: 41 },
+    })
+    network.plan('POST /execute', fate)
+    const error: unknown = await client.execute(submitted).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(IdUsedForAnotherIntentError)
+    expect(error).toMatchObject({ record: before })
+  })
+
+  test.each([
+    ['EXECUTED', true, 'was executed'],
+    ['NOT_EXECUTED', false, 'was not executed'],
+  ])(
+    'an execution in doubt that a human has closed as %s is told as closed',
+    async (resolution, isExecuted, words) => {
+      const submitted = aSubmission()
+      const id = submitted.businessTransactionId
+      await connect().execute(submitted)
+      await putInDoubt(database, id)
+      client = connect({ baseUrl: network.url, maxAttempts: 1 })
+      await expect(client.executeOrRead(submitted)).rejects.toMatchObject({ code: 'IN_DOUBT' })
+      const body = { resolution, note: 'Asked the bank.' }
+      const { status } = await service.post(`/execution-intents/${id}/resolve`, body, { key: human.key })
+      expect(status).toBe(200)
+      network.plan('POST /execute', loseRequest)
+      for (const look of [client.execute, client.executeOrRead, client.standing]) {
+        const error: unknown = await look(submitted).catch((thrown: unknown) => thrown)
+        expect(error).toBeInstanceOf(ClosedWithoutRecordError)
+        expect(error).toMatchObject({
+          code: 'CLOSED_WITHOUT_RECORD',
+          message: `Business Transaction '${id}' ${words}, as human says. Asked the bank.`,
+          businessTransactionId: id,
+          executed: isExecuted,
+          intent: { state: 'RESOLVED', resolution },
+        })
+      }
+      const other = { ...submitted, intent: { ...submitted.intent, target: 'another' } }
+      const error: unknown = await client.executeOrRead(other).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(IdUsedForAnotherIntentError)
+      expect(error).toMatchObject({ record: null })
+    },
+  )
+
+  test('an id that was restored without its evidence stays in doubt: it may have been executed', async () => {
+    const { transaction } = await connect().execute(aSubmission())
+    const id = crypto.randomUUID()
+    const restored = { ...transaction, businessTransactionId: id }
+    // As the handbook restores used ids after a loss of the database.
+    await database.pool.query(
+      `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body)
+       VALUES ($1::uuid, 'tester', now(), $2::text)`,
+      [id, JSON.stringify(restored)],
+    )
+    client = connect({ baseUrl: network.url, maxAttempts: 2 })
+    const error: unknown = await client
+      .executeOrRead({ ...restored, metadata: { ...restored.metadata, businessTransactionId: id } })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'IN_DOUBT', businessTransactionId: id })
+    expect(sent('POST /execute')).toBe(1)
   })
 
   test('an outcome that cannot be read is in doubt', async () => {

@@ -3,7 +3,7 @@
 from .approval_request import action_code, request_hash
 from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
-from .errors import AnswerError, ConnectionLostError, CountersignError, ExecutionFailedError
+from .errors import AnswerError, ClosedWithoutRecordError, ConnectionLostError, CountersignError, ExecutionFailedError
 from .errors import IdUsedForAnotherIntentError, InDoubtError, LogContradictionError, NotApprovedError, OtherRequestError
 from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
@@ -21,6 +21,7 @@ __all__ = [
     "AnswerError",
     "Check",
     "Client",
+    "ClosedWithoutRecordError",
     "ConnectionLostError",
     "CountersignError",
     "ExecutionFailedError",

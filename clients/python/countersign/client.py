@@ -14,8 +14,8 @@ from . import shapes
 from .approval_request import action_code, request_hash
 from .build import build_transaction, is_request
 from .canonical import canonicalize
-from .errors import AnswerError, ConnectionLostError, ExecutionFailedError, IdUsedForAnotherIntentError
-from .errors import InDoubtError, NotApprovedError, OtherRequestError
+from .errors import AnswerError, ClosedWithoutRecordError, ConnectionLostError, ExecutionFailedError
+from .errors import IdUsedForAnotherIntentError, InDoubtError, NotApprovedError, OtherRequestError
 from .http import Answer, Exchange
 from .witness import LogWitness
 
@@ -210,8 +210,9 @@ class Client:
 
         Returns the record of an execution that completed. Raises ExecutionFailedError where the connector refused or failed for certain,
         also where that is read from a record, AnswerError 409 where the id was used before this call, unless it may ask (see
-        ``execute_or_read``), InDoubtError where the outcome cannot be known, and NotApprovedError where humans were asked and did not
-        approve.
+        ``execute_or_read``), InDoubtError where the outcome cannot be known, ClosedWithoutRecordError where it could not and somebody has
+        said since how it ended, IdUsedForAnotherIntentError where the record that is read is of another intent, and NotApprovedError where
+        humans were asked and did not approve.
         """
         if on_approval_needed not in ("ask", "fail"):
             raise ValueError("on_approval_needed must be 'ask' or 'fail'")
@@ -248,11 +249,9 @@ class Client:
         found: Union[_Why, AnswerError] = why
         while True:
             try:
-                record = self._settled(transaction["businessTransactionId"])
+                return self._settled(transaction), transaction, found
             except AnswerError as refusal:
                 transaction, found = _following(transaction), refusal
-                continue
-            return None if record is None else _of_intent(record, transaction), transaction, found
 
     def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
@@ -263,7 +262,8 @@ class Client:
         'already submitted; read it'.
 
         Raises IdUsedForAnotherIntentError where that record is of another intent, ExecutionFailedError where it is of an execution that
-        failed, InDoubtError where there is none yet, and AnswerError for a refusal, or the 409 itself where the id is another caller's.
+        failed, InDoubtError where there is none yet, ClosedWithoutRecordError where there will be none, and AnswerError for a refusal, or
+        the 409 itself where the id is another caller's.
         """
         return _completed(self._execute_or_read(self._whole(transaction)))
 
@@ -1137,38 +1137,47 @@ class Client:
             if _is_unanswered(failure) or (unanswered and _status(failure) == 409):
                 unanswered = True
                 # A read that fails ends the call: nothing is sent again on a guess.
-                record = self._settled(transaction["businessTransactionId"])
+                record = self._settled(transaction)
                 if record is not None:
                     return record
             if _may_have_failed(failure):
                 # The answer alone does not tell a failed execution from a refusal, and a failure's record is its evidence.
                 with suppress(AnswerError, ConnectionLostError):
-                    record = self._found(f"/trust-records/{_part(transaction['businessTransactionId'])}")
-                    if record is not None:
-                        return cast(shapes.ExecutionTrustRecord, record)
+                    found = self._found(f"/trust-records/{_part(transaction['businessTransactionId'])}")
+                    if found is not None:
+                        return _of_intent(cast(shapes.ExecutionTrustRecord, found), transaction)
             if not (_is_unanswered(failure) or _stored_nothing(failure)):
                 raise failure
             self._wait(failure, attempt)
         raise AssertionError("unreachable")
 
-    def _settled(self, business_transaction_id: str) -> Optional[shapes.ExecutionTrustRecord]:
+    def _settled(self, sent: shapes.BusinessTransaction) -> Optional[shapes.ExecutionTrustRecord]:
         """The record of what was sent; None where the service does not know the id.
 
-        Raises AnswerError where it was refused, which is what the lost answer said, and InDoubtError where the transaction stays without a
-        record for as many reads as there are attempts, or cannot be read.
+        Raises AnswerError where it was refused, which is what the lost answer said, ClosedWithoutRecordError, InDoubtError where the
+        transaction stays without a record for as many reads as there are attempts, or cannot be read, and IdUsedForAnotherIntentError.
         """
+        business_transaction_id = sent["businessTransactionId"]
+        part = _part(business_transaction_id)
         try:
             for attempt in range(self._attempts):
                 if attempt > 0:
                     self._sleep(_WAIT_SECONDS)
-                record = self._found(f"/trust-records/{_part(business_transaction_id)}")
+                record = self._found(f"/trust-records/{part}")
                 if record is not None:
-                    return cast(shapes.ExecutionTrustRecord, record)
-                refusal = self._found(f"/refusal/{_part(business_transaction_id)}")
+                    return _of_intent(cast(shapes.ExecutionTrustRecord, record), sent)
+                refusal = self._found(f"/refusal/{part}")
                 if refusal is not None:
                     break
-                if self._found(f"/transactions/{_part(business_transaction_id)}") is None:
+                stored = self._found(f"/transactions/{part}")
+                if stored is None:
                     return None
+                # Without an intent it proves nothing: after a restored backup the ids of what was executed are stored like that.
+                intent = self._found(f"/execution-intents/{part}")
+                if intent is not None and _is_closed_without_record(intent):
+                    if _bound_intent(stored) != _bound_intent(sent):
+                        raise IdUsedForAnotherIntentError(business_transaction_id, None)
+                    raise ClosedWithoutRecordError(intent)
             else:
                 raise InDoubtError(business_transaction_id)
         except (AnswerError, ConnectionLostError) as error:
@@ -1294,8 +1303,16 @@ def _following(transaction: shapes.BusinessTransaction) -> shapes.BusinessTransa
 
 def _of_intent(record: shapes.ExecutionTrustRecord, whole: Mapping[str, Any]) -> shapes.ExecutionTrustRecord:
     if _bound_intent(record["transaction"]) != _bound_intent(whole):
-        raise IdUsedForAnotherIntentError(record)
+        raise IdUsedForAnotherIntentError(record["businessTransactionId"], record)
     return record
+
+
+def _is_closed_without_record(intent: Mapping[str, Any]) -> bool:
+    """Somebody's word has ended it. Where evidence has, its record was stored after it was looked for, and the next look finds it."""
+    if intent["state"] == "RESOLVED":
+        return "resolution" in intent
+    last = intent["transitions"][-1]["transition"] if intent["transitions"] else {}
+    return intent["state"] == "ERRORED" and last.get("to") == "ERRORED" and "trustRecordHash" not in last
 
 
 def _bound_intent(transaction: Mapping[str, Any]) -> bytes:

@@ -88,7 +88,8 @@ class LogContradictionError(CountersignError):
 
 
 class InDoubtError(CountersignError):
-    """What became of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
+    """What became of the transaction is not known here: it is stored without a record and nobody has closed it, or nothing could be read.
+    It was not sent again.
 
     It may still be running, be in doubt at the service, or have ended before its connector: ask again with ``execute_or_read``, or ask the
     operator. ``__cause__`` is what went wrong.
@@ -102,13 +103,38 @@ class InDoubtError(CountersignError):
         self.business_transaction_id = business_transaction_id
 
 
+class ClosedWithoutRecordError(InDoubtError):
+    """The execution was in doubt, and a human, a provider or its connector has closed it: ``executed`` is their word, and there is no
+    record and no result. Final: the id is used.
+
+    It is an InDoubtError because a program that does not know it must not repeat the work either. The last of the ``intent``'s transitions
+    is signed, and says who closed it and how they know.
+    """
+
+    code = "CLOSED_WITHOUT_RECORD"
+
+    def __init__(self, intent: Any, cause: Optional[BaseException] = None) -> None:
+        super().__init__(intent["businessTransactionId"], cause)
+        self.executed: bool = intent.get("resolution") == "EXECUTED"
+        self.intent = intent
+
+    def __str__(self) -> str:
+        last: Mapping[str, Any] = self.intent["transitions"][-1]["transition"] if self.intent["transitions"] else {}
+        executed = "executed" if self.executed else "not executed"
+        said = f"Business Transaction '{self.business_transaction_id}' was {executed}, as {last.get('by', 'the service')} says."
+        return f"{said} {last.get('note', '')}".strip()
+
+
 class IdUsedForAnotherIntentError(CountersignError):
-    """The id was used before, for another action, target or parameters: the record read is not what was asked for now."""
+    """The id was used before, for another action, target or parameters: the record read is not what was asked for now.
+
+    ``record`` is None where the other execution was closed without one.
+    """
 
     code = "ID_USED_FOR_ANOTHER_INTENT"
 
-    def __init__(self, record: Any) -> None:
-        super().__init__(f"Business Transaction '{record['businessTransactionId']}' was executed for another intent.")
+    def __init__(self, business_transaction_id: str, record: Any) -> None:
+        super().__init__(f"Business Transaction '{business_transaction_id}' was used for another intent.")
         self.record = record
 
 

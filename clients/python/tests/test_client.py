@@ -7,7 +7,8 @@ import unittest
 import uuid
 from typing import Any, List
 
-from countersign import AnswerError, Client, ConnectionLostError, CountersignError, ExecutionFailedError
+from countersign import AnswerError, Client, ClosedWithoutRecordError, ConnectionLostError, CountersignError
+from countersign import ExecutionFailedError
 from countersign import IdUsedForAnotherIntentError, InDoubtError, NotCanonical
 from countersign import deterministic_id
 from stub_service import Scripted, StubService
@@ -22,12 +23,15 @@ APPROVAL: Any = {"payload": {}, "algorithm": "ed25519", "signature": ""}
 
 POST, READ_RECORD = "POST /execute", f"GET /trust-records/{ID}"
 READ_REFUSAL, READ_TRANSACTION = f"GET /refusal/{ID}", f"GET /transactions/{ID}"
+READ_INTENT = f"GET /execution-intents/{ID}"
 
 NOT_FOUND = {"error": "Not Found"}
 DUPLICATE = Scripted(POST, 409, {"error": f"Business Transaction '{ID}' already exists."})
 LIMITED = {"error": "Rate limit exceeded. Try again later.", "code": "RATE_LIMITED"}
 UNKNOWN = [Scripted(ask, 404, NOT_FOUND) for ask in (READ_RECORD, READ_REFUSAL, READ_TRANSACTION)]
-STORED_ONLY = [*UNKNOWN[:2], Scripted(READ_TRANSACTION, 200, TRANSACTION)]
+RELEASED = {"businessTransactionId": ID, "state": "RELEASED", "inDoubt": True, "transitions": []}
+STORED = [*UNKNOWN[:2], Scripted(READ_TRANSACTION, 200, TRANSACTION)]
+STORED_ONLY = [*STORED, Scripted(READ_INTENT, 200, RELEASED)]
 LOST = Scripted(POST, None)
 
 
@@ -261,6 +265,50 @@ class Executes(ClientCase):
                 with self.assertRaises(InDoubtError) as raised:
                     client.execute(TRANSACTION)
                 self.assertEqual(raised.exception.business_transaction_id, ID)
+                self.assert_posted(1)
+
+    def test_an_execution_that_was_closed_without_a_record_is_told_as_it_was_closed(self) -> None:
+        word = {"to": "RESOLVED", "by": "alice", "note": "Asked the bank."}
+        resolved = {**RELEASED, "state": "RESOLVED", "inDoubt": False, "transitions": [{"transition": word}]}
+        given_up = [{"transition": {"to": "ERRORED", "by": "service"}}]
+        for intent, executed, message in (
+            ({**resolved, "resolution": "EXECUTED"}, True, "was executed, as alice says. Asked the bank."),
+            ({**resolved, "resolution": "NOT_EXECUTED"}, False, "was not executed, as alice says. Asked the bank."),
+            ({**resolved, "state": "ERRORED", "transitions": given_up}, False, "was not executed, as service says."),
+        ):
+            for unanswered in (DUPLICATE, LOST):
+                with self.subTest(message=message, status=unanswered.status):
+                    client = self.against(unanswered, *STORED, Scripted(READ_INTENT, 200, intent))
+                    with self.assertRaises(ClosedWithoutRecordError) as raised:
+                        client.execute_or_read(TRANSACTION)
+                    error = raised.exception
+                    self.assertEqual(str(error), f"Business Transaction '{ID}' {message}")
+                    self.assertEqual((error.executed, error.intent, error.code), (executed, intent, "CLOSED_WITHOUT_RECORD"))
+                    self.assert_posted(1)
+
+    def test_what_no_word_has_closed_stays_in_doubt(self) -> None:
+        # Finalized: its record is not there yet. None: after a restored backup, where it may have been executed.
+        for answer in (Scripted(READ_INTENT, 200, {**RELEASED, "state": "FINALIZED"}), Scripted(READ_INTENT, 404, NOT_FOUND)):
+            with self.subTest(status=answer.status):
+                client = self.against(DUPLICATE, *[*STORED, answer] * 2, attempts=2)
+                with self.assertRaises(InDoubtError) as raised:
+                    client.execute_or_read(TRANSACTION)
+                self.assertEqual(raised.exception.code, "IN_DOUBT")
+
+    def test_a_lost_execute_does_not_pass_off_another_intent(self) -> None:
+        other: Any = {**TRANSACTION, "intent": {**INTENT, "parameters": {"amount": 43}}}
+        failed = Scripted(POST, 500, {"error": "Internal Server Error"})
+        resolved = Scripted(READ_INTENT, 200, {**RELEASED, "state": "RESOLVED", "resolution": "EXECUTED"})
+        for script, record in (
+            ([LOST, Scripted(READ_RECORD, 200, RECORD)], RECORD),
+            ([failed, Scripted(READ_RECORD, 200, RECORD)], RECORD),
+            ([LOST, *STORED, resolved], None),
+        ):
+            with self.subTest(status=script[0].status, asked=len(script)):
+                client = self.against(*script)
+                with self.assertRaises(IdUsedForAnotherIntentError) as raised:
+                    client.execute(other)
+                self.assertEqual(raised.exception.record, record)
                 self.assert_posted(1)
 
     def test_a_refusal_that_was_not_heard_is_raised_as_it_was_told(self) -> None:

@@ -2,6 +2,7 @@
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
+type ExecutionIntent = components['schemas']['ExecutionIntent']
 type ApprovalRequest = components['schemas']['ApprovalRequest']
 
 /** Everything that a call of this client can fail with; only the reason of an aborted `signal` and what a function `apiKey` throws are the caller's own. */
@@ -119,32 +120,60 @@ export class OtherRequestError extends CountersignError {
 }
 
 /**
- * The end of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
- * It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or ask the
- * operator. `cause` is what went wrong.
+ * The end of the transaction is not known here: it is stored without a record and nobody has closed it, or nothing could be read. It was not
+ * sent again. It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or
+ * ask the operator. `cause` is what went wrong.
  */
 export class InDoubtError extends CountersignError {
-  override readonly name = 'InDoubtError'
+  override readonly name: string = 'InDoubtError'
   readonly businessTransactionId: string
 
-  constructor(businessTransactionId: string, cause: unknown) {
+  constructor(
+    businessTransactionId: string,
+    cause: unknown,
+    known?: { readonly code: string; readonly message: string },
+  ) {
     const why = cause instanceof ConnectionLostError ? ` ${cause.message}` : ''
-    super('IN_DOUBT', `What became of Business Transaction '${businessTransactionId}' is not known.${why}`, {
-      cause,
-    })
+    const message = `What became of Business Transaction '${businessTransactionId}' is not known.${why}`
+    super(known?.code ?? 'IN_DOUBT', known?.message ?? message, { cause })
     this.businessTransactionId = businessTransactionId
+  }
+}
+
+/**
+ * The execution was in doubt, and a human, a provider or its connector has closed it: `executed` is their word, and there is no record and no
+ * result. Final: the id is used. It is an InDoubtError because a program that does not know it must not repeat the work either.
+ */
+export class ClosedWithoutRecordError extends InDoubtError {
+  override readonly name = 'ClosedWithoutRecordError'
+  readonly executed: boolean
+  /** Its last transition is signed, and says who closed it and how they know. */
+  readonly intent: ExecutionIntent
+
+  constructor(intent: ExecutionIntent, cause: unknown) {
+    const { businessTransactionId, resolution, transitions } = intent
+    const executed = resolution === 'EXECUTED'
+    const { by = 'the service', note = '' } = transitions.at(-1)?.transition ?? {}
+    super(businessTransactionId, cause, {
+      code: 'CLOSED_WITHOUT_RECORD',
+      message:
+        `Business Transaction '${businessTransactionId}' was ${executed ? '' : 'not '}executed, as ${by} says. ${note}`.trim(),
+    })
+    this.executed = executed
+    this.intent = intent
   }
 }
 
 /** The id was used before, for another action, target or parameters: `record` is not of what was asked for now. */
 export class IdUsedForAnotherIntentError extends CountersignError {
   override readonly name = 'IdUsedForAnotherIntentError'
-  readonly record: TrustRecord
+  /** Null where the other execution was closed without one. */
+  readonly record: TrustRecord | null
 
-  constructor(record: TrustRecord) {
+  constructor(businessTransactionId: string, record: TrustRecord | null) {
     super(
       'ID_USED_FOR_ANOTHER_INTENT',
-      `Business Transaction '${record.businessTransactionId}' was executed for another intent.`,
+      `Business Transaction '${businessTransactionId}' was used for another intent.`,
     )
     this.record = record
   }

@@ -20,10 +20,9 @@ export async function executeAsking(
     ...sending
   }: Sending & { readonly approve: (transaction: SubmittedTransaction) => Promise<void> },
 ): Promise<TrustRecord> {
-  const { businessTransactionId } = transaction
   let standing
   try {
-    return await executeOnce(businessTransactionId, sending.callsOf(transaction), sending.pacing)
+    return await executeOnce(transaction, sending)
   } catch (why) {
     if (isDuplicate(why)) standing = await standingOf(transaction, { ...sending, why })
     else if (lacksApproval(why)) standing = await standingOf(following(transaction), { ...sending, why })

@@ -1,7 +1,13 @@
 // One execution, whatever happens to the connection: an execute is never sent again before the record was looked for (interface §7
 // "Idempotency", decisions §3).
 import { v5 } from 'uuid'
-import { AnswerError, ExecutionFailedError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
+import {
+  AnswerError,
+  ClosedWithoutRecordError,
+  ExecutionFailedError,
+  IdUsedForAnotherIntentError,
+  InDoubtError,
+} from './errors.ts'
 import { isUnanswered, nothingWasDone, pause, sendOnce, type Call, type Pacing } from './retry.ts'
 import type { components } from './schema.ts'
 
@@ -9,20 +15,26 @@ type Schemas = components['schemas']
 type SubmittedTransaction = Schemas['SubmittedTransaction']
 type TrustRecord = Schemas['ExecutionTrustRecord']
 
-/** The calls of one transaction; the three reads wait and repeat by themselves, and fail with 404 where there is nothing. */
+/** The calls of one transaction; the reads wait and repeat by themselves, and fail with 404 where there is nothing. */
 export interface ExecutionCalls {
   readonly execute: Call<TrustRecord>
   readonly trustRecord: () => Promise<TrustRecord>
   readonly refusal: () => Promise<Schemas['RefusalRecord']>
   readonly transaction: () => Promise<Schemas['BusinessTransaction']>
+  readonly intent: () => Promise<Schemas['ExecutionIntent']>
 }
 
 /**
  * Sends until the service has answered, and reads the record where an answer was lost.
  * @throws AnswerError, also where the lost answer is known to have been a refusal, with 409 where the id was used before
+ * @throws IdUsedForAnotherIntentError where the record that is read is of another intent
  * @throws InDoubtError; ConnectionLostError where nothing arrived in any attempt; the signal's reason
  */
-export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pacing): Promise<TrustRecord> {
+export async function executeOnce(
+  transaction: SubmittedTransaction,
+  { callsOf, pacing }: Sending,
+): Promise<TrustRecord> {
+  const calls = callsOf(transaction)
   let unanswered = false
   for (let attempt = 1; ; attempt++) {
     try {
@@ -35,11 +47,11 @@ export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pac
       else if (mayHaveFailed(error)) {
         // The answer alone does not tell a failed execution from a refusal, and a failure's record is its evidence.
         const record = await orNull(calls.trustRecord()).catch(() => null)
-        if (record !== null) return record
+        if (record !== null) return ofIntent(record, transaction)
         throw error
       } else if (!ownDuplicate && !nothingWasDone(error)) throw error
       if (unanswered) {
-        const record = await readOutcome(id, calls, pacing, error)
+        const record = await recordOf(transaction, calls, pacing, error)
         if (record !== null) return record
         // An id that is taken and not to be read is another caller's.
         if (ownDuplicate) throw error
@@ -75,7 +87,7 @@ export async function executeOrRead(
   sending: Sending,
 ): Promise<TrustRecord> {
   try {
-    return await executeOnce(transaction.businessTransactionId, sending.callsOf(transaction), sending.pacing)
+    return await executeOnce(transaction, sending)
   } catch (error) {
     if (!isDuplicate(error)) throw error
     const { record, why } = await standingOf(transaction, { ...sending, why: error })
@@ -123,10 +135,12 @@ export function following(transaction: SubmittedTransaction): SubmittedTransacti
 }
 
 /**
- * Reads the record of a transaction that may have been submitted before, and sends nothing.
+ * Reads the record of a transaction that may have been submitted before, and sends nothing. A stored transaction without a record may still
+ * be running, so this looks as often as anything is attempted.
  * @param cause why it is looked for: of the InDoubtError where the outcome cannot be known
  * @returns null where the service does not know its id
- * @throws IdUsedForAnotherIntentError; AnswerError where the transaction was refused
+ * @throws AnswerError where the transaction was refused, which is what the lost answer said; ClosedWithoutRecordError; InDoubtError where it
+ *   stays without a record, or cannot be read; IdUsedForAnotherIntentError
  */
 async function recordOf(
   transaction: SubmittedTransaction,
@@ -134,41 +148,50 @@ async function recordOf(
   pacing: Pacing,
   cause: unknown,
 ): Promise<TrustRecord | null> {
-  const record = await readOutcome(transaction.businessTransactionId, calls, pacing, cause)
-  if (record !== null && intentText(record.transaction) !== intentText(transaction))
-    throw new IdUsedForAnotherIntentError(record)
-  return record
-}
-
-/**
- * Reads the record. A stored transaction without a record may still be running, so this looks as often as anything is attempted.
- * Returns null where the service does not know the id. Throws AnswerError where the transaction was refused, which is what the lost
- * answer said, and InDoubtError where it stays without a record, or cannot be read.
- */
-async function readOutcome(
-  id: string,
-  calls: ExecutionCalls,
-  pacing: Pacing,
-  cause: unknown,
-): Promise<TrustRecord | null> {
+  const id = transaction.businessTransactionId
   for (let look = 1; ; look++) {
     const outcome = await readOnce(calls).catch((error: unknown) => {
       pacing.signal?.throwIfAborted()
       throw new InDoubtError(id, error)
     })
-    if (outcome.record !== null) return outcome.record
+    if (outcome.record !== null) return ofIntent(outcome.record, transaction)
     if (outcome.refusal !== null) throw refused(outcome.refusal)
     if (outcome.transaction === null) return null
+    if (outcome.intent !== null && isClosedWithoutRecord(outcome.intent)) {
+      if (intentText(outcome.transaction) !== intentText(transaction))
+        throw new IdUsedForAnotherIntentError(id, null)
+      throw new ClosedWithoutRecordError(outcome.intent, cause)
+    }
     await pause(new InDoubtError(id, cause), look, pacing)
   }
 }
 
-/** In the order of their certainty: what is found first ends the question. */
-async function readOnce({ trustRecord, refusal, transaction }: ExecutionCalls) {
+function ofIntent(record: TrustRecord, transaction: SubmittedTransaction): TrustRecord {
+  if (intentText(record.transaction) === intentText(transaction)) return record
+  throw new IdUsedForAnotherIntentError(record.businessTransactionId, record)
+}
+
+/** Somebody's word has ended it. Where evidence has, its record was stored after it was looked for, and the next look finds it. */
+function isClosedWithoutRecord({ state, resolution, transitions }: Schemas['ExecutionIntent']): boolean {
+  if (state === 'RESOLVED') return resolution !== undefined
+  const last = transitions.at(-1)?.transition
+  return state === 'ERRORED' && last?.to === 'ERRORED' && last.trustRecordHash === undefined
+}
+
+/**
+ * In the order of their certainty: what is found first ends the question. A stored transaction without an intent proves nothing: after a
+ * restored backup the ids of what was executed are stored like that (the handbook's "Keeping").
+ */
+async function readOnce({ trustRecord, refusal, transaction, intent }: ExecutionCalls) {
   const record = await orNull(trustRecord())
   const refusalRecord = record === null ? await orNull(refusal()) : null
   const stored = record === null && refusalRecord === null ? await orNull(transaction()) : null
-  return { record, refusal: refusalRecord, transaction: stored }
+  return {
+    record,
+    refusal: refusalRecord,
+    transaction: stored,
+    intent: stored === null ? null : await orNull(intent()),
+  }
 }
 
 function orNull<T>(found: Promise<T>): Promise<T | null> {

@@ -24,6 +24,7 @@ export type { Asking } from './approvals.ts'
 export type { ExecutionRequest } from './build.ts'
 export {
   AnswerError,
+  ClosedWithoutRecordError,
   ConnectionLostError,
   CountersignError,
   ExecutionFailedError,
@@ -109,6 +110,7 @@ export function createCountersign(options: Options) {
     trustRecord: () => trustRecord(submitted.businessTransactionId),
     refusal: () => refusal(submitted.businessTransactionId),
     transaction: () => transaction(submitted.businessTransactionId),
+    intent: () => authority.executionIntent(submitted.businessTransactionId),
   })
 
   const sending: Sending = { callsOf, pacing }
@@ -147,13 +149,13 @@ export function createCountersign(options: Options) {
      *   there is. By default the absence of approvals is the service's 403, with `needsApproval`
      * @throws ExecutionFailedError where the connector refused or failed for certain, also where that is read from a record;
      *   AnswerError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
+     *   ClosedWithoutRecordError where it could not, and somebody has said since how it ended; IdUsedForAnotherIntentError;
      *   NotApprovedError where they were asked and did not approve
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
       const built = await whole(submitted)
       await checkLog()
-      if (asking.onApprovalNeeded !== 'ask')
-        return completed(await executeOnce(built.businessTransactionId, callsOf(built), pacing))
+      if (asking.onApprovalNeeded !== 'ask') return completed(await executeOnce(built, sending))
       const approve = (next: Schemas['SubmittedTransaction']) => approval.approve(next, asking)
       return completed(await executeAsking(built, { ...sending, approve }))
     },
@@ -170,7 +172,7 @@ export function createCountersign(options: Options) {
      * Looks how far a piece of work has come, and sends nothing: under its id, and under those that follow from it where it was refused.
      * @returns its record, also of an execution that failed; else `next`, the work under the first id that the service does not know, and
      *   `why` it has none: the last refusal, or undefined where nothing was sent
-     * @throws InDoubtError; IdUsedForAnotherIntentError
+     * @throws InDoubtError; ClosedWithoutRecordError; IdUsedForAnotherIntentError
      */
     standing: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']): Promise<Standing> =>
       standingOf(await whole(submitted), { ...sending, why: undefined }),
