@@ -8,8 +8,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isInDoubt, governedTool as governedForAiSdk } from '../../clients/typescript/src/agents/ai-sdk.ts'
+import { governed, RunInDoubtError } from '../../clients/typescript/src/agents/index.ts'
+import { governedTool as governedForOpenAi, settle } from '../../clients/typescript/src/agents/openai.ts'
+import { createCountersign, InDoubtError } from '../../clients/typescript/src/index.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { aHuman, anApprovalOf, anApprover, enrolled, putInEffect } from '../authority.ts'
+import { loseReply, loseRequest, openFlakyNetwork, arrive } from '../clients/flaky-network.ts'
+import type { TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import type { TestService } from '../service.ts'
@@ -52,14 +59,16 @@ addPolicy(policyDir, {
   ],
 })
 
+let database: TestDatabase
 let service: TestService
 let receiver: ChildProcess
 /** What the receiver carried out, in the words that it prints. */
 const effects: string[] = []
 const effectsOn = (vendor: string) => effects.filter((line) => line.includes(` ${vendor} `))
 
-withDatabase(async ({ start }) => {
+withDatabase(async ({ start, ...made }) => {
   if (!installed && process.env['CI'] !== 'true') return
+  database = made.database
   service = await start({
     callers: [maker.entry, checker.entry, human.entry],
     env: { POLICY_DIR: policyDir, APPROVAL_REQUESTS_PER_HOUR: '1000' },
@@ -103,6 +112,23 @@ async function sign(vendor: string): Promise<void> {
   const [request] = await requestsFor(vendor)
   const { status, text: answer } = await service.post('/approvals', anApprovalOf(alice, request!))
   expect(status, answer).toBe(201)
+}
+
+/** A network whose connection breaks after the first execution has arrived, and stays broken until it is repaired. */
+async function openBreakingNetwork() {
+  let isBroken = false
+  const network = await openFlakyNetwork(service.url, (exchange) => {
+    if (isBroken) return loseRequest(exchange)
+    if (exchange.route !== 'POST /execute') return arrive(exchange)
+    isBroken = true
+    return loseReply(exchange)
+  })
+  // Its next execution arrives, and is answered.
+  function repair(): void {
+    network.plan('POST /execute', arrive)
+    isBroken = false
+  }
+  return { ...network, repair }
 }
 
 /** What the receiver answers, in the model's words. */
@@ -246,6 +272,15 @@ describe.skipIf(!installed && process.env['CI'] !== 'true').each(Object.entries(
       expect(effectsOn(vendorOf(of))).toEqual([])
     })
 
+    test('ends the run where it is not known what became of a call: the model does not get to repeat it', async () => {
+      const network = await openBreakingNetwork()
+      const { out, errors, code } = await agent('doubtful', ['--amount', '5'], network.url)
+      await network.close()
+      expect(errors).toMatch(/not known/)
+      expect([code, out]).toEqual([1, ''])
+      expect(effectsOn(vendorOf('doubtful'))).toHaveLength(1)
+    })
+
     test('runs nothing while the service is away', async () => {
       const { out, errors } = await agent('away', ['--amount', '5'], 'http://127.0.0.1:9')
       expect(out + errors).toMatch(/127\.0\.0\.1:9/)
@@ -253,3 +288,98 @@ describe.skipIf(!installed && process.env['CI'] !== 'true').each(Object.entries(
     })
   },
 )
+
+const connect = (baseUrl = service.url) => createCountersign({ baseUrl, apiKey: service.key, maxAttempts: 2 })
+const thrownBy = (work: Promise<unknown>) => work.catch((thrown: unknown) => thrown)
+
+describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', () => {
+  interface Payment {
+    readonly vendor: string
+    readonly amount: number
+  }
+  const paying = {
+    action: 'vendor:pay',
+    target: ({ vendor }: Payment) => vendor,
+    parameters: ({ amount }: Payment) => ({ amount, currency: 'EUR', invoice: '2026-119' }),
+    policy: { name: 'vendor-payment', version: '2.1.0' },
+    signals: ({ amount }: Payment) => ({ vendorVerified: true, paymentAmount: amount, riskScore: 5 }),
+  }
+  test('refuses the other calls of a run while the outcome of one is not known', async () => {
+    const network = await openBreakingNetwork()
+    const tool = governed(connect(network.url), paying)
+    const input = { vendor: 'doubtful', amount: 5 }
+    const one = { run: 'a', call: '1', input }
+    expect(await thrownBy(tool.execute(one))).toBeInstanceOf(InDoubtError)
+    network.repair()
+    const again = { ...one, call: '2' }
+    for (const refused of [
+      tool.propose(again),
+      tool.execute(again),
+      tool.execute({ ...one, input: { ...input, amount: 6 } }),
+    ]) {
+      const error = await thrownBy(refused)
+      expect(error).toBeInstanceOf(RunInDoubtError)
+      expect(error).toMatchObject({
+        call: one,
+        message: expect.stringContaining('Do not repeat it') as string,
+      })
+    }
+    expect(await tool.propose({ ...again, run: 'another' })).toMatchObject({ state: 'approved' })
+    expect(await tool.execute(one)).toMatchObject({ state: 'executed' })
+    expect(await tool.propose(again)).toMatchObject({ state: 'approved' })
+    expect(effectsOn('doubtful')).toHaveLength(1)
+    await network.close()
+  })
+
+  test('of the AI SDK tells the model not to repeat the call, and ends the run', async () => {
+    const network = await openBreakingNetwork()
+    const tool = governedForAiSdk<Payment>(connect(network.url), { ...paying, run: 'b' })
+    const error = await thrownBy(tool.execute({ vendor: 'repeated', amount: 5 }, { toolCallId: '1' }))
+    expect(error).toMatchObject({ name: 'RunInDoubtError', cause: expect.any(InDoubtError) as Error })
+    const approving = tool.toolApproval({ vendor: 'repeated', amount: 5 }, { toolCallId: '2' })
+    expect(await thrownBy(approving)).toBeInstanceOf(RunInDoubtError)
+    await network.close()
+    expect(isInDoubt({ steps: [{ content: [{ type: 'text' }, { type: 'tool-error', error }] }] })).toBe(true)
+    expect(isInDoubt({ steps: [{ content: [{ type: 'tool-error', error: new Error('no') }] }] })).toBe(false)
+  })
+
+  test.each([
+    ['EXECUTED', 'closed', 'was executed, as alice says. Asked the vendor.'],
+    ['NOT_EXECUTED', 'refused', 'was not executed, as alice says. Asked the vendor.'],
+  ])('tells that a human has closed a call as %s', async (resolution, state, words) => {
+    const tool = governed(connect(), paying)
+    const call = { run: 'c', call: resolution, input: { vendor: `closed-${resolution}`, amount: 5 } }
+    const executed = await tool.execute(call)
+    const id = executed.state === 'executed' ? executed.record.businessTransactionId : ''
+    await putInDoubt(database, id)
+    const body = { resolution, note: 'Asked the vendor.' }
+    expect((await service.post(`/execution-intents/${id}/resolve`, body, { key: human.key })).status).toBe(
+      200,
+    )
+    for (const standing of [await tool.propose(call), await tool.execute(call)])
+      expect(standing).toMatchObject({ state, reason: expect.stringContaining(words) as string })
+  })
+
+  test('of OpenAI Agents is settled by the arguments as its schema reads them', async () => {
+    const schema = {
+      '~standard': {
+        validate: (written: unknown) => ({ value: { amount: 250, ...(written as { vendor: string }) } }),
+      },
+    }
+    const tool = governedForOpenAi<Payment>(connect(), { ...paying, run: 'd', schema })
+    const vendor = 'by-default'
+    expect(await tool.needsApproval(undefined, { vendor, amount: 250 }, 'call-1')).toBe(true)
+    const approved: unknown[] = []
+    const item = { name: 'pay', arguments: JSON.stringify({ vendor }), rawItem: { callId: 'call-1' } }
+    const state = {
+      getInterruptions: () => [item],
+      approve: (one: unknown) => void approved.push(one),
+      reject: (_one: unknown, { message }: { message: string }) => expect.fail(message),
+    }
+    expect((await settle(state, { pay: tool })).waiting).toHaveLength(1)
+    expect(await requestsFor(vendor)).toHaveLength(1)
+    await sign(vendor)
+    expect((await settle(state, { pay: tool })).settled).toBe(1)
+    expect(approved).toEqual([item])
+  })
+})

@@ -4,7 +4,7 @@
 import { generateText, isStepCount, tool, type ModelMessage } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
-import { approvalResponses, governedTool } from '../src/agents/ai-sdk.ts'
+import { approvalResponses, governedTool, isInDoubt } from '../src/agents/ai-sdk.ts'
 import {
   alwaysApprove,
   countersign,
@@ -77,9 +77,11 @@ else {
     messages,
     tools,
     toolApproval: { pay: pay.toolApproval },
-    stopWhen: isStepCount(5),
+    stopWhen: [isStepCount(5), isInDoubt],
   })
   writeRun(JSON.stringify([...messages, ...result.response.messages]))
+  if (isInDoubt(result))
+    throw new Error('It is not known what became of the payment. The run ends here: look at the service.')
   const waits = result.content.find((part) => part.type === 'tool-approval-request' && !part.isAutomatic)
   if (waits === undefined) console.log(result.text)
   else stopped('reason' in waits ? String(waits.reason) : undefined)

@@ -20,8 +20,8 @@ import {
 } from './payment.ts'
 
 setTracingDisabled(true)
-const pay = governedTool<Payment>(countersign, { ...paying, run })
 const parameters = z.object({ vendor: z.string(), amount: z.number(), invoice: z.string() })
+const pay = governedTool<Payment>(countersign, { ...paying, run, schema: parameters })
 const { needsApproval, execute, errorFunction } = pay
 
 /** Asks for the payment, and once the tool has answered, repeats its answer. */

@@ -1,11 +1,14 @@
 // Vercel AI SDK 7: `toolApproval` asks the service, `execute` executes through it. The SDK itself is not imported: it takes plain objects.
 import type { Countersign } from '../index.ts'
-import { CallNotExecutedError, governed, type Governing } from './governed.ts'
+import { CallNotExecutedError, governed, isDoubt, RunInDoubtError, type Governing } from './governed.ts'
 
 export interface GovernedTool<Input> {
   /** The tool's entry in `toolApproval` of `generateText`, `streamText` or `ToolLoopAgent`. */
   readonly toolApproval: (input: Input, options: { readonly toolCallId: string }) => Promise<ApprovalStatus>
-  /** The tool's `execute`. Resolves to what the connector answered; rejects where nothing was executed. */
+  /**
+   * The tool's `execute`. Resolves to what the connector answered, or to who says that it was executed, where its answer is lost; rejects where
+   * nothing was executed, and with RunInDoubtError where that is not known.
+   */
   readonly execute: (input: Input, options: { readonly toolCallId: string }) => Promise<unknown>
 }
 
@@ -38,11 +41,28 @@ export function governedTool<Input>(
       return { type: 'approved' }
     },
     async execute(input, { toolCallId }) {
-      const standing = await tool.execute({ run, call: toolCallId, input })
+      const call = { run, call: toolCallId, input }
+      const standing = await tool.execute(call).catch((error: unknown) => {
+        // The SDK makes a text for the model of it, and goes on.
+        throw isDoubt(error) && !(error instanceof RunInDoubtError) ? new RunInDoubtError(call, error) : error
+      })
       if (standing.state === 'executed') return standing.result
+      if (standing.state === 'closed') return standing.reason
       throw new CallNotExecutedError(standing)
     },
   }
+}
+
+/**
+ * A condition for `stopWhen`: ends the run after a step in which the outcome of a call is not known. Without it the model goes on, and its next
+ * call of the tool makes the whole run reject with RunInDoubtError.
+ */
+export function isInDoubt({ steps }: { readonly steps: readonly Step[] }): boolean {
+  return steps.at(-1)?.content.some(({ error }) => error instanceof RunInDoubtError) ?? false
+}
+
+interface Step {
+  readonly content: readonly { readonly type: string; readonly error?: unknown }[]
 }
 
 /** The members of the SDK's `ModelMessage` that say which calls wait. */

@@ -1,8 +1,17 @@
 // The tool calls of an agent as executions: propose, wait for humans, resume, and read the record. The adapters of the frameworks only
 // translate. Nothing is kept here: where a call stands is read from the service each time, so a run goes on in any process.
 import { canonicalize, type Json } from '../../../../src/formats/json/canonical.ts'
-import { AnswerError, CountersignError, ExecutionFailedError, NotApprovedError } from '../errors.ts'
+import {
+  AnswerError,
+  ClosedWithoutRecordError,
+  ConnectionLostError,
+  CountersignError,
+  ExecutionFailedError,
+  InDoubtError,
+  NotApprovedError,
+} from '../errors.ts'
 import type { Countersign, ExecutionRequest, Schemas } from '../index.ts'
+import { isUnanswered, nothingWasDone } from '../retry.ts'
 
 type ApprovalRequest = Schemas['ApprovalRequest']
 type TrustRecord = Schemas['ExecutionTrustRecord']
@@ -38,6 +47,8 @@ export interface ToolCall<Input> {
 /** Where a call stands at the service. */
 export type CallStanding =
   | { readonly state: 'executed'; readonly record: TrustRecord; readonly result: unknown }
+  /** Executed, as the word says that closed it when it was in doubt: there is no record, and no result. `reason` says whose word it is. */
+  | { readonly state: 'closed'; readonly intent: Schemas['ExecutionIntent']; readonly reason: string }
   /** Policy and approvers would let it through now; executing checks again. */
   | { readonly state: 'approved' }
   | { readonly state: 'waits'; readonly approvalRequest: ApprovalRequest; readonly reason: string }
@@ -59,19 +70,48 @@ export class CallNotExecutedError extends CountersignError {
   override readonly name = 'CallNotExecutedError'
   readonly standing: CallOutcome
 
-  constructor(standing: Exclude<CallOutcome, { state: 'executed' }>) {
+  constructor(standing: Exclude<CallOutcome, { state: 'executed' | 'closed' }>) {
     super('CALL_NOT_EXECUTED', standing.reason)
     this.standing = standing
   }
 }
 
 /**
+ * It is not known what became of a call, so its run makes no other call of this tool: a model would repeat it as a new one, and that would be
+ * executed too. Make `call` again until its outcome is known; `cause` is why it is not.
+ */
+export class RunInDoubtError extends CountersignError {
+  override readonly name = 'RunInDoubtError'
+  readonly call: ToolCall<unknown>
+
+  constructor(call: ToolCall<unknown>, cause: unknown) {
+    super(
+      'RUN_IN_DOUBT',
+      `The outcome of the call '${call.call}' is not known. Do not repeat it in another call: that could do it twice. ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    )
+    this.call = call
+  }
+}
+
+/** Whether a call that failed with this error may have been executed. */
+export function isDoubt(error: unknown): boolean {
+  if (error instanceof ClosedWithoutRecordError) return false
+  if (error instanceof AnswerError) return isUnanswered(error) && !nothingWasDone(error)
+  return [InDoubtError, ConnectionLostError, RunInDoubtError].some((kind) => error instanceof kind)
+}
+
+/**
  * Puts a tool under the authority of the service. Its id follows from run, call and arguments, so the same call is executed once, and a call
  * with other arguments is other work, which is judged and approved anew.
- * @throws both methods, as the client: where the service is away or an outcome is in doubt they reject, and the tool must not run
+ * @throws both methods, as the client: where the service is away or an outcome is in doubt they reject, and the tool must not run.
+ *   RunInDoubtError for any other call of the run, until the call that was in doubt is made again here and has an outcome
  */
 export function governed<Input>(client: Countersign, governing: Governing<Input>): Governed<Input> {
-  async function find({ run, call, input }: ToolCall<Input>) {
+  /** By run, and by the key of the call. In this process alone: another one has the same run only where it resumes it. */
+  const doubts = new Map<string, Map<string, RunInDoubtError>>()
+
+  async function requestFor({ run, call, input }: ToolCall<Input>) {
     if (run === '' || call === '') throw new TypeError(`${run === '' ? 'run' : 'call'} is empty.`)
     const { action, policy, principalId } = governing
     const target = typeof governing.target === 'string' ? governing.target : governing.target(input)
@@ -82,7 +122,7 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
     >
     const signals =
       typeof governing.signals === 'function' ? governing.signals(input) : (governing.signals ?? {})
-    const request: ExecutionRequest = {
+    const request = {
       action,
       target,
       parameters,
@@ -90,16 +130,43 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
       signals,
       ...(principalId === undefined ? {} : { principalId }),
       key: `tool-call-${await sha256Hex(canonicalize([run, call, action, target, parameters]))}`,
-    }
-    return client.standing(await client.build(request))
+    } satisfies ExecutionRequest
+    const [inDoubt] = doubts.get(run)?.values() ?? []
+    if (inDoubt !== undefined && !doubts.get(run)!.has(request.key)) throw inDoubt
+    return request
   }
 
-  async function judged(call: ToolCall<Input>) {
-    let { record, next, why } = await find(call)
+  /** Looks at a call or makes it, and remembers that its outcome is in doubt until it has one. */
+  async function remembered<T extends CallStanding>(
+    call: ToolCall<Input>,
+    { mayExecute, work }: { mayExecute: boolean; work: (request: ExecutionRequest) => Promise<T> },
+  ): Promise<T> {
+    const request = await requestFor(call)
+    const { run } = call
+    try {
+      const standing = await work(request)
+      if (standing.state === 'approved' || standing.state === 'waits') return standing
+      const rest = doubts.get(run)
+      rest?.delete(request.key)
+      if (rest?.size === 0) doubts.delete(run)
+      return standing
+    } catch (error) {
+      if (mayExecute && isDoubt(error)) {
+        const before = doubts.get(run) ?? new Map<string, RunInDoubtError>()
+        doubts.set(run, before.set(request.key, new RunInDoubtError(call, error)))
+      }
+      throw error
+    }
+  }
+
+  const find = async (request: ExecutionRequest) => client.standing(await client.build(request))
+
+  async function judged(call: ToolCall<Input>, request: ExecutionRequest) {
+    let { record, next, why } = await find(request)
     let asked = record === null && mayBeAsked(why) ? await requestOf(next) : undefined
     if (asked?.status === 'USED') {
       // By this call, in another process since the look above; or by a call with the same content, and then humans are asked for this one.
-      ;({ record, next, why } = await find(call))
+      ;({ record, next, why } = await find(request))
       asked = undefined
     }
     if (record !== null) return { standing: ended(record), next }
@@ -141,22 +208,41 @@ export function governed<Input>(client: Countersign, governing: Governing<Input>
     return { state: 'refused', reason: wouldAnswer.error ?? `It would be answered ${wouldAnswer.status}.` }
   }
 
-  return {
-    propose: async (call) => (await judged(call)).standing,
-    async execute(call) {
-      const { standing, next } = await judged(call)
-      if (standing.state !== 'approved') return standing
-      try {
-        return ended(await client.executeOrRead(next))
-      } catch (error) {
-        if (error instanceof ExecutionFailedError) return ended(error.record)
-        if (!(error instanceof AnswerError) || (error.status !== 403 && error.status !== 500)) throw error
-        // Refused after all, for example because another execution used the approvals up: humans are asked again where that may help.
-        const again = (await judged(call)).standing
-        return again.state === 'approved' ? { state: 'refused', reason: error.message, error } : again
-      }
-    },
+  async function carriedOut(call: ToolCall<Input>, request: ExecutionRequest): Promise<CallOutcome> {
+    const { standing, next } = await judged(call, request)
+    if (standing.state !== 'approved') return standing
+    try {
+      return ended(await client.executeOrRead(next))
+    } catch (error) {
+      if (error instanceof ExecutionFailedError) return ended(error.record)
+      if (!(error instanceof AnswerError) || (error.status !== 403 && error.status !== 500)) throw error
+      // Refused after all, for example because another execution used the approvals up: humans are asked again where that may help.
+      const again = (await judged(call, request)).standing
+      return again.state === 'approved' ? { state: 'refused', reason: error.message, error } : again
+    }
   }
+
+  return {
+    propose: (call) =>
+      remembered(call, {
+        mayExecute: false,
+        work: (request) => judged(call, request).then(({ standing }) => standing, closedBy),
+      }),
+    execute: (call) =>
+      remembered(call, {
+        mayExecute: true,
+        work: (request) => carriedOut(call, request).catch(closedBy),
+      }),
+  }
+}
+
+/** @throws what is no ClosedWithoutRecordError */
+function closedBy(error: unknown): CallOutcome {
+  if (!(error instanceof ClosedWithoutRecordError)) throw error
+  const reason = error.message
+  return error.executed
+    ? { state: 'closed', intent: error.intent, reason }
+    : { state: 'refused', reason, error }
 }
 
 /** Nothing was sent, or approvals would lift the refusal. */

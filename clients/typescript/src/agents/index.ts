@@ -2,6 +2,7 @@
 export {
   CallNotExecutedError,
   governed,
+  RunInDoubtError,
   type CallOutcome,
   type CallStanding,
   type Governed,

@@ -42,6 +42,8 @@ export function countersigned(client: Countersign, tools: Readonly<Record<string
         outcome = await tool.execute(call)
       }
       const told = { tool_call_id: toolCall.id, name: toolCall.name }
+      if (outcome.state === 'closed')
+        return new ToolMessage({ ...told, status: 'success', content: outcome.reason })
       return outcome.state === 'executed'
         ? new ToolMessage({ ...told, status: 'success', content: JSON.stringify(outcome.result ?? null) })
         : new ToolMessage({ ...told, status: 'error', content: outcome.reason })

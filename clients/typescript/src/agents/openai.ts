@@ -1,34 +1,51 @@
 // OpenAI Agents JS: `needsApproval` asks the service, `execute` executes through it, `settle` answers the interruptions of a stopped run. The
 // package itself is not imported: it takes plain objects.
 import type { Countersign } from '../index.ts'
-import { CallNotExecutedError, governed, type CallStanding, type Governing } from './governed.ts'
+import { CallNotExecutedError, governed, isDoubt, type CallStanding, type Governing } from './governed.ts'
 
 export interface GovernedTool<Input> {
   readonly needsApproval: (context: unknown, input: Input, callId?: string) => Promise<boolean>
-  /** Resolves to what the connector answered; rejects where nothing was executed. */
+  /** Resolves to what the connector answered, or to who says that it was executed, where its answer is lost; rejects where nothing was executed. */
   readonly execute: (
     input: Input,
     context?: unknown,
     details?: { readonly toolCall?: { readonly callId: string } },
   ) => Promise<unknown>
-  /** Tells the model why nothing was executed; without it the model reads a fixed sentence of the package. */
+  /**
+   * Tells the model why nothing was executed; without it the model reads a fixed sentence of the package, and the run goes on.
+   * @throws the error where it is not known whether something was: the run ends with a ToolCallError that has it as its `error`
+   */
   readonly errorFunction: (context: unknown, error: unknown) => string
-  /** Where a call stands now: for `settle`. */
-  readonly standing: (input: Input, callId: string) => Promise<CallStanding>
+  /** Where a call stands now, by its arguments as the model wrote them: for `settle`. */
+  readonly standing: (written: unknown, callId: string) => Promise<CallStanding>
 }
+
+/** What is used of a schema of Zod, or of another that follows the Standard Schema. */
+interface Schema<Input> {
+  readonly '~standard': {
+    readonly validate: (written: unknown) => Validated<Input> | Promise<Validated<Input>>
+  }
+}
+
+type Validated<Input> =
+  | { readonly value: Input; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string }[] }
 
 /**
  * The members of `tool({…})` that put a tool under the authority of the service. Spread all of them.
  * @param run the id of the conversation or run, the same when it is resumed
+ * @param schema the `parameters` of the tool, where they are a schema of Zod or the like: the package keeps the arguments of a stopped run as
+ *   the model wrote them, and a default or a transform makes others of them
  */
 export function governedTool<Input>(
   client: Countersign,
-  { run, ...governing }: Governing<Input> & { readonly run: string },
+  { run, schema, ...governing }: Governing<Input> & { readonly run: string; readonly schema?: Schema<Input> },
 ): GovernedTool<Input> {
   const tool = governed(client, governing)
   const standing = (input: Input, callId: string) => tool.propose({ run, call: callId, input })
   return {
-    standing,
+    standing: async (written, callId) =>
+      standing(schema === undefined ? (written as Input) : await parsed(schema, written), callId),
     async needsApproval(_context, input, callId) {
       // A refused call is not approved by anybody here: `execute` says why.
       return (await standing(input, named(callId))).state === 'waits'
@@ -37,11 +54,23 @@ export function governedTool<Input>(
       const call = named(details?.toolCall?.callId)
       const ended = await tool.execute({ run, call, input })
       if (ended.state === 'executed') return ended.result
+      if (ended.state === 'closed') return ended.reason
       throw new CallNotExecutedError(ended)
     },
-    errorFunction: (_context, error) =>
-      `Nothing more is known to have happened: ${error instanceof Error ? error.message : String(error)}`,
+    errorFunction(_context, error) {
+      // The model would repeat it as another call, and that would be executed too.
+      if (isDoubt(error)) throw error
+      return `Nothing more is known to have happened: ${error instanceof Error ? error.message : String(error)}`
+    },
   }
+}
+
+/** @throws TypeError for arguments that do not match, as after an edit of the kept state */
+async function parsed<Input>(schema: Schema<Input>, written: unknown): Promise<Input> {
+  const validated = await schema['~standard'].validate(written)
+  if (validated.issues === undefined) return validated.value
+  const issues = validated.issues.map(({ message }) => message).join('; ')
+  throw new TypeError(`The arguments of an interrupted call do not match the schema of its tool: ${issues}`)
 }
 
 function named(callId: string | undefined): string {
@@ -77,7 +106,7 @@ export async function settle<Item extends Interruption>(
     const tool = item.name === undefined ? undefined : tools[item.name]
     const { callId } = item.rawItem as { callId?: string }
     if (tool === undefined || callId === undefined) continue
-    const standing = await tool.standing(JSON.parse(item.arguments ?? '{}') as never, callId)
+    const standing = await tool.standing(JSON.parse(item.arguments ?? '{}'), callId)
     if (standing.state === 'waits') {
       waiting.push(standing)
       continue
