@@ -18,9 +18,6 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' }
 
-/** A transaction is released long before this age, or never. */
-const RELEASED_WITHIN_MS = 10 * 60_000
-
 /**
  * Reads how far a call has come, and sends nothing.
  * @param given.id the businessTransactionId that the call began with
@@ -59,10 +56,8 @@ async function unrecorded(
     return { kind: 'closed', isExecuted: intent.resolution === 'EXECUTED', by }
   }
   const stored = await unlessMissing(client.transaction(id))
-  if (stored?.intent.action !== action) return undefined
-  // It may be released at any moment.
-  if (Date.now() - Date.parse(stored.createdAt) < RELEASED_WITHIN_MS) return open
-  return { kind: 'closed', isExecuted: false, by: 'the service' }
+  // It may be released at any moment, or was executed before a backup was restored that has no more of it.
+  return stored?.intent.action === action ? open : undefined
 }
 
 async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {

@@ -224,7 +224,7 @@ test('a call under an id of the host is carried out once, however often it is re
   expect(acted).toHaveLength(1)
   const other = await actsOf(() => client.callTool({ ...call, arguments: { mine: 'another' } }))
   expect(other.result).toMatchObject({
-    content: [{ text: expect.stringContaining('executed for another intent') }],
+    content: [{ text: expect.stringContaining('for another intent') }],
     _meta: { 'countersign/status': 'refused' },
   })
   expect(other.acted).toEqual([])
