@@ -134,7 +134,8 @@ class IdUsedForAnotherIntentError(CountersignError):
     code = "ID_USED_FOR_ANOTHER_INTENT"
 
     def __init__(self, business_transaction_id: str, record: Any) -> None:
-        super().__init__(f"Business Transaction '{business_transaction_id}' was used for another intent.")
+        how = "used" if record is None else "executed"
+        super().__init__(f"Business Transaction '{business_transaction_id}' was {how} for another intent.")
         self.record = record
 
 

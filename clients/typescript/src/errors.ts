@@ -173,7 +173,7 @@ export class IdUsedForAnotherIntentError extends CountersignError {
   constructor(businessTransactionId: string, record: TrustRecord | null) {
     super(
       'ID_USED_FOR_ANOTHER_INTENT',
-      `Business Transaction '${businessTransactionId}' was used for another intent.`,
+      `Business Transaction '${businessTransactionId}' was ${record === null ? 'used' : 'executed'} for another intent.`,
     )
     this.record = record
   }
