@@ -312,12 +312,12 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', (
     expect(await thrownBy(tool.execute(one))).toBeInstanceOf(InDoubtError)
     network.repair()
     const again = { ...one, call: '2' }
-    for (const refused of [
-      tool.propose(again),
-      tool.execute(again),
-      tool.execute({ ...one, input: { ...input, amount: 6 } }),
+    for (const attempt of [
+      () => tool.propose(again),
+      () => tool.execute(again),
+      () => tool.execute({ ...one, input: { ...input, amount: 6 } }),
     ]) {
-      const error = await thrownBy(refused)
+      const error = await thrownBy(attempt())
       expect(error).toBeInstanceOf(RunInDoubtError)
       expect(error).toMatchObject({
         call: one,
