@@ -43,7 +43,8 @@ export type Standing =
       readonly status: 'waiting'
       readonly id: string
       readonly request: ApprovalRequest
-      /** Where a human looks at it. */ readonly page: string
+      /** Where a human looks at it. */
+      readonly page: string
     }
   | { readonly status: 'running'; readonly id: string }
   | { readonly status: 'in-doubt'; readonly id: string; readonly result: CallToolResult | undefined }
