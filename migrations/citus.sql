@@ -87,6 +87,7 @@ SELECT citus_add_local_table_to_metadata('released_batches');
 -- local catalogue_state         one row: its lock is the right to fill the catalogue
 -- local event_endpoints         unique (url) while in effect
 -- local event_deliveries        primary key endpoint_id: its lease is the right to deliver
+-- local event_attempts         references event_deliveries: 50 rows for each endpoint
 -- local caller_keys             primary key key_hash: a key is one caller's in the whole system
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.

@@ -243,6 +243,24 @@ CREATE TABLE ended_sessions (
   CONSTRAINT ended_sessions_pkey PRIMARY KEY (session_id)
 );
 
+CREATE TABLE event_attempts (
+  endpoint_id uuid NOT NULL,
+  slot smallint NOT NULL,
+  number bigint NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  status smallint,
+  problem text,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  business_transaction_id text,
+  before_event text NOT NULL,
+  body_sha256 bytea NOT NULL,
+  body_bytes integer NOT NULL,
+  CONSTRAINT event_attempts_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES event_deliveries(endpoint_id) ON DELETE CASCADE,
+  CONSTRAINT event_attempts_pkey PRIMARY KEY (endpoint_id, slot)
+);
+
 CREATE TABLE event_deliveries (
   endpoint_id uuid NOT NULL,
   cursor text,
@@ -262,6 +280,9 @@ CREATE TABLE event_deliveries (
   earlier_until timestamp with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   redelivered_at timestamp with time zone,
   redelivered_until text,
+  attempts bigint NOT NULL DEFAULT 0,
+  unserved_since timestamp with time zone,
+  unserved_reason text,
   CONSTRAINT event_deliveries_pkey PRIMARY KEY (endpoint_id)
 );
 

@@ -125,6 +125,7 @@ export const changeStories: readonly Story[] = [
       await call('POST /event-endpoints/{id}/secret', own)
       await call('POST /event-endpoints/{id}/redeliver', own)
       await call('GET /event-endpoints', look)
+      await call('GET /event-endpoints/{id}', { ...look, params: { id } })
       await putIntoEffect(call, 'endpoint', { body: { action: 'revoke', url } })
     },
   ),

@@ -408,13 +408,23 @@ describeInBrowser('passkeys in the console', () => {
     expect(unsigned).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
 
     await page.getByRole('button', { name: 'Try again now' }).click()
-    await page.getByRole('status').getByText('Try again now: done.').waitFor()
+    await page
+      .getByRole('status')
+      .getByText(
+        /^Try again now: done\. The event .* failed after \d+ ms: .* answered 503\. The next attempt/,
+      )
+      .waitFor()
+    await page.locator('summary', { hasText: 'execution.completed' }).first().click()
+    await page.getByText('as canonical JSON, this is the body that was sent').first().waitFor()
+    await expectNothingOfAxe()
     await page.getByRole('button', { name: 'Skip to now' }).click()
     await page.getByText('Nothing waits').waitFor()
     expect((await shown())?.cursor).not.toBe(cursor)
     await page.getByRole('button', { name: 'New secret' }).click()
     await page.getByText(/^whsec_/).waitFor()
     expect((await shown())?.hasSecret).toBe(true)
+    await page.getByRole('button', { name: 'New secret' }).click()
+    await page.getByText('A secret was replaced less than a day ago').waitFor()
   })
 
   test('a human whom the device does not verify signs nothing', async () => {

@@ -49,6 +49,15 @@ const NEVER: Readonly<Record<string, readonly string[]>> = {
     'src/store/tables/event-deliveries.ts:replaceSecret:1',
     'src/store/tables/event-deliveries.ts:readEventEndpoints:1',
   ],
+  'The service cannot read or sign the events, or can again: one statement names the lease, and what it leaves is tried again: test/http/event-endpoints.test.ts.':
+    [
+      'src/server/jobs/deliver-events.ts:deliverEvents:2',
+      'src/server/jobs/events.ts:noteNotServed:1',
+      'src/server/jobs/events.ts:startDelivering.settle:2',
+      'src/store/tables/event-deliveries.ts:noteServed:1',
+      'src/store/tables/event-deliveries.ts:noteUnserved:1',
+    ],
+  'Other work of the service than deliveries.': ['src/server/dispatch/own-work.ts:doOwnWork:1'],
   'Attempts that take seconds, or are given up at a stop: what is stored is what is stored behind the last one.':
     [
       'src/server/jobs/deliver-events.ts:deliverAll:1',

@@ -1,12 +1,13 @@
 // Event endpoints: registered by two humans, served in the order of the feed by one instance at a time, signed as Standard Webhooks.
-import { createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startReceiver } from '../../examples/event-receiver/receiver.ts'
 import { aHuman, anEndpointStepUp, aStepUp, proposed, putInEffect, resolved } from '../authority.ts'
-import { http, serve } from '../connectors/loopback.ts'
+import type { EventEndpointWithAttempts } from '../../src/formats/schemas/event-endpoint.ts'
+import { http, serve, type Received } from '../connectors/loopback.ts'
 import type { TestDatabase } from '../database.ts'
 import {
   aMinuteLater,
@@ -131,6 +132,7 @@ describe('POST /event-endpoints/changes 409 conflict', () => {
 test('humans alone see and change endpoints', async () => {
   for (const called of [
     await service.get('/event-endpoints'),
+    await service.get('/event-endpoints/x'),
     await service.post(CHANGES, {}),
     await service.post('/event-endpoints/x/secret', {}),
     await service.post('/event-endpoints/x/redeliver', {}),
@@ -196,6 +198,116 @@ describe('GET /event-endpoints 200', () => {
     expect(body.publicKeys).toEqual([expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)])
     expect(text).toContain(url)
     expect(text).not.toContain(String(made.secret).slice(6))
+  })
+})
+
+const opened = async ({ path }: { readonly path: string }) =>
+  (await service.get(path, { key: checker.key })).body as EventEndpointWithAttempts
+
+describe('GET /event-endpoints/{id} 200', () => {
+  test('shows what each attempt came to, and the event that makes its body again', async () => {
+    let failures = 1
+    const endpoint = await anEndpoint((socket) => socket.end(http(failures-- > 0 ? 503 : 204, 's3cret')), {
+      withParameters: true,
+    })
+    expect((await opened(endpoint)).attempts).toEqual([])
+    const id = await execute(service, { intent: { parameters: { amount: 42, note: 'ünïcode' } } })
+    await until(async () => (await opened(endpoint)).attempts.length === 1, 'the failure')
+    await hurry(endpoint.id)
+    const shown = await until(async () => {
+      const found = await opened(endpoint)
+      return found.attempts.length === 2 ? found : undefined
+    }, 'the success')
+    const [, { body: sent, headers }] = endpoint.requests as [Received, Received]
+    const same = {
+      eventId: headers['webhook-id'],
+      type: 'execution.completed',
+      businessTransactionId: id,
+      bodySha256: createHash('sha256').update(sent).digest('hex'),
+      bodyBytes: Buffer.byteLength(sent),
+      durationMs: expect.any(Number) as number,
+    }
+    expect(shown).toMatchObject({
+      endpointId: endpoint.id,
+      state: 'delivering',
+      attempts: [
+        { ...same, number: 2, status: 204 },
+        { ...same, number: 1, status: 503, problem: 'answered 503' },
+      ],
+    })
+    expect(JSON.stringify(shown)).not.toContain('s3cret')
+    expect(shown.attempts[0]).not.toHaveProperty('problem')
+    const { body: feed } = await service.get(
+      `/events?after=${shown.attempts[0]!.before}&types=execution.completed&limit=1`,
+      { key: checker.key },
+    )
+    const { parameters, ...event } = JSON.parse(sent) as Record<string, unknown>
+    expect(feed.events).toEqual([event])
+    expect(parameters).toEqual({ amount: 42, note: 'ünïcode' })
+  })
+
+  test('keeps the last 50 attempts, which a revocation takes away', async () => {
+    const endpoint = await anEndpoint(http(204))
+    const ids = await Promise.all(Array.from({ length: 55 }, () => execute()))
+    await delivered(endpoint.requests, ids)
+    const numbers = await until(async () => {
+      const found = (await opened(endpoint)).attempts.map(({ number }) => number)
+      return found[0] === 55 ? found : undefined
+    }, 'the last attempt')
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_, i) => 55 - i))
+    await putInEffect(service, humans, CHANGES, { action: 'revoke', url: endpoint.url, reason: 'over' })
+    const { rows } = await database.pool.query('SELECT FROM event_attempts WHERE endpoint_id = $1', [
+      endpoint.id,
+    ])
+    expect(rows).toEqual([])
+    const gone = await service.get(endpoint.path, { key: checker.key })
+    expect([gone.status, gone.body.code]).toEqual([404, 'EVENT_ENDPOINT_NOT_FOUND'])
+  })
+
+  test('says until when a secret that was replaced still signs', async () => {
+    const endpoint = await anEndpoint(http(204))
+    const make = () => service.post(`${endpoint.path}/secret`, {}, { key: maker.key })
+    await make()
+    expect(await opened(endpoint)).not.toHaveProperty('previousSecretUntil')
+    const { body } = await make()
+    expect((await opened(endpoint)).previousSecretUntil).toBe(body.previousUntil)
+  })
+
+  test('says that the service itself cannot read or sign the events, as GET /ready does; the endpoint has not failed', async () => {
+    let status = 500
+    const endpoint = await anEndpoint((socket) => socket.end(http(status)), { withParameters: true })
+    const id = await execute()
+    await until(async () => (await opened(endpoint)).state === 'failing', 'the failure')
+    const change = (to: string) =>
+      database.pool.query(
+        `UPDATE business_transactions SET body = ${to} WHERE business_transaction_id = $1`,
+        [id],
+      )
+    await change(`'!' || body`)
+    status = 204
+    await hurry(endpoint.id)
+    const unserved = await until(async () => {
+      const found = await opened(endpoint)
+      return found.unservedSince === undefined ? undefined : found
+    }, 'the note')
+    expect(unserved.unservedReason).toBe(
+      'The service cannot read or sign its events. The reason is in the log of the service.',
+    )
+    expect(unserved.attempts).toHaveLength(1)
+    const warning = /event endpoint is not served, because the service cannot read or sign its events/
+    await until(async () => warning.test((await service.get('/ready', { key: null })).text), 'the warning')
+    await change('substr(body, 2)')
+    await hurry(endpoint.id)
+    await delivered(endpoint.requests, [id])
+    await until(async () => (await opened(endpoint)).state === 'delivering', 'the success')
+    expect(await opened(endpoint)).not.toHaveProperty('unservedSince')
+  })
+})
+
+describe('GET /event-endpoints/{id} 404 eventEndpointNotFound', () => {
+  test.each(['x', '7dfa8e95-9d3d-4220-a021-ceb89e89d4c8'])('%s', async (id) => {
+    const { status, body } = await service.get(`/event-endpoints/${id}`, { key: checker.key })
+    expect([status, body.code]).toEqual([404, 'EVENT_ENDPOINT_NOT_FOUND'])
   })
 })
 

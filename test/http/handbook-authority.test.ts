@@ -289,8 +289,8 @@ describe('Events pushed to you', () => {
     await run(next('events.md'))
     expect(saved('secret.json')).toEqual({ secret: expect.stringMatching(/^whsec_/) as string })
     expect((await run(next('events.md'))).stdout).toContain('"state":"delivering"')
-    // From where it stopped, then past everything.
-    for (let n = 0; n < 2; n++) expect((await run(next('events.md'))).stdout).toContain(changeId)
+    // With its attempts, then from where it stopped, then past everything.
+    for (let n = 0; n < 3; n++) expect((await run(next('events.md'))).stdout).toContain(changeId)
     expect(unread.get('events.md')).toEqual([])
   })
 })

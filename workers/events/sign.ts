@@ -5,6 +5,7 @@ import type { FeedEvent } from '../../src/core/events/event.ts'
 import { readEvents } from '../../src/core/events/read.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { readTransaction } from '../../src/store/tables/business-transactions.ts'
+import { sha256 } from '../../src/store/sha256.ts'
 import { readLeased, scopeOf, type LeasedEndpoint } from '../../src/store/tables/event-deliveries.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import type { LeasedFeed, SignedEvents, UnreadableFeed } from '../../src/core/operations/sign-events.ts'
@@ -42,8 +43,18 @@ async function signFor(
     wanted.map(async (event) => {
       const body = canonicalize({ ...event, ...(withParameters ? await parametersOf(event, pool) : {}) })
       const { log, index } = event.entry
+      const { eventId, type, businessTransactionId = null } = event
+      const bytes = Buffer.from(body)
       return {
         body,
+        about: {
+          eventId,
+          type,
+          businessTransactionId,
+          before: cursorText({ mark, log, index }),
+          bodySha256: Buffer.from(sha256(bytes)).toString('hex'),
+          bodyBytes: bytes.length,
+        },
         headers: {
           'content-type': 'application/json',
           ...signDelivery({ id: event.eventId, atMs, body }, { secrets, key }),

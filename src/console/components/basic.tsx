@@ -87,6 +87,7 @@ const GOOD = [
   'USED',
   'IN_EFFECT',
   'delivering',
+  'taken',
   'confirmed',
   'FINALIZED',
 ]
@@ -103,6 +104,7 @@ const BAD = [
   'WARNING',
   'IN_DOUBT',
   'failing',
+  'failed',
 ]
 
 /** A status. Its word says it; the colour only helps. */

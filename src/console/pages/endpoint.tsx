@@ -1,7 +1,7 @@
 // One endpoint that events are pushed to: how far behind it is and why, what it waits for, and the acts of a human that mend it. Each act is
 // signed with the human's step-up passkey, because it may cost a receiver events or its signatures.
 import { useState } from 'preact/hooks'
-import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
+import type { EventEndpointWithAttempts } from '../../formats/schemas/event-endpoint.ts'
 import { counted } from '../../formats/text/text.ts'
 import { post, type Me } from '../api.ts'
 import {
@@ -16,31 +16,43 @@ import {
   Said,
   Time,
 } from '../components/basic.tsx'
+import { Attempts, outcomeOf } from '../components/attempts.tsx'
 import { useLoaded, useNow, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { algorithmOfPem, endpointActBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
-import { oneLine } from '../text.ts'
+import { absolute, oneLine } from '../text.ts'
 
 const EVERY_MS = 10_000
+/** For some seconds after a human had it tried again, the result of that attempt is looked for. */
+const SOON_MS = 1_000
+const RESULT_WITHIN_MS = 10_000
+
+/** What a human has had tried again. */
+interface Tried {
+  /** The number of the attempt that was the newest then. */
+  readonly after: number
+  readonly atMs: number
+}
+
+const isAwaited = (tried: Tried | undefined): tried is Tried =>
+  tried !== undefined && Date.now() - tried.atMs < RESULT_WITHIN_MS
 
 /** As many events as a page of the feed may have. */
 const COUNTED_MAX = 1_000
 
 export function Endpoint({ params, me }: PageProps) {
-  const { data, problem, reload } = useLoaded<{ eventEndpoints: EventEndpoint[] }>(
-    '/event-endpoints',
-    EVERY_MS,
+  const [tried, setTried] = useState<Tried>()
+  const {
+    data: endpoint,
+    problem,
+    reload,
+  } = useLoaded<EventEndpointWithAttempts>(
+    `/event-endpoints/${encodeURIComponent(params['id'] ?? '')}`,
+    isAwaited(tried) ? SOON_MS : EVERY_MS,
   )
-  const endpoint = data?.eventEndpoints.find(({ endpointId }) => endpointId === params['id'])
   useTitle(endpoint === undefined ? 'Event endpoint' : oneLine(endpoint.url))
-  if (endpoint === undefined)
-    return (
-      <NotLoaded
-        title="Event endpoint"
-        problem={data === undefined ? problem : 'No such endpoint is registered.'}
-      />
-    )
+  if (endpoint === undefined) return <NotLoaded title="Event endpoint" problem={problem} />
   const { endpointId, url, state, types, withParameters, callerIds, registeredAt, hasSecret } = endpoint
   return (
     <Detail
@@ -51,11 +63,14 @@ export function Endpoint({ params, me }: PageProps) {
         <>
           <Standing of={endpoint} />
           <Backlog key={endpoint.cursor} of={endpoint} />
+          <Attempts of={endpoint} />
         </>
       }
       right={
         <>
-          {me.credentialHolderType === 'USER' && <Mend endpoint={endpoint} me={me} onDone={reload} />}
+          {me.credentialHolderType === 'USER' && (
+            <Mend endpoint={endpoint} me={me} tried={tried} onTried={setTried} onDone={reload} />
+          )}
           <Panel title="Registration">
             <Members of={{ types, withParameters, ...(callerIds === undefined ? {} : { callerIds }) }} />
             <p>
@@ -76,10 +91,17 @@ export function Endpoint({ params, me }: PageProps) {
 }
 
 /** What came of the attempts. */
-function Standing({ of: endpoint }: { readonly of: EventEndpoint }) {
+function Standing({ of: endpoint }: { readonly of: EventEndpointWithAttempts }) {
   const { state, lastSuccessAt, lastFailureAt, lastFailure, failingSince, nextAttemptAt } = endpoint
+  const { unservedSince, unservedReason = '' } = endpoint
   return (
     <Panel title="Deliveries">
+      {unservedSince !== undefined && (
+        <p class="problem">
+          Nothing is sent since <Time at={unservedSince} />: {unservedReason} It is no failure of the
+          endpoint, and is tried again every few seconds.
+        </p>
+      )}
       {state !== 'delivering' && lastFailure !== undefined && (
         <p class="problem">
           The last attempt failed{' '}
@@ -122,7 +144,7 @@ interface FeedEvent {
 }
 
 /** The events that the endpoint has not taken, counted in the feed, and the one that holds up the others. */
-function Backlog({ of: { cursor, types, callerIds } }: { readonly of: EventEndpoint }) {
+function Backlog({ of: { cursor, types, callerIds } }: { readonly of: EventEndpointWithAttempts }) {
   const query = new URLSearchParams({
     types: types.join(','),
     limit: String(COUNTED_MAX),
@@ -176,20 +198,26 @@ const ACTS = {
   },
   secret: {
     title: 'New secret',
-    says: 'It is shown once, here. If there was one before, it goes on signing for a day.',
+    says: 'It is shown once, here. If there was one before, it goes on signing for a day, each for a day of its own.',
     sent: { action: 'secret' },
   },
 } as const
 
 function Mend({
-  endpoint: { endpointId },
+  endpoint,
   me,
+  tried,
+  onTried,
   onDone,
 }: {
-  readonly endpoint: EventEndpoint
+  readonly endpoint: EventEndpointWithAttempts
   readonly me: Me
+  readonly tried: Tried | undefined
+  readonly onTried: (tried: Tried | undefined) => void
   readonly onDone: () => void
 }) {
+  const { endpointId, attempts, previousSecretUntil } = endpoint
+  const newest = attempts[0]?.number ?? 0
   const { waits, problem, run } = useSigning()
   const [came, setCame] = useState<{ readonly said: string; readonly secret?: string }>()
   const { stepUpPasskey: own } = me
@@ -197,8 +225,9 @@ function Mend({
     return (
       <Panel title="Mend it">
         <p>
-          Without a step-up passkey you do it with your keys. This has it tried again; the handbook’s chapter
-          Events pushed to you skips, and makes a secret:
+          There are no buttons here, because each act is signed with a step-up passkey and you have none. You
+          do it with your keys: this has it tried again; the handbook’s chapter Events pushed to you skips,
+          and makes a secret.
         </p>
         <Command
           text={`curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{}' \\\n  ${location.origin}/event-endpoints/${endpointId}/redeliver`}
@@ -208,6 +237,7 @@ function Mend({
   const act = ({ title, sent }: (typeof ACTS)[keyof typeof ACTS]) =>
     run(async () => {
       setCame(undefined)
+      onTried(undefined)
       const { action, after } = { after: undefined, ...sent }
       const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) }
       const stepUpAuthorization = await endpointActBy(by, { endpointId, action, after })
@@ -217,6 +247,7 @@ function Mend({
         said: `${title}: done.`,
         ...(answer.secret === undefined ? {} : { secret: answer.secret }),
       })
+      if (action === 'redeliver' && after === undefined) onTried({ after: newest, atMs: Date.now() })
       onDone()
     })
   return (
@@ -229,12 +260,24 @@ function Mend({
                 {one.title}, with your passkey…
               </button>
             </dt>
-            <dd>{one.says}</dd>
+            <dd>
+              {one.says}
+              {name === 'secret' && previousSecretUntil !== undefined && (
+                <strong class="warning">
+                  {' '}
+                  A secret was replaced less than a day ago, and the one before it still signs until{' '}
+                  {absolute(previousSecretUntil)}. Make another only after your program has the newest: once
+                  its own secret has ended, it can verify nothing.
+                </strong>
+              )}
+            </dd>
           </div>
         ))}
       </dl>
       <Problem text={problem} />
-      <p role="status">{came?.said}</p>
+      <p role="status">
+        {came?.said} {tried !== undefined && resultOf(endpoint, tried)}
+      </p>
       {came?.secret !== undefined && (
         <p>
           <code>{came.secret}</code> <Copy text={came.secret} label="Copy the secret" />
@@ -242,4 +285,15 @@ function Mend({
       )}
     </Panel>
   )
+}
+
+/** What came of having it tried again, as a sentence. */
+function resultOf({ attempts, nextAttemptAt }: EventEndpointWithAttempts, tried: Tried): string {
+  const first = attempts.findLast(({ number }) => number > tried.after)
+  if (first === undefined)
+    return isAwaited(tried)
+      ? 'Its result comes here…'
+      : 'Nothing was sent: either nothing waits, or the endpoint has not answered yet.'
+  const next = nextAttemptAt === undefined ? '' : ` The next attempt follows at ${absolute(nextAttemptAt)}.`
+  return `The event ${first.eventId.slice(0, 8)}… ${outcomeOf(first)}.${first.problem === undefined ? '' : next}`
 }

@@ -1,4 +1,5 @@
 // The next events of an endpoint are read and signed: workers/events/sign.ts.
+import type { AttemptedEvent } from '../../store/tables/event-attempts.ts'
 import { ONE, ownWork } from './operation.ts'
 
 export interface LeasedFeed {
@@ -13,6 +14,8 @@ export interface SignedEvents {
     readonly headers: Readonly<Record<string, string>>
     /** The place in the feed behind it. */
     readonly cursor: string
+    /** What is noted of an attempt to deliver it. */
+    readonly about: AttemptedEvent
   }[]
   /** Where the feed was read from, and up to where. */
   readonly from: string | null

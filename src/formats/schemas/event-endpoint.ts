@@ -40,8 +40,49 @@ export const EventEndpoint = Type.Object({
   lastFailure: Type.Optional(NonEmptyText),
   failingSince: Type.Optional(Instant),
   nextAttemptAt: Type.Optional(Instant),
+  previousSecretUntil: Type.Optional(Instant),
+  unservedSince: Type.Optional(Instant),
+  unservedReason: Type.Optional(
+    Type.String({
+      description:
+        'why the service itself cannot read or sign the events of this endpoint, such as a signing key that fails',
+    }),
+  ),
 })
 export type EventEndpoint = Type.Static<typeof EventEndpoint>
+
+const EventAttempt = Type.Object({
+  number: Type.Integer({
+    minimum: 1,
+    description: 'how many attempts there were for this endpoint until then',
+  }),
+  beganAt: Instant,
+  durationMs: Type.Integer({ minimum: 0 }),
+  status: Type.Optional(
+    Type.Integer({
+      description: 'of the answer; absent: no whole answer came. Nothing else of an answer is kept',
+    }),
+  ),
+  problem: Type.Optional(
+    Type.String({ description: 'completes “the endpoint …”; absent: it took the event' }),
+  ),
+  eventId: Uuid,
+  type: Type.Enum([...eventTypes]),
+  businessTransactionId: Type.Optional(NonEmptyText),
+  before: Type.String({
+    description:
+      'GET /events with this `after` and this type begins with the event: with `parameters`, where the endpoint is sent them, its canonical JSON is the body that was sent',
+  }),
+  bodySha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the body that was sent' }),
+  bodyBytes: Type.Integer({ minimum: 0 }),
+})
+export type EventAttempt = Type.Static<typeof EventAttempt>
+
+export const EventEndpointWithAttempts = Type.Object({
+  ...EventEndpoint.properties,
+  attempts: Type.Array(EventAttempt, { description: 'the last 50, newest first' }),
+})
+export type EventEndpointWithAttempts = Type.Static<typeof EventEndpointWithAttempts>
 
 export const EventEndpointList = Type.Object({
   publicKeys: Type.Array(Type.String({ pattern: '^whpk_' }), {

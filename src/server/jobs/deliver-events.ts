@@ -6,11 +6,12 @@ import { reachOf } from '../../core/outbound/address.ts'
 import { call, type HttpCall, type HttpOutcome } from '../../core/outbound/call.ts'
 import { KeptConnection } from '../../core/outbound/kept.ts'
 import { secondsToWait } from '../../core/outbound/retry-after.ts'
-import { noteDelivered, type Lease } from '../../store/tables/event-deliveries.ts'
+import { ATTEMPTS_KEPT, notedAttempts, type Attempt } from '../../store/tables/event-attempts.ts'
+import { noteDelivered, noteServed, type Lease } from '../../store/tables/event-deliveries.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { SignedEvents } from '../../core/operations/sign-events.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { doOwnWork, SERVICE_CLIENT } from '../dispatch/own-work.ts'
+import { SERVICE_CLIENT, tryOwnWork, type NotDone } from '../dispatch/own-work.ts'
 import type { EventWatch } from '../watch/events.ts'
 
 /** Events that come within this time are read and signed together. */
@@ -43,27 +44,53 @@ export interface AttemptProblem {
   readonly gone: boolean
   /** How long it asked not to be tried again, seconds; 0: it did not. */
   readonly waitSeconds: number
+  /** By `notedAttempts`: those that are not stored yet. */
+  readonly attempts: string
+}
+
+/** Attempts that are not stored yet: the newest of them, and how many there were. */
+class Attempts {
+  #newest: Attempt[] = []
+  #made = 0
+
+  add(made: Attempt): void {
+    this.#made++
+    this.#newest.push(made)
+    if (this.#newest.length > ATTEMPTS_KEPT) this.#newest.shift()
+  }
+
+  /** @returns what is to be stored, which is forgotten here */
+  take(): string {
+    const noted = notedAttempts(this.#newest, this.#made)
+    this.#newest = []
+    this.#made = 0
+    return noted
+  }
 }
 
 /**
  * Delivers what comes, until an attempt fails, the lease is lost or the signal aborts.
- * @returns why the last attempt failed, to be noted; undefined where the lease is lost or given back
+ * @returns why the last attempt failed, or why the service could not read and sign the events, to be noted; undefined where the lease is
+ *   lost or given back
  */
 export async function deliverEvents(
   delivery: DeliverWith,
   lease: Lease,
-): Promise<AttemptProblem | undefined> {
+): Promise<AttemptProblem | NotDone | undefined> {
   const kept = new KeptConnection()
+  const attempts = new Attempts()
+  let isUnserved = lease.isUnserved
   try {
     while (!delivery.signal.aborted) {
       const { endpointId, lease: token } = lease
-      const signed = await doOwnWork(delivery.submit, 'sign-events', {
-        endpointId,
-        lease: token,
-      })
+      const done = await tryOwnWork(delivery.submit, 'sign-events', { endpointId, lease: token })
+      if (done.kind !== 'done') return done
+      if (isUnserved) await noteServed(delivery.sql, lease)
+      isUnserved = false
+      const signed = done.result
       if (signed === null) return undefined
-      if ('problem' in signed) return { ...signed, gone: false, waitSeconds: 0 }
-      const ended = await deliverAll(delivery, { lease, kept, signed })
+      if ('problem' in signed) return { ...signed, gone: false, waitSeconds: 0, attempts: attempts.take() }
+      const ended = await deliverAll(delivery, { lease, kept, signed, attempts })
       if (ended !== 'delivered') return ended === 'lost' ? undefined : ended
       if (!signed.more) await somethingFor(delivery, lease, signed)
     }
@@ -92,12 +119,13 @@ interface SignedForEndpoint {
   readonly lease: Lease
   readonly kept: KeptConnection
   readonly signed: SignedEvents
+  readonly attempts: Attempts
 }
 
 /** @returns what ended it: all is delivered, the lease is lost (or the signal aborted), or an attempt failed */
 async function deliverAll(
   delivery: DeliverWith,
-  { lease, kept, signed: { events, from, next } }: SignedForEndpoint,
+  { lease, kept, signed: { events, from, next }, attempts }: SignedForEndpoint,
 ): Promise<'delivered' | 'lost' | AttemptProblem> {
   const { sql, signal, onAttempt } = delivery
   const signedAtMs = performance.now()
@@ -109,17 +137,28 @@ async function deliverAll(
     if (!unstored) return true
     unstored = false
     storedAtMs = performance.now()
-    return noteDelivered(sql, lease, { cursor, succeeded: true })
+    return noteDelivered(sql, lease, { cursor, succeeded: true, attempts: attempts.take() })
   }
-  for (const { body, headers, cursor: reached } of events) {
+  for (const { body, headers, cursor: reached, about } of events) {
     if (performance.now() - signedAtMs > SIGNATURES_MAX_MS) return (await store()) ? 'delivered' : 'lost'
-    const problem = problemOf(await attempt(lease, { headers, body, signal }, kept))
+    const beganAt = new Date().toISOString()
+    const beganAtMs = performance.now()
+    const outcome = await attempt(lease, { headers, body, signal }, kept)
+    const problem = problemOf(outcome)
     if (signal.aborted) {
       await store()
       return 'lost'
     }
     onAttempt(problem === undefined ? 'delivered' : 'failed')
-    if (problem !== undefined) return (await store()) ? problem : 'lost'
+    if (problem !== undefined && !(await store())) return 'lost'
+    attempts.add({
+      ...about,
+      beganAt,
+      durationMs: Math.round(performance.now() - beganAtMs),
+      status: outcome.kind === 'answered' ? outcome.status : null,
+      problem: problem?.problem ?? null,
+    })
+    if (problem !== undefined) return { ...problem, attempts: attempts.take() }
     cursor = reached
     unstored = true
     if (performance.now() - storedAtMs > STORE_EVERY_MS && !(await store())) return 'lost'
@@ -127,7 +166,8 @@ async function deliverAll(
   cursor = next
   if (unstored) return (await store()) ? 'delivered' : 'lost'
   // None of the events is for this endpoint: only its cursor moves on.
-  const holds = next === from || noteDelivered(sql, lease, { cursor, succeeded: false })
+  const holds =
+    next === from || noteDelivered(sql, lease, { cursor, succeeded: false, attempts: attempts.take() })
   return (await holds) ? 'delivered' : 'lost'
 }
 
@@ -149,7 +189,7 @@ async function attempt(
 }
 
 /** Undefined: the endpoint took the event. */
-function problemOf(outcome: HttpOutcome): AttemptProblem | undefined {
+function problemOf(outcome: HttpOutcome): Omit<AttemptProblem, 'attempts'> | undefined {
   const waitSeconds = secondsToWait(outcome, Date.now())
   const failed = (problem: string, gone = false) => ({ problem, gone, waitSeconds })
   if (outcome.kind === 'not-sent')

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import {
   countEventEndpointStates,
   noteFailed,
+  noteUnserved,
   releaseLeases,
   takeDueEndpoints,
   type Lease,
@@ -11,7 +12,7 @@ import {
 import type { Sql } from '../../store/postgres/sql.ts'
 import { within } from '../../core/threads/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { tryOwnWork, whyNotDone } from '../dispatch/own-work.ts'
+import { tryOwnWork, whyNotDone, type NotDone } from '../dispatch/own-work.ts'
 import { watchEvents } from '../watch/events.ts'
 import { deliverEvents, type AttemptProblem, type DeliverWith } from './deliver-events.ts'
 import { startDueWork } from './due.ts'
@@ -24,7 +25,7 @@ interface Delivering {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
   /** Endpoints in each state; undefined: not known yet. */
-  readonly states: () => EndpointStates | undefined
+  readonly states: () => EndpointStates['states'] | undefined
   /** Delivers nothing more: attempts under way are given up, and others may take the endpoints at once. */
   readonly close: () => Promise<void>
 }
@@ -62,7 +63,9 @@ export function startDelivering({
     take: () => takeDueEndpoints(sql),
     async settle(lease) {
       const problem = await deliverEvents(delivery, lease)
-      if (problem !== undefined) await noteFailure(delivery, { lease, problem, log })
+      if (problem === undefined) return
+      if ('kind' in problem) await noteNotServed(sql, { lease, problem, log })
+      else await noteFailure(delivery, { lease, problem, log })
     },
     // The lease runs out, and the endpoint is taken again.
     onUnsettled: (lease, reason) => log.warn({ ...about(lease), reason }, 'event endpoint'),
@@ -80,7 +83,7 @@ export function startDelivering({
 
   return {
     warnings: () => (states === undefined ? [] : warningsOf(states)),
-    states: () => states,
+    states: () => states?.states,
     async close() {
       closing.abort()
       await within(RELEASE_MS, leave(), undefined)
@@ -117,9 +120,27 @@ async function noteFailure(
     log.warn({ ...about(lease), event, reason: whyNotDone(recorded) }, 'audit event lost')
 }
 
+/**
+ * Stores that the service could not read or sign the events of an endpoint, as where a signing key fails. GET /ready warns of it: the
+ * receiver sees only that nothing comes.
+ */
+async function noteNotServed(
+  sql: Sql,
+  { lease, problem, log }: { readonly lease: Lease; readonly problem: NotDone; readonly log: EndpointLog },
+): Promise<void> {
+  const reason = `The service cannot read or sign its events. ${whyNotDone(problem)}`
+  const isNew = await noteUnserved(sql, lease, reason)
+  const { gate, status, log: logged = { status } } = problem.answer
+  if (isNew === true) log.warn({ ...about(lease), reason, gate, ...logged }, 'event endpoint')
+}
+
 /** Numbers only: GET /ready is open. */
-function warningsOf({ failing, disabled }: EndpointStates): string[] {
-  return [...counted(failing, 'failing'), ...counted(disabled, 'disabled')]
+function warningsOf({ states: { failing, disabled }, unserved }: EndpointStates): string[] {
+  return [
+    ...counted(failing, 'failing'),
+    ...counted(disabled, 'disabled'),
+    ...counted(unserved, 'not served, because the service cannot read or sign its events'),
+  ]
 }
 
 function counted(count: number, what: string): string[] {

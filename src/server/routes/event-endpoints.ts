@@ -4,22 +4,46 @@ import {
   EventEndpointList,
   EventEndpointProposal,
   EventEndpointSecret,
+  EventEndpointWithAttempts,
   EventRedelivery,
   EventSecretRequest,
 } from '../../formats/schemas/event-endpoint.ts'
-import { Uuid } from '../../formats/schemas/primitives.ts'
+import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
 import type { KeySetEntry } from '../../core/signing/published.ts'
+import { failures } from '../../core/errors/errors.ts'
+import { readAttempts } from '../../store/tables/event-attempts.ts'
 import { readEventEndpoints } from '../../store/tables/event-deliveries.ts'
 import { eventEndpointChange as change } from '../openapi/examples/changes.ts'
 import { changeRoutes } from './changes.ts'
 import { wholeList } from './list.ts'
-import { governingGet, humanPost, type Handler, type Route } from '../route.ts'
+import { governingGet, humanPost, textWithoutNulls, type Handler, type Route } from '../route.ts'
 import { onThread } from './on-thread.ts'
 
 const { action: _, ...registration } = change.pending.proposed
 /** The example of an event endpoint, which a test registers. */
 export const exampleEndpointId = change.approved.changeId
 const exampleCursor = 'l5o3mQAAAAEAAAAABBI'
+const example = {
+  endpointId: exampleEndpointId,
+  ...registration,
+  registeredAt: change.approved.resolvedAt,
+  state: 'delivering',
+  cursor: exampleCursor,
+  hasSecret: true,
+  lastSuccessAt: '2026-11-21T16:02:11.480Z',
+}
+const exampleAttempt = {
+  number: 1,
+  beganAt: '2026-11-21T16:02:11.441Z',
+  durationMs: 39,
+  status: 204,
+  eventId: 'b1a5c2de-7f3e-5c0b-9d84-0f6a1e2b3c4d',
+  type: 'execution.completed',
+  businessTransactionId: '938ec07b-1041-456a-8ca2-c3b3567616ef',
+  before: 'l5o3mQAAAAEAAAAABBE',
+  bodySha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+  bodyBytes: 412,
+}
 const params = {
   id: { schema: Uuid, description: 'The endpointId.', example: exampleEndpointId },
 } as const
@@ -45,17 +69,7 @@ export const eventEndpoints = [
     member: 'eventEndpoints',
     example: {
       publicKeys: ['whpk_ghJFP4W0HwcAl20pgPzHAFKSP2aWuH7MM3lKpdnRCP8='],
-      eventEndpoints: [
-        {
-          endpointId: exampleEndpointId,
-          ...registration,
-          registeredAt: change.approved.resolvedAt,
-          state: 'delivering',
-          cursor: exampleCursor,
-          hasSecret: true,
-          lastSuccessAt: '2026-11-21T16:02:11.480Z',
-        },
-      ],
+      eventEndpoints: [example],
     },
     beside: ({ keys }) => ({ publicKeys: keys.jwks().keys.flatMap(standardWebhooksKey) }),
     read: ({ pool }) => readEventEndpoints(pool),
@@ -78,6 +92,36 @@ export const eventEndpoints = [
       },
     },
   }),
+  {
+    ...governingGet,
+    path: '/event-endpoints/{id}',
+    readers: true,
+    operationId: 'getEventEndpoint',
+    tag: 'Events',
+    summary: 'An event endpoint with its last attempts',
+    description:
+      'For humans and auditors. `attempts` are the last 50 deliveries that were tried, newest first, with the status and the time of each answer. Of an answer nothing else is kept.',
+    params,
+    answers: {
+      200: {
+        description: 'The endpoint.',
+        schema: EventEndpointWithAttempts,
+        example: { ...example, attempts: [exampleAttempt] },
+      },
+    },
+    failures: ['eventEndpointNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params: { id } }, { pool }) {
+      const endpointId = id?.toLowerCase()
+      if (!isUuid(endpointId)) return failures.eventEndpointNotFound()
+      const [[endpoint], attempts] = await Promise.all([
+        readEventEndpoints(pool, endpointId),
+        readAttempts(pool, endpointId),
+      ])
+      if (endpoint === undefined) return failures.eventEndpointNotFound()
+      return { status: 200, body: textWithoutNulls({ ...endpoint, attempts }) }
+    },
+  },
   {
     ...humanPost,
     path: '/event-endpoints/{id}/secret',

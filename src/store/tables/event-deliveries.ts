@@ -2,11 +2,14 @@
 // Every statement of an instance that delivers names its lease: an instance that has lost it changes nothing.
 import type { EventScope } from './log-events.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
+import { countOf, noting } from './event-attempts.ts'
 import { FAILED_AGAIN, LEASE, pauseSeconds } from './due.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /** A lease is renewed when less than this is left. */
 const RENEW_SECONDS = 20
+/** An endpoint that the service cannot serve is looked at again after this time. */
+const UNSERVED_PAUSE = '10 seconds'
 /** After so long without a success it is disabled. */
 const GIVE_UP = '3 days'
 /** How long a secret that was replaced signs beside the new one. */
@@ -63,6 +66,8 @@ export interface Lease {
   readonly url: string
   /** The events that it is sent. */
   readonly scope: EventScope
+  /** Whether the service failed to serve it the last time. */
+  readonly isUnserved: boolean
 }
 
 /** One caller's events have an index; those of several are picked from everybody's. */
@@ -88,7 +93,7 @@ export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
         SELECT endpoint_id FROM event_deliveries
         WHERE disabled_at IS NULL AND due_at <= now() AND leased_until < now() FOR UPDATE SKIP LOCKED
       )
-      RETURNING d.endpoint_id AS "endpointId", d.lease, e.stated`,
+      RETURNING d.endpoint_id AS "endpointId", d.lease, d.unserved_since IS NOT NULL AS "isUnserved", e.stated`,
   })
   return rows.map(({ stated, ...lease }) => {
     const endpoint = endpointOf(stated)
@@ -142,22 +147,31 @@ export async function readLeased(
 /**
  * Notes that everything up to a cursor is delivered, and renews the lease.
  * @param progress.succeeded whether the endpoint took an event; false: there was none for it
+ * @param progress.attempts by `notedAttempts`
  * @returns false where the lease is lost
  */
 export async function noteDelivered(
   sql: Sql,
   { endpointId, lease }: Pick<Lease, 'endpointId' | 'lease'>,
-  { cursor, succeeded }: { readonly cursor: string; readonly succeeded: boolean },
+  {
+    cursor,
+    succeeded,
+    attempts,
+  }: { readonly cursor: string; readonly succeeded: boolean; readonly attempts: string },
 ): Promise<boolean> {
   const result = await sql.query({
     name: 'event_deliveries_delivered',
-    text: `
+    text: noting(
+      `
       UPDATE event_deliveries SET cursor = $3::text, leased_until = now() + ${LEASE},
         last_success_at = CASE WHEN $4::boolean THEN now() ELSE last_success_at END,
         failures = CASE WHEN $4::boolean THEN 0 ELSE failures END,
-        failing_since = CASE WHEN $4::boolean THEN NULL ELSE failing_since END
-      WHERE endpoint_id = $1::uuid AND lease = $2::uuid`,
-    values: [endpointId, lease, cursor, succeeded],
+        failing_since = CASE WHEN $4::boolean THEN NULL ELSE failing_since END, attempts = attempts + ${countOf('$5')}
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING attempts`,
+      '$5',
+      'true AS holds',
+    ),
+    values: [endpointId, lease, cursor, succeeded, attempts],
   })
   return result.rowCount === 1
 }
@@ -167,6 +181,7 @@ export async function noteDelivered(
  * @param failure.problem completes "the endpoint …"
  * @param failure.gone whether it wants no more (410)
  * @param failure.waitSeconds how long it asked not to be tried again
+ * @param failure.attempts by `notedAttempts`
  * @returns whether it is disabled now, and how many attempts have failed since the last success; undefined where the lease is lost
  */
 export async function noteFailed(
@@ -176,19 +191,59 @@ export async function noteFailed(
     problem,
     gone,
     waitSeconds,
-  }: { readonly problem: string; readonly gone: boolean; readonly waitSeconds: number },
+    attempts,
+  }: {
+    readonly problem: string
+    readonly gone: boolean
+    readonly waitSeconds: number
+    readonly attempts: string
+  },
 ): Promise<{ readonly disabled: boolean; readonly failures: number } | undefined> {
   const result = await sql.query<{ disabled: boolean; failures: number }>({
     name: 'event_deliveries_failed',
-    text: `
+    text: noting(
+      `
       UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', ${FAILED_AGAIN},
-        last_failure_at = now(), problem = $3::text,
+        last_failure_at = now(), problem = $3::text, attempts = attempts + ${countOf('$6')},
         due_at = now() + ${pauseSeconds({ max: 600, asked: '$5::integer' })} * interval '1 second',
         disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
-      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled, failures`,
-    values: [endpointId, lease, problem, gone, waitSeconds],
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING attempts, disabled_at IS NOT NULL AS disabled, failures`,
+      '$6',
+      'disabled, failures',
+    ),
+    values: [endpointId, lease, problem, gone, waitSeconds, attempts],
   })
   return result.rows[0]
+}
+
+/**
+ * Notes that the service itself could not read or sign the events, and gives the lease back. It is no failure of the endpoint, which is
+ * not disabled for it.
+ * @param reason a sentence
+ * @returns whether it was served until now; undefined where the lease is lost
+ */
+export async function noteUnserved(
+  sql: Sql,
+  { endpointId, lease }: Lease,
+  reason: string,
+): Promise<boolean | undefined> {
+  const { rows } = await sql.query<{ isNew: boolean }>({
+    text: `
+      UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', due_at = now() + interval '${UNSERVED_PAUSE}',
+        unserved_since = coalesce(unserved_since, now()), unserved_reason = $3::text
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING unserved_since = now() AS "isNew"`,
+    values: [endpointId, lease, reason],
+  })
+  return rows[0]?.isNew
+}
+
+/** Notes that the service reads and signs the events again. */
+export async function noteServed(sql: Sql, { endpointId, lease }: Lease): Promise<void> {
+  await sql.query({
+    text: `
+      UPDATE event_deliveries SET unserved_since = NULL, unserved_reason = NULL WHERE endpoint_id = $1::uuid AND lease = $2::uuid`,
+    values: [endpointId, lease],
+  })
 }
 
 /** Gives leases back: another instance may go on at once. */
@@ -290,10 +345,18 @@ interface EventEndpointStatus extends EventEndpoint {
   readonly failingSince: string | null
   /** Null unless `state` is failing. */
   readonly nextAttemptAt: string | null
+  /** Until when the secret that was replaced last signs too; null: none does. */
+  readonly previousSecretUntil: string | null
+  /** Since when the service cannot read or sign its events, and why, as a sentence. */
+  readonly unservedSince: string | null
+  readonly unservedReason: string | null
 }
 
-/** Those in effect, by URL. */
-export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[]> {
+/** @param endpointId this one alone; null: all that are in effect, by URL */
+export async function readEventEndpoints(
+  sql: Sql,
+  endpointId: string | null = null,
+): Promise<EventEndpointStatus[]> {
   const { rows } = await sql.query<Omit<EventEndpointStatus, keyof EventEndpoint> & { stated: string }>({
     text: `
       SELECT d.endpoint_id AS "endpointId", e.stated, ${isoTime('e.began_at')} AS "registeredAt",
@@ -301,22 +364,30 @@ export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[
         d.cursor, d.secret IS NOT NULL AS "hasSecret", ${isoTime('d.last_success_at')} AS "lastSuccessAt",
         ${isoTime('d.last_failure_at')} AS "lastFailureAt",
         d.problem AS "lastFailure", ${isoTime('d.failing_since')} AS "failingSince",
-        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN ${isoTime('d.due_at')} END AS "nextAttemptAt"
-      FROM event_deliveries AS d JOIN authority AS e ON ${IS_ENDPOINT} ORDER BY e.target`,
+        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN ${isoTime('d.due_at')} END AS "nextAttemptAt",
+        (SELECT ${isoTime('max(until)')} FROM unnest(d.earlier_until) AS until WHERE until > now()) AS "previousSecretUntil",
+        ${isoTime('d.unserved_since')} AS "unservedSince", d.unserved_reason AS "unservedReason"
+      FROM event_deliveries AS d JOIN authority AS e ON ${IS_ENDPOINT}
+      WHERE $1::uuid IS NULL OR d.endpoint_id = $1::uuid ORDER BY e.target`,
+    values: [endpointId],
   })
-  return rows.map(({ endpointId, stated, ...row }) => ({ endpointId, ...endpointOf(stated), ...row }))
+  return rows.map(({ endpointId: id, stated, ...row }) => ({ endpointId: id, ...endpointOf(stated), ...row }))
 }
 
-/** How many endpoints are in each state. */
+type EventEndpointStates = Readonly<Record<'delivering' | 'failing' | 'disabled', number>>
+
+/** How many endpoints are in each state, and how many of those that are not disabled the service itself fails to serve. */
 export async function countEventEndpointStates(
   sql: Sql,
-): Promise<{ readonly delivering: number; readonly failing: number; readonly disabled: number }> {
-  const { rows } = await sql.query<{ delivering: number; failing: number; disabled: number }>({
+): Promise<{ readonly states: EventEndpointStates; readonly unserved: number }> {
+  const { rows } = await sql.query<EventEndpointStates & { unserved: number }>({
     text: `
       SELECT count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NULL)::integer AS delivering,
         count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NOT NULL)::integer AS failing,
-        count(disabled_at)::integer AS disabled
+        count(disabled_at)::integer AS disabled,
+        count(unserved_since) FILTER (WHERE disabled_at IS NULL)::integer AS unserved
       FROM event_deliveries`,
   })
-  return rows[0] ?? { delivering: 0, failing: 0, disabled: 0 }
+  const { unserved, ...states } = rows[0] ?? { delivering: 0, failing: 0, disabled: 0, unserved: 0 }
+  return { states, unserved }
 }
