@@ -58,6 +58,10 @@ CREATE TABLE approval_requests (
   policy_version text,
   notice_at timestamp with time zone,
   needed_signals text,
+  remind_at timestamp with time zone,
+  escalate_at timestamp with time zone,
+  escalate_to text,
+  ask_next_at timestamp with time zone,
   CONSTRAINT approval_requests_pkey PRIMARY KEY (request_id),
   CONSTRAINT approval_requests_request_hash_key UNIQUE (request_hash),
   CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
@@ -65,6 +69,7 @@ CREATE TABLE approval_requests (
 CREATE INDEX approval_requests_by_caller ON public.approval_requests USING btree (requested_by, created_at);
 CREATE INDEX approval_requests_by_time ON public.approval_requests USING btree (created_at, request_id);
 CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at) WHERE (status = 'OPEN'::text);
+CREATE INDEX approval_requests_to_ask_again ON public.approval_requests USING btree (ask_next_at) WHERE ((status = 'OPEN'::text) AND (ask_next_at IS NOT NULL));
 
 CREATE TABLE approvals (
   approval_id text NOT NULL,

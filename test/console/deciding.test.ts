@@ -375,9 +375,10 @@ describeInBrowser('the console', () => {
         capabilities: ['sandbox:echo'],
         signals: { managerApproved: 'boolean', directorApproved: 'boolean' },
         verify: {
-          managerApproved: { by: 'approval', quorum: 1, from: ['managers'] },
+          managerApproved: { by: 'approval', quorum: 1, from: ['managers', 'owners'] },
           directorApproved: { by: 'approval', quorum: 1, from: ['directors'] },
         },
+        ask: { remindAfter: '10m', escalateAfter: '30m', escalateTo: 'owners' },
         rules: [
           {
             id: 'both',
@@ -399,16 +400,19 @@ describeInBrowser('the console', () => {
     const line = (signal: string) => page.getByRole('listitem').filter({ hasText: signal })
     await expect
       .poll(() => line('managerApproved').innerText())
-      .toBe('managerApproved: 0 of 1 signed by group managers; can still sign: dana, erin')
+      .toBe('managerApproved: 0 of 1 signed by groups managers or owners; can still sign: dana, erin')
     expect(await line('directorApproved').innerText()).toBe(
       'directorApproved: 0 of 1 signed by group directors; can still sign: erin',
     )
+    await page.getByText(/^Reminder in \d+ min\. Escalates to group owners in \d+ min:/).waitFor()
     expect((await service.post('/approvals', anApprovalOf(world.danasKey, asked))).status).toBe(201)
     await expect
       .poll(() => line('managerApproved').innerText())
-      .toBe('managerApproved: 1 of 1 signed by group managers (dana)')
+      .toBe('managerApproved: 1 of 1 signed by groups managers or owners (dana)')
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
     expect((await service.post(`${asked.url}/withdraw`, {})).status).toBe(200)
+    await page.goto(`${world.origin}/console/policies/bands/1.0.0`)
+    await page.getByRole('heading', { name: 'When approvers are asked again' }).waitFor()
     await page.goto(`${world.origin}/console/approvers`)
     await page.getByRole('link', { name: 'managers' }).first().waitFor()
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])

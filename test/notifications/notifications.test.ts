@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
-import { aHuman, anApprover, enrolled } from '../authority.ts'
+import { openJoinedQueue } from '../../src/store/queues/job-queue.ts'
+import { askAgain } from '../../workers/approval-requests/ask-again.ts'
+import { aHuman, anApprovalOf, anApprover, enrolled, putInEffect } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
@@ -20,7 +22,7 @@ const HOSTILE = '<https://evil.example|Approve here> [Approve](https://evil.exam
 
 const maker = aHuman('maker', { approverId: 'alice' })
 const checker = aHuman('checker', { approverId: 'bob' })
-const bot = aCaller('bot', { allowedPrincipalIds: ['tester'] })
+const bot = aCaller('bot', { allowedPrincipalIds: ['tester', 'alice'] })
 const alice = anApprover('alice')
 const bob = anApprover('bob')
 const policyDir = aPolicyFolder()
@@ -29,6 +31,13 @@ addPolicy(policyDir, {
   version: '1.0.0',
   capability: 'sandbox:echo',
   verify: { approved: { by: 'approval', quorum: 1 } },
+})
+addPolicy(policyDir, {
+  name: 'escalated',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1, from: ['managers', 'directors'] } },
+  ask: { remindAfter: '10m', escalateAfter: '30m', escalateTo: 'directors' },
 })
 
 let folder: string
@@ -64,7 +73,12 @@ beforeAll(async () => {
       server: `smtp://127.0.0.1:${mailbox.port}`,
       from: 'countersign@example.com',
       to: ['approvals@example.com'],
-      approvers: { alice: 'alice@example.com', carol: 'carol@example.com', ALICE: 'loud@example.com' },
+      approvers: {
+        alice: 'alice@example.com',
+        bob: 'bob@example.com',
+        carol: 'carol@example.com',
+        ALICE: 'loud@example.com',
+      },
     },
     // A name resolves to whatever a name server says: mail to it is encrypted, or it is not sent.
     {
@@ -78,6 +92,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'notifications.yaml'), JSON.stringify({ send }))
   service = await start()
   for (const approver of [alice, bob]) await enrolled(service, { maker, checker }, approver)
+  for (const [group, members] of Object.entries({ managers: ['alice'], directors: ['bob'] }))
+    await putInEffect(service, { maker, checker }, '/approver-groups/changes', {
+      action: 'set',
+      group,
+      members,
+      reason: 'test',
+    })
 })
 afterAll(async () => {
   expect(await service.stop()).toBe(0)
@@ -85,13 +106,18 @@ afterAll(async () => {
   for (const made of [folder, policyDir]) rmSync(made, { recursive: true })
 })
 
-/** As if a minute had passed since the last message, unless `soon`. */
-async function ask(target: string, note = '', { soon = false } = {}): Promise<ApprovalRequest> {
+/** As if a minute had passed since the last message, which may be a minute ahead itself, unless `soon`. */
+async function ask(
+  target: string,
+  note = '',
+  { soon = false, policy = 'by-one', principalId = 'tester' } = {},
+): Promise<ApprovalRequest> {
   if (!soon)
-    await database.pool.query(`UPDATE approval_requests SET notice_at = notice_at - interval '1 minute'`)
+    await database.pool.query(`UPDATE approval_requests SET notice_at = notice_at - interval '2 minutes'`)
   const transaction = aTransaction({
+    authority: { principalId },
     intent: { target, parameters: { amount: 42 } },
-    policy: { name: 'by-one' },
+    policy: { name: policy },
     signals: { approved: true },
   })
   const { status, body } = await service.post('/approval-requests', { transaction, note }, { key: bot.key })
@@ -178,8 +204,8 @@ test('each way tells what is asked, by whom, and where to look, and only one tha
     },
   )
 
-  // One of the approvers with an address could sign.
-  expect(mail!.to).toEqual(['approvals@example.com', 'alice@example.com'])
+  // Two of the approvers with an address could sign.
+  expect(mail!.to).toEqual(['approvals@example.com', 'alice@example.com', 'bob@example.com'])
   expect(mail!.text).toContain('Subject: Approval wanted: sandbox:echo, for bot')
   // A long line is broken on its way.
   expect(mail!.text.replaceAll('=\r\n', '')).toContain(link)
@@ -231,11 +257,10 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
     async () =>
       (await readyLater()).includes(
         "'slack' did not notify approvers: the notification was answered with status 503.",
-      ),
-    '/ready to say so',
+      ) && postedOf('/slack', asked).length > 1,
+    'a second attempt, and /ready to say so',
     60_000,
   )
-  expect(postedOf('/slack', asked).length).toBeGreaterThan(1)
   chat.answer('/slack', 200)
   chat.answer('/teams', 200)
   await until(async () => !(await readyLater()).includes("'slack'"), '/ready to say so no more', 120_000)
@@ -344,4 +369,140 @@ test('what a caller asks within a minute is one message, which a stop in between
     expect(postedOf('/bot', one).length).toBeLessThanOrEqual(1)
     expect(mailsOf(one).length).toBeLessThanOrEqual(1)
   }
+})
+
+const escalated = (target: string, more = {}) => ask(target, '', { policy: 'escalated', ...more })
+const read = async ({ url }: ApprovalRequest) =>
+  (await service.get(url, { key: maker.key })).body as ApprovalRequest
+const waitsFor = async ({ key }: { key: string }, { request: { requestId } }: ApprovalRequest) => {
+  const { body } = await service.get('/approval-requests?waitingFor=me', { key })
+  const { requests } = body as { requests: ApprovalRequest[] }
+  return requests.some(({ request }) => request.requestId === requestId)
+}
+
+/** As if the time had come. */
+const makeDue = (column: 'remind_at' | 'escalate_at', { request: { requestId } }: ApprovalRequest) =>
+  database.pool.query(
+    `UPDATE approval_requests SET ${column} = t.at, ask_next_at = t.at
+     FROM (SELECT date_trunc('milliseconds', now() - interval '1 s') AS at) AS t WHERE request_id = $1::uuid`,
+    [requestId],
+  )
+
+/** How many jobs tell of the request again, with what became of them. */
+async function jobsOf({ request: { requestId } }: ApprovalRequest, why: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ state: string }>(
+    `SELECT state::text FROM pgboss.job
+     WHERE name = 'notifications-bot' AND data #>> '{again,why}' = $2 AND data #> '{again,requestIds}' ? $1`,
+    [requestId, why],
+  )
+  return rows.map(({ state }) => state)
+}
+
+/** As instances do that sweep in the same moment, beside the service itself. */
+const sweepTogether = () =>
+  Promise.all(
+    Array.from({ length: 3 }, () =>
+      askAgain({
+        pool: database.pool,
+        notificationWays: [{ name: 'bot' }],
+        joinQueue: openJoinedQueue(database.pool),
+      }),
+    ),
+  )
+
+const messagesOf = (asked: ApprovalRequest) =>
+  postedOf('/bot', asked).map(({ headers, body }) => {
+    const { type, data } = JSON.parse(body) as { type: string; data: { eligible: string[] } }
+    return [headers['webhook-id'], type, data.eligible]
+  })
+
+describe('under a policy that says when to ask again', () => {
+  test('those who were asked are reminded once, and at the escalation the further group is asked and told', async () => {
+    const asked = await escalated('waits')
+    const { requestId, createdAt } = asked.request
+    expect(asked.eligible).toEqual(['alice'])
+    expect(asked.signals).toMatchObject([{ from: ['managers', 'directors'], eligible: ['alice'] }])
+    const { remindAt = '', escalateAt = '', escalateTo } = asked.ask ?? {}
+    const minutes = [remindAt, escalateAt].map((at) => (Date.parse(at) - Date.parse(createdAt)) / 60_000)
+    // Counted from the message, which is sent at once or within a minute.
+    expect(minutes.map(Math.floor)).toEqual([10, 30])
+    expect(escalateTo).toBe('directors')
+    expect([await waitsFor(maker, asked), await waitsFor(checker, asked)]).toEqual([true, false])
+    await until(() => messagesOf(asked)[0], 'the first message', 60_000)
+
+    await makeDue('remind_at', asked)
+    await sweepTogether()
+    await until(() => messagesOf(asked)[1], 'the reminder', 60_000)
+    expect(await jobsOf(asked, 'reminder')).toHaveLength(1)
+    expect((await read(asked)).eligible).toEqual(['alice'])
+
+    await makeDue('escalate_at', asked)
+    expect(await read(asked)).toMatchObject({ eligible: ['alice', 'bob'], missing: 1, status: 'PENDING' })
+    expect([await waitsFor(maker, asked), await waitsFor(checker, asked)]).toEqual([true, true])
+    await sweepTogether()
+    await until(() => messagesOf(asked)[2], 'the escalation', 60_000)
+    expect(await jobsOf(asked, 'escalation')).toHaveLength(1)
+    expect(messagesOf(asked)).toEqual([
+      [requestId, 'approval_request.opened', ['alice']],
+      [`${requestId}.reminder`, 'approval_request.still_wanted', ['alice']],
+      [`${requestId}.escalation`, 'approval_request.escalated', ['bob']],
+    ])
+    // Nobody is told a third time.
+    const { rows } = await database.pool.query(
+      'SELECT ask_next_at AS "askNextAt" FROM approval_requests WHERE request_id = $1::uuid',
+      [requestId],
+    )
+    expect(rows).toEqual([{ askNextAt: null }])
+    expect((await service.post('/approvals', anApprovalOf(bob, asked))).status).toBe(201)
+    expect(await read(asked)).toMatchObject({ status: 'APPROVED', missing: 0 })
+  })
+
+  test('mail goes to those whom the message is for, and its subject says why', async () => {
+    const asked = await escalated('by mail')
+    const mails = () => mailsOf(asked).map(({ to, text }) => [/^Subject: (.*?)\r?$/m.exec(text)?.[1], to])
+    await until(() => mails()[0], 'the first mail', 60_000)
+    await makeDue('escalate_at', asked)
+    await until(() => mails()[1], 'the second mail', 60_000)
+    expect(mails()).toEqual([
+      ['Approval wanted: sandbox:echo, for bot', ['approvals@example.com', 'alice@example.com']],
+      [
+        'Approval escalated to directors: sandbox:echo, for bot',
+        ['approvals@example.com', 'bob@example.com'],
+      ],
+    ])
+  })
+
+  test('an approval by the further group counts before its escalation, and nobody is told of what is approved', async () => {
+    const asked = await escalated('signed early')
+    expect((await service.post('/approvals', anApprovalOf(bob, asked))).status).toBe(201)
+    expect(await read(asked)).toMatchObject({ status: 'APPROVED', missing: 0 })
+    await makeDue('remind_at', asked)
+    await until(
+      async () =>
+        (await jobsOf(asked, 'reminder')).every((state) => state === 'completed') &&
+        (await jobsOf(asked, 'reminder')).length === 1,
+      'its job to be done',
+      60_000,
+    )
+    expect(messagesOf(asked).filter(([, type]) => type !== 'approval_request.opened')).toEqual([])
+  })
+
+  test('the further group is asked at once where the others could not approve', async () => {
+    const asked = await escalated('of a manager', { principalId: 'alice' })
+    expect(asked.eligible).toEqual(['bob'])
+    expect(Object.keys(asked.ask ?? {})).toEqual(['remindAt'])
+  })
+
+  test('nobody is reminded of requests under a version that was retired', async () => {
+    const asked = await escalated('retired')
+    await putInEffect(service, { maker, checker }, '/policies/escalated/1.0.0/pending-changes', {
+      action: 'retire',
+      reason: 'test',
+    })
+    await makeDue('remind_at', asked)
+    await sweepTogether()
+    expect(await jobsOf(asked, 'reminder')).toEqual([])
+    expect(await read(asked)).toMatchObject({ status: 'ENDED', eligible: [] })
+    expect((await read(asked)).ask).toBeUndefined()
+  })
 })

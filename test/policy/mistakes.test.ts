@@ -61,6 +61,36 @@ test('a policy without a mistake has none', () => {
 describe('one mistake is one sentence', () => {
   test.each([
     [
+      'a reminder that no request lives to see',
+      'approved: { by: approval, quorum: 1 }',
+      'approved: { by: approval, quorum: 1 }\nask: { remindAfter: 24h }',
+      'line 13, column 8: ask.remindAfter must be less than 24h: no approval request is open for longer than a day.',
+    ],
+    [
+      'an escalation without its time',
+      'approved: { by: approval, quorum: 1 }',
+      'approved: { by: approval, quorum: 1, from: [staff, heads] }\nask: { escalateTo: heads }',
+      'line 13, column 8: ask.escalateTo needs escalateAfter, the time after which the group is asked.',
+    ],
+    [
+      'an escalation to a group whose members could not sign',
+      'approved: { by: approval, quorum: 1 }',
+      'approved: { by: approval, quorum: 1, from: [staff, heads] }\nask: { escalateAfter: 1h, escalateTo: head }',
+      "line 13, column 27: ask.escalateTo names no group of verify: its members could not sign (did you mean 'heads'?).",
+    ],
+    [
+      'an escalation of what nobody else is asked for',
+      'approved: { by: approval, quorum: 1 }',
+      'approved: { by: approval, quorum: 1, from: [heads] }\nask: { escalateAfter: 1h, escalateTo: heads }',
+      'line 13, column 27: ask.escalateTo names heads, the only group of every signal that its members may sign for: nobody else would be asked first.',
+    ],
+    [
+      'a time to ask again that says no time',
+      'approved: { by: approval, quorum: 1 }',
+      'approved: { by: approval, quorum: 1 }\nask: {}',
+      'line 13, column 1: ask must have remindAfter, or escalateAfter and escalateTo, or all three.',
+    ],
+    [
       'a version of two numbers',
       'policyVersion: 1.0.0',
       'policyVersion: 1.0',

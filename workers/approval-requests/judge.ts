@@ -1,6 +1,7 @@
 // Whether approvals would let an execution through: judged as POST /sandbox/evaluate does, its approvals taken as given.
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import type { BusinessTransactionInput } from '../../src/formats/schemas/business-transaction.ts'
+import type { Ask } from '../../src/core/policy/ask.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import type { ThreadContext } from '../context.ts'
 import { evaluateVersion } from '../execute/decide/decide.ts'
@@ -20,6 +21,8 @@ export interface Approvable {
   readonly policyContentHash: string
   /** Of those that the policy verifies by approvals, the signals that it needs. */
   readonly needed: readonly ApprovalSignal[]
+  /** When approvers are told of it again. */
+  readonly ask: Ask
 }
 
 /**
@@ -75,6 +78,7 @@ export function judge(
   return {
     transaction,
     policyContentHash: version.contentHash,
+    ask: version.policy.ask,
     needed: fewest(approvals, transaction, (granted) => {
       const filled = { ...nothingBefore(version.policy), ...granted }
       return evaluateVersion(version, transaction, now, filled).kind === 'approved'

@@ -10,6 +10,7 @@ import { bodyOf } from '../../src/core/json/shape.ts'
 import { addNotifications, type NotificationWay } from '../../src/store/queues/notification-queue.ts'
 import { CHOICES_MAX, type ApprovalSignal } from '../../src/core/approval-requests/grants.ts'
 import { seat } from '../../src/core/approval-requests/seats.ts'
+import { askedFirst, type Ask } from '../../src/core/policy/ask.ts'
 import { readMemberships } from '../../src/store/tables/approver-groups.ts'
 import { isBehind, personOf, type Persons } from '../../src/formats/people/persons.ts'
 import { counted } from '../../src/formats/text/text.ts'
@@ -74,8 +75,8 @@ export async function openApprovalRequest({ caller, body }: WorkerRequest, threa
     expiresAt: new Date(now.getTime() + expiresInSeconds * 1000).toISOString(),
   }
   const notify = await openNotify(thread)
-  const { needed } = approvable
-  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, needed, sql, notify }))
+  const { needed, ask } = approvable
+  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, needed, ask, sql, notify }))
 }
 
 type Notify = (sql: Sql, message: { requestId: string; startAfter: string }) => Promise<void>
@@ -128,6 +129,7 @@ async function store(
   {
     sql,
     needed,
+    ask,
     connectors,
     persons: inEffect,
     notify,
@@ -137,6 +139,7 @@ async function store(
     sql: Transaction
     notify: Notify
     needed: readonly ApprovalSignal[]
+    ask: Ask
   },
 ) {
   const { requestId, createdAt, requestedBy, principalId, capability } = content
@@ -145,10 +148,11 @@ async function store(
   await lockOpening(sql)
   const openId = await findOpenRequest(sql, { requestedBy, askedHash })
   if (openId !== undefined) return opened(openId, { sql, persons, status: 200 })
+  const candidates = { sql, persons, at: createdAt, initiators: [requestedBy, principalId] }
   const refused =
     tooOften(await secondsToNextOpening(sql, { requestedBy, perHour })) ??
     tooMany(await countOpenRequests(sql, requestedBy)) ??
-    (await tooFew(needed, { sql, persons, at: createdAt, initiators: [requestedBy, principalId] })) ??
+    (await tooFew(needed, candidates)) ??
     withoutConnector(content, connectors)
   if (refused !== undefined) return refused
 
@@ -173,6 +177,7 @@ async function store(
     policyVersion: content.policy.version,
     noticeAt: notice.at,
     neededSignals: needed.length > CHOICES_MAX ? null : canonicalize(needed.map(neededSignal)),
+    ...askTimes(content, { ask: await possibleAsk(ask, needed, candidates), noticeAt: notice.at }),
   })
   if (!notice.joins) await notify(sql, { requestId, startAfter: notice.at })
   await sql.run(recording.statements())
@@ -214,10 +219,19 @@ function tooMany({ own, all }: { own: number; all: number }): Failure | undefine
   return undefined
 }
 
+/** What says who could sign. */
+interface Candidates {
+  readonly sql: Sql
+  readonly persons: Persons
+  /** ISO 8601. */
+  readonly at: string
+  readonly initiators: readonly string[]
+}
+
 /** Whether the approvers who could sign are too few for a signal, or for all of them together. */
 async function tooFew(
   needed: readonly ApprovalSignal[],
-  { sql, persons, at, initiators }: { sql: Sql; persons: Persons; at: string; initiators: readonly string[] },
+  { sql, persons, at, initiators }: Candidates,
 ): Promise<Failure | undefined> {
   const enrolled = await readApproversInEffect(sql)
   const able = enrolled.filter((approverId) => !isBehind(persons, approverId, initiators))
@@ -247,6 +261,41 @@ async function tooFew(
       ? `The policy asks for ${quorum} approvals; enrolled approvers who are other persons than the caller and the principal: ${people.length}.`
       : `The policy asks for ${counted(first.quorum, 'approval')} of ${from.join(' or ')}. Enrolled members who could sign, because they are other persons than the caller and the principal and do not stand for another signal: ${first.found}.`,
   )
+}
+
+/** Without an escalation that asks nobody later: where the others could not meet the quorums, everybody is asked at once. */
+async function possibleAsk(
+  ask: Ask,
+  needed: readonly ApprovalSignal[],
+  candidates: Candidates,
+): Promise<Ask> {
+  const { escalation, ...rest } = ask
+  if (escalation === undefined) return ask
+  const first = needed.map((one) => ({ ...one, from: askedFirst(one.from, escalation.to) }))
+  const isSame = first.every(({ from }, i) => from === needed[i]!.from)
+  return isSame || (await tooFew(first, candidates)) !== undefined ? rest : ask
+}
+
+/**
+ * When approvers are told of a request again, counted from the message that told them first: so requests of one message are in one reminder too.
+ * What would come after the request's time is left out.
+ */
+function askTimes(
+  { expiresAt }: ApprovalRequestContent,
+  { ask: { remindAfterMs, escalation }, noticeAt }: { readonly ask: Ask; readonly noticeAt: string },
+) {
+  const after = (ms: number | undefined) => {
+    if (ms === undefined) return null
+    const at = new Date(Date.parse(noticeAt) + ms).toISOString()
+    return at < expiresAt ? at : null
+  }
+  const [remindAt, escalateAt] = [after(remindAfterMs), after(escalation?.afterMs)]
+  return {
+    remindAt,
+    escalateAt,
+    escalateTo: escalateAt === null ? null : escalation!.to,
+    askNextAt: [remindAt, escalateAt].filter((at) => at !== null).toSorted()[0] ?? null,
+  }
 }
 
 /** As it is stored beside the request. */

@@ -506,6 +506,8 @@ class _ApprovalRequest(TypedDict):
 
 
 class ApprovalRequest(_ApprovalRequest, total=False):
+    # When approvers are told again, and a further group is asked: remindAt, escalateAt and escalateTo.
+    ask: Dict[str, str]
     closed: Dict[str, Any]
 
 

@@ -18,7 +18,37 @@ const UNSIGNED = [
   'policyVersion',
   'noticeAt',
   'neededSignals',
+  'remindAt',
+  'escalateAt',
+  'escalateTo',
+  'askNextAt',
 ]
+
+/** Whether approvers are asked again while it is open, and of a group where it is escalated. */
+function isAskedInTime({
+  createdAt,
+  expiresAt,
+  remindAt,
+  escalateAt,
+  escalateTo,
+  askNextAt,
+}: AskTimes): boolean {
+  const times = [remindAt, escalateAt].filter((at) => at !== null)
+  return (
+    times.every((at) => at >= createdAt && at < expiresAt) &&
+    (escalateAt === null) === (escalateTo === null) &&
+    (askNextAt === null || times.some((at) => at.getTime() === askNextAt.getTime()))
+  )
+}
+
+interface AskTimes {
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  readonly remindAt: Date | null
+  readonly escalateAt: Date | null
+  readonly escalateTo: string | null
+  readonly askNextAt: Date | null
+}
 
 export const approvalRequests = checkOf({
   table: 'approval_requests',
@@ -61,6 +91,7 @@ export const approvalRequests = checkOf({
       ({ status, closedAs }) =>
         closedAs === null ? status !== 'DECLINED' && status !== 'WITHDRAWN' : status === closedAs,
     ],
+    ['asks again outside of its time', isAskedInTime],
     ['expired before its time', ({ status, over }) => status !== 'EXPIRED' || over],
     ['status differs from its approvals', ({ status, used }) => (status === 'USED') === used],
     ['audit event approval_request.opened is missing', ({ audited }) => audited],

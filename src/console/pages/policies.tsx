@@ -84,6 +84,9 @@ export function Policy({ params, query, me }: PageProps) {
               <Members of={document.verify} />
             )}
           </Panel>
+          {document.ask !== undefined && (
+            <Panel title="When approvers are asked again" members={document.ask} />
+          )}
           <Panel title="Bound to the action">
             {document.bindings === undefined ? <Empty>Nothing.</Empty> : <Members of={document.bindings} />}
           </Panel>

@@ -27,7 +27,7 @@ import { usePolicyOf } from '../components/policy.tsx'
 import { Unusual } from '../components/similar.tsx'
 import { Line, lineOf } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
-import { useFollowed, useLoaded, useStore, useTitle } from '../hooks.ts'
+import { useFollowed, useLoaded, useNow, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { lookUpNext, useQueue, waitingChanged, type Place } from '../queue.ts'
 import { oneLine } from '../text.ts'
@@ -278,6 +278,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
           </li>
         )}
       </ul>
+      <AskedAgain of={of} />
       {of.endedBy !== undefined && (
         <p>
           The policy version of this request was retired: approvals for it count no more.{' '}
@@ -292,6 +293,29 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
         </p>
       )}
     </Panel>
+  )
+}
+
+/** When approvers are told of it again, and when a further group is asked. */
+function AskedAgain({ of: { ask, status } }: { readonly of: ApprovalRequest }) {
+  const now = useNow(10_000)
+  if (ask === undefined || status !== 'PENDING') return null
+  const { remindAt, escalateAt, escalateTo } = ask
+  const isAhead = escalateAt !== undefined && Date.parse(escalateAt) > now
+  return (
+    <p class="quiet">
+      {remindAt !== undefined && (
+        <>
+          Reminder <Time at={remindAt} />.{' '}
+        </>
+      )}
+      {escalateAt !== undefined && (
+        <>
+          {isAhead ? 'Escalates' : 'Escalated'} to group {escalateTo} <Time at={escalateAt} />
+          {isAhead && ': its members are asked then. An approval that one of them signs before counts, too'}.
+        </>
+      )}
+    </p>
   )
 }
 

@@ -11,7 +11,7 @@ const INTERVAL_SECONDS = 5
 
 /** @returns JSON; what is signed in it is spliced and never rendered again */
 export function approvalRequestText(row: StandingRequest): string {
-  const { requestId, requestHash, status, missing, approvals, eligible, endedByChange, body, seal } = row
+  const { requestId, requestHash, status, missing, approvals, eligible, ask, endedByChange, body, seal } = row
   const content = JSON.parse(body) as ApprovalRequestContent
   const standing = JSON.stringify({
     requestHash,
@@ -22,6 +22,7 @@ export function approvalRequestText(row: StandingRequest): string {
     expiresAt: content.expiresAt,
     url: `/approval-requests/${requestId}`,
     eligible,
+    ...(ask === null ? {} : { ask }),
     approvals,
     ...(row.signals.length === 0 ? {} : { signals: signalsOf(row) }),
     ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),

@@ -15,6 +15,7 @@ import { isObject } from '../../formats/json/fields.ts'
 import { didYouMean } from '../../formats/text/nearest.ts'
 import { reachOf } from '../cel/reach.ts'
 import { PARAMETER_PATH, PolicyDocument, type SignalVerifier } from '../../formats/schemas/policy.ts'
+import { compileAsk, type Ask } from './ask.ts'
 import { compileGrouping, type Grouping } from './counting.ts'
 import { PLACE, shownOf } from './display.ts'
 import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
@@ -37,6 +38,8 @@ export interface CompiledPolicy {
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
   /** The groupings of the velocity limits that have `per` or `where`, by their signal. */
   readonly groupings: ReadonlyMap<string, Grouping>
+  /** When approvers are told of an open request again. */
+  readonly ask: Ask
   /** How many humans must say how an execution in doubt ended. */
   readonly closeQuorum: number
   readonly rules: readonly CompiledRule[]
@@ -92,11 +95,13 @@ export function compilePolicy(
   const verify = byName(document.verify ?? {}).map(([signal, verifier]) => ({ signal, ...verifier }))
   const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals, isStored)
   const limits = compileLimits(verify)
+  const { ask, mistakes: askMistakes } = compileAsk(document)
 
   const problems = [
     ...displayMistakes(document),
     ...signalMistakes({ signals, bindings, verify }),
     ...limits.mistakes,
+    ...askMistakes,
     ...mistakes,
   ]
   if (problems.length > 0) throw new DocumentError(placed(problems, given))
@@ -110,6 +115,7 @@ export function compilePolicy(
       bindings,
       verify,
       groupings: limits.groupings,
+      ask,
       closeQuorum: document.closeQuorum ?? 1,
       rules,
       reads,

@@ -8,7 +8,16 @@ export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members 
 }
 
 function placesOf(document: PolicyDocument) {
-  const { capabilities, display = {}, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
+  const {
+    capabilities,
+    display = {},
+    signals,
+    bindings = {},
+    verify = {},
+    ask = {},
+    closeQuorum,
+    rules,
+  } = document
   return {
     places: {
       capabilities: Object.fromEntries(capabilities.map((name) => [name, true])),
@@ -16,6 +25,7 @@ function placesOf(document: PolicyDocument) {
       signals,
       bindings,
       verify,
+      ask,
       document: closeQuorum === undefined ? {} : { closeQuorum },
     },
     rules,

@@ -213,6 +213,11 @@ export const approvalRequest = {
       policyVersion: 'text',
       noticeAt: 'timestamptz',
       neededSignals: 'text?',
+      remindAt: 'timestamptz?',
+      escalateAt: 'timestamptz?',
+      escalateTo: 'text?',
+      /** The first of both times at which nobody was told yet. */
+      askNextAt: 'timestamptz?',
     },
     owner: { column: 'requested_by' },
     audited: ['approval_request.opened'],
@@ -229,6 +234,9 @@ export const approvalRequest = {
       intervalSeconds: shape.count,
       url: shape.text,
       eligible: shape.texts,
+      ask: shape.objectOf(
+        shape.closed({ ...shape.all(shape.time, ['remindAt', 'escalateAt']), escalateTo: shape.text }),
+      ),
       signals: shape.listOf(
         shape.closed({
           signal: shape.text,

@@ -65,7 +65,7 @@ interface StoredAs {
    * signed member repeats it, and `countersign fsck` compares them.
    */
   readonly columns?: {
-    readonly [member: string]: 'uuid' | 'text' | 'text?' | 'timestamptz' | 'integer'
+    readonly [member: string]: 'uuid' | 'text' | 'text?' | 'timestamptz' | 'timestamptz?' | 'integer'
   }
   /** The column that names the caller whose it is: its own, or that of another table by a column that both have. Left out: it belongs to no caller. */
   readonly owner?: { readonly column: string; readonly of?: string; readonly by?: string }

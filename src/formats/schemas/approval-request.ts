@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { approvalRequestStatuses } from './approval-request-statuses.ts'
 import { AnyKey, Signals } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+import { GROUP_NAME } from './policy.ts'
 import { Signature } from './signature.ts'
 
 export const NOTE_MAX = 1_000
@@ -75,8 +76,23 @@ export const ApprovalRequest = Type.Object({
   url: Text,
   eligible: Type.Array(NonEmptyText, {
     description:
-      'approverIds that could sign and have not; while approvals are missing, those whose approval is one of them',
+      'approverIds that could sign and have not; while approvals are missing, those whose approval is one of them. Before its escalation, without those who are only asked then: their approval counts before, too.',
   }),
+  ask: Type.Optional(
+    Type.Object(
+      {
+        remindAt: Type.Optional(Instant),
+        escalateAt: Type.Optional(Instant),
+        escalateTo: Type.Optional(
+          Type.String({ pattern: GROUP_NAME, description: 'the group that is asked from `escalateAt` on' }),
+        ),
+      },
+      {
+        description:
+          'of an open request: when those who are `eligible` are told of it once more, and when a further group is asked, where the policy says so. It changes nothing that counts.',
+      },
+    ),
+  ),
   signals: Type.Optional(
     Type.Array(
       Type.Object({

@@ -70,6 +70,25 @@ const history = closed({
   where: Type.Optional(words(1000)),
 })
 
+/** Shorter than a day, the longest time that a request is open. */
+const askedAfter = Type.String({
+  pattern: '^[1-9]\\d{0,2}[mh]$',
+  description: 'minutes or hours, such as 30m or 4h',
+})
+
+/**
+ * When approvers are told of an open request once more, and when members of a further group are. It says who is asked and never who may sign: no
+ * approval counts because of it, and no verifier needs to know it.
+ */
+const Ask = closed({
+  remindAfter: Type.Optional(askedAfter),
+  escalateAfter: Type.Optional(askedAfter),
+  /** One of the groups that a signal names in `from`, beside another. */
+  escalateTo: Type.Optional(
+    Type.String({ pattern: GROUP_NAME, description: 'the name of a group of approvers' }),
+  ),
+})
+
 export const SignalVerifier = Type.Union([approval, crmDeal, history])
 export type SignalVerifier = Type.Static<typeof SignalVerifier>
 
@@ -124,6 +143,7 @@ export const PolicyDocument = closed({
   bindings: Type.Optional(perSignal(words(600))),
   /** Signal → where its value is independently known. */
   verify: Type.Optional(perSignal(SignalVerifier)),
+  ask: Type.Optional(Ask),
   /** How many humans must say how an execution in doubt ended; 1, or what INTENT_CLOSE_QUORUM says if that is more. */
   closeQuorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
   /** The first that matches decides; none is a rejection. */

@@ -7,9 +7,9 @@ import {
   type NotificationJob,
 } from '../../store/queues/notification-queue.ts'
 import type { Persons } from '../../formats/people/persons.ts'
-import { readRequestsOfNotice } from '../../store/tables/approval-requests.ts'
+import { readAskingRequests, readRequestsOfNotice } from '../../store/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
-import { noticesOf } from '../notifications/notice.ts'
+import { askedOf, noticesOf } from '../notifications/notice.ts'
 import { send, type NotSent } from '../notifications/send.ts'
 import type { JobQueue } from './job-queue.ts'
 
@@ -79,11 +79,18 @@ export async function startNotifying({
   }
 
   /** @returns undefined once it is sent, or if no approver is needed: every request was decided or has expired */
-  async function attempt(way: ConfiguredWay, { requestId }: NotificationJob): Promise<NotSent | undefined> {
-    const requests = await readRequestsOfNotice(pool, requestId, persons())
-    const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() })
+  async function attempt(
+    way: ConfiguredWay,
+    { requestId, again }: NotificationJob,
+  ): Promise<NotSent | undefined> {
+    const requests =
+      again === undefined
+        ? await readRequestsOfNotice(pool, requestId, persons())
+        : askedOf(await readAskingRequests(pool, again.requestIds, persons()), again.why)
+    const notices = noticesOf(requests, { ...way, consoleOrigin: consoleOrigin() }, again?.why)
     if (notices.length === 0) return undefined
-    const failed = await send(way, { id: requestId, notices }, closing.signal)
+    const id = again === undefined ? requestId : `${requestId}.${again.why}`
+    const failed = await send(way, { id, notices }, closing.signal)
     if (failed !== undefined) return failed
     failing.delete(way.name)
     onAttempt('sent')

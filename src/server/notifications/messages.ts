@@ -78,20 +78,26 @@ export function teamsMessage({ notices }: Message): object {
   }
 }
 
+const MESSAGES_AGAIN = {
+  reminder: 'approval_request.still_wanted',
+  escalation: 'approval_request.escalated',
+} as const
+
 /**
  * The body of a generic webhook, as Standard Webhooks recommends one. Its members are those of the first request; `requests` has all. They
  * are data for a program, exactly as they were asked.
  */
 export function webhookMessage({ notices }: Message): object {
-  const requests = notices.map(({ link, details, ...facts }) => ({
+  const { again } = notices[0]!
+  const requests = notices.map(({ link, details, again: _again, ...facts }) => ({
     ...facts,
     ...(link === undefined ? {} : { link }),
     ...details,
   }))
   const { createdAt, ...first } = requests[0]!
   return {
-    type: 'approval_request.opened',
-    timestamp: createdAt,
+    type: again === undefined ? 'approval_request.opened' : MESSAGES_AGAIN[again.why],
+    timestamp: again?.at ?? createdAt,
     data: { ...first, count: requests.length, requests },
   }
 }

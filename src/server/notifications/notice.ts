@@ -4,7 +4,8 @@ import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { printable, printableJson } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import type { StandingRequest } from '../../store/tables/approval-requests.ts'
+import type { AskedAgain } from '../../store/queues/notification-queue.ts'
+import type { AskingRequest, StandingRequest } from '../../store/tables/approval-requests.ts'
 import { cut } from '../../formats/text/text.ts'
 
 export interface Notice {
@@ -16,10 +17,13 @@ export interface Notice {
   /** RFC 3339, as `createdAt`. */
   readonly expiresAt: string
   readonly createdAt: string
-  /** Approvers who could sign it and have not. */
+  /** Approvers whom the message is for: they could sign it and have not. */
   readonly eligible: readonly string[]
   /** The request's page in the console; undefined where there is no console. */
   readonly link: string | undefined
+  /** Undefined in a message of new requests. */
+  readonly again:
+    { readonly why: AskedAgain; readonly at: string; readonly escalateTo: string | undefined } | undefined
   /** Undefined unless the way shows them. */
   readonly details:
     { readonly target: string; readonly parameters: object; readonly note: string } | undefined
@@ -40,20 +44,39 @@ interface Telling {
   readonly consoleOrigin: string | undefined
 }
 
+/**
+ * The requests of a message that tells of them once more, each with those it is for: a reminder is for those who were told before, and an
+ * escalation for those who were not.
+ */
+export function askedOf(requests: readonly AskingRequest[], why: AskedAgain): StandingRequest[] {
+  return requests.map(({ askedFirst, eligible, ask, ...request }) => {
+    const { remindAt = '', escalateAt } = ask ?? {}
+    const isFirst = (approverId: string) => askedFirst.includes(approverId)
+    const areFirst = escalateAt !== undefined && remindAt <= escalateAt
+    const told =
+      why === 'escalation'
+        ? eligible.filter((approverId) => !isFirst(approverId))
+        : eligible.filter((approverId) => !areFirst || isFirst(approverId))
+    return { ...request, ask, eligible: told }
+  })
+}
+
 /** Those of the requests that wait for approvers, and that the way tells of. */
 export function noticesOf(
   requests: readonly StandingRequest[],
   { capabilities, ...telling }: Telling,
+  why?: AskedAgain,
 ): Notice[] {
   return requests
     .filter(({ status }) => status === 'PENDING')
-    .map((request) => noticeOf(request, telling))
+    .map((request) => noticeOf(request, telling, why))
     .filter(({ capability }) => capabilities?.includes(capability) ?? true)
 }
 
 function noticeOf(
-  { requestId, missing, eligible, body }: StandingRequest,
+  { requestId, missing, eligible, ask, body }: StandingRequest,
   { details, consoleOrigin }: Omit<Telling, 'capabilities'>,
+  why: AskedAgain | undefined,
 ): Notice {
   const content = JSON.parse(body) as ApprovalRequestContent
   const { capability, requestedBy, expiresAt, createdAt, target, parameters, note } = content
@@ -67,16 +90,27 @@ function noticeOf(
     createdAt,
     eligible,
     link: consoleOrigin && `${consoleOrigin}/console/requests/${requestId}`,
+    again: why && {
+      why,
+      at: (why === 'reminder' ? ask?.remindAt : ask?.escalateAt) ?? createdAt,
+      escalateTo: ask?.escalateTo,
+    },
     details: details ? { target, parameters, note } : undefined,
   }
 }
 
 /** One line. */
 export function titleOf(notices: readonly Notice[]): string {
-  const { capability, requestedBy } = notices[0]!
-  const wanted =
-    notices.length === 1 ? `Approval wanted: ${capability}` : `${notices.length} approvals wanted`
-  return printable(`${wanted}, for ${requestedBy}`)
+  const { capability, requestedBy, again } = notices[0]!
+  const what =
+    again === undefined
+      ? 'wanted'
+      : again.why === 'reminder'
+        ? 'still wanted'
+        : `escalated to ${again.escalateTo ?? 'others'}`
+  const asked =
+    notices.length === 1 ? `Approval ${what}: ${capability}` : `${notices.length} approvals ${what}`
+  return printable(`${asked}, for ${requestedBy}`)
 }
 
 /** A notice as one part of a message: names and values, each one line of printable text. */

@@ -92,7 +92,7 @@ async function mail(
         to,
         ...mailOf(notices),
         // A mail that comes twice has one id, by which most programs show it once.
-        messageId: `<${notices[0]!.requestId}.${notices.length}.${way.name}@countersign>`,
+        messageId: `<${message.id}.${notices[0]!.requestId}.${notices.length}.${way.name}@countersign>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
       })
     return undefined

@@ -4,10 +4,15 @@ import type { PgBoss, Queue } from 'pg-boss'
 import { insertJobs } from './job-queue.ts'
 import type { Sql } from '../postgres/sql.ts'
 
+/** Why approvers are told once more of a request. */
+export type AskedAgain = 'reminder' | 'escalation'
+
 /** Data of a job. The content is read when it is sent: a request that was closed meanwhile needs no message. */
 export interface NotificationJob {
   /** The request that the message was made for; it tells of those that joined it, too. */
   readonly requestId: string
+  /** Left out: the requests are new. */
+  readonly again?: { readonly why: AskedAgain; readonly requestIds: readonly string[] }
 }
 
 /** The part of a configured way of notification that a worker thread knows. */
@@ -36,7 +41,7 @@ export function notificationQueue(way: NotificationWay): Queue {
 }
 
 /**
- * Adds the jobs of a message, as part of the transaction that opens its first request.
+ * Adds the jobs of a message, as part of the transaction that opens its first request or takes those that are asked for again.
  * @param message.startAfter ISO 8601, by the database's clock
  * @throws where a queue is missing
  */

@@ -5,6 +5,7 @@ import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/a
 import { approvalRequestNote } from '../../formats/artifacts/approval-request-note.ts'
 import type { Persons } from '../../formats/people/persons.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
+import type { AskedAgain } from '../queues/notification-queue.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
 import { approvalLock } from './approvals.ts'
 import { isMemberOf } from './approver-groups.ts'
@@ -124,14 +125,24 @@ export interface StandingRequest extends Sealed {
     readonly approvedAt: string
     readonly reason?: string
   }[]
-  /** approverIds of the persons who could sign it, whose approval is missing, and who have not; none once it is not open. */
+  /** approverIds of the persons who are asked to sign it: who could, whose approval is missing, and who have not; none once it is not open. */
   readonly eligible: readonly string[]
+  /** Null once it is not open, and where its policy does not say so. */
+  readonly ask: RequestAsk | null
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
   /** What was written on it, oldest first. */
   readonly notes: readonly Sealed[]
   readonly closeBody: string | null
   readonly closeSeal: string | null
+}
+
+/** When those who have not signed an open request are told of it once more, and when a further group is asked. */
+export interface RequestAsk {
+  /** ISO 8601, as `escalateAt`. */
+  readonly remindAt?: string
+  readonly escalateAt?: string
+  readonly escalateTo?: string
 }
 
 /** A signal that a request needs, and who may sign for it. */
@@ -161,17 +172,26 @@ function isBehindIn(persons: PersonsParameter, approverId: string): string {
 
 /**
  * The signals that the request `item` needs, each with its place from 0. One that a release before opened, or that needs more than are looked
- * through, is shown as one signal without a name.
+ * through, is shown as one signal without a name. Of its groups, those other than `escalate_to` are asked first; if it has no other, that one is.
  */
 const NEEDED = `
-  (SELECT n.place::integer - 1 AS place, n.one, (n.one ->> 'quorum')::integer AS quorum, n.one -> 'from' AS groups
+  (SELECT n.place::integer - 1 AS place, n.one, (n.one ->> 'quorum')::integer AS quorum, n.one -> 'from' AS groups,
+     coalesce(nullif((n.one -> 'from') - item.escalate_to, '[]'), n.one -> 'from') AS first_groups
    FROM jsonb_array_elements(coalesce(item.needed_signals::jsonb, jsonb_build_array(jsonb_build_object('quorum', item.quorum))))
      WITH ORDINALITY AS n(one, place))`
 
-/** Whether an approval by the approver counts for the signal `n` of NEEDED, their person apart. */
-function countsFor(persons: PersonsParameter, approverId: string): string {
+/** The groups of the signal `n` of NEEDED whose members count, and those whose members are asked. */
+const GROUPS = {
+  counted: 'n.groups',
+  askedFirst: 'n.first_groups',
+  asked: '(CASE WHEN item.escalate_at > now() THEN n.first_groups ELSE n.groups END)',
+} as const
+type Groups = keyof typeof GROUPS
+
+/** Whether an approval by the approver counts for the signal `n` of NEEDED, their person apart; or whether they are asked for one. */
+function countsFor(persons: PersonsParameter, approverId: string, groups: Groups = 'counted'): string {
   const isBehind = (name: string) => isBehindIn(persons, name)
-  return `(n.groups IS NULL OR ${isMemberOf(approverId, 'n.groups', isBehind)})`
+  return `(n.groups IS NULL OR ${isMemberOf(approverId, GROUPS[groups], isBehind)})`
 }
 
 /** Approvals for the request `item` that count now, or were used up. */
@@ -190,11 +210,11 @@ const IN_SET = '(s.bits >> n.place) & 1 = 1'
  * Every set of signals that the request `item` needs, with how many approvals it lacks: a person stands for one signal, so the signals of a set
  * need as many persons as all their quorums together (Hall's theorem). What is missing is what the set lacks that lacks most.
  */
-function setsIn(persons: PersonsParameter): string {
+function setsIn(persons: PersonsParameter, groups: Groups = 'counted'): string {
   return `
   (SELECT s.bits, sum(n.quorum) - (
       SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')}) FROM ${approvalsIn(persons)}
-        AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor(persons, 'a.approver_id')})) AS lacking
+        AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor(persons, 'a.approver_id', groups)})) AS lacking
    FROM generate_series(1, (1 << (SELECT count(*)::integer FROM ${NEEDED} AS n)) - 1) AS s(bits) JOIN ${NEEDED} AS n ON ${IN_SET}
    GROUP BY s.bits)`
 }
@@ -230,24 +250,39 @@ const ENDED_BY = `
   CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
 
 /** The sets that lack most; none where nothing is missing. An approval that is in all of them leaves fewer missing. */
-function shortestIn(persons: PersonsParameter): string {
+function shortestIn(persons: PersonsParameter, groups: Groups): string {
   return `
-  (SELECT array_agg(one.bits) FROM (SELECT bits, lacking, max(lacking) OVER () AS most FROM ${setsIn(persons)} AS every) AS one
+  (SELECT array_agg(one.bits) FROM (SELECT bits, lacking, max(lacking) OVER () AS most FROM ${setsIn(persons, groups)} AS every) AS one
    WHERE one.lacking = one.most AND one.most > 0)`
 }
 
 /**
- * Whether the approver `who` could sign it, with an approval that is missing, and has not: neither a person behind it, nor a person who signed
- * under another name. Where nothing is missing, everybody whose approval counts could.
+ * The approvers `who` could sign it, with an approval that is missing and that they are asked for, and have not: neither a person behind it, nor
+ * a person who signed under another name. Where nothing is missing, everybody whose approval counts could. The sets are found once for a
+ * request, and not for each approver.
+ * @param select what is read of them
+ * @param where which of them
  */
-function maySignIn(persons: PersonsParameter): string {
-  return `NOT ${isBehindIn(persons, 'who.approver_id')}
-      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor(persons, 'who.approver_id')})
-      AND NOT EXISTS (SELECT FROM unnest(${shortestIn(persons)}) AS s(bits)
-        WHERE NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${countsFor(persons, 'who.approver_id')}))
+function whoMaySignIn(
+  persons: PersonsParameter,
+  { select, where, groups = 'asked' }: { select: string; where: string; groups?: Groups },
+): string {
+  const isAsked = countsFor(persons, 'who.approver_id', groups)
+  return `
+    (WITH shortest AS MATERIALIZED (SELECT ${shortestIn(persons, groups)} AS sets)
+    SELECT ${select} FROM ${APPROVERS} AS who
+    WHERE ${where} AND NOT ${isBehindIn(persons, 'who.approver_id')}
+      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${isAsked})
+      AND NOT EXISTS (SELECT FROM shortest, unnest(shortest.sets) AS s(bits)
+        WHERE NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${IN_SET} AND ${isAsked}))
       AND NOT EXISTS (SELECT FROM ${approvalsIn(persons)}
-        AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')})`
+        AND ${personIn(persons, 'a.approver_id')} = ${personIn(persons, 'who.approver_id')}))`
 }
+
+const APPROVER_IDS = `coalesce(json_agg(DISTINCT who.approver_id), '[]')`
+
+/** No decision ended it, and approvals still help. */
+const UNDECIDED = `item.status = 'OPEN' AND NOT ${OVER}`
 
 function columnsIn(persons: PersonsParameter): string {
   // A used approval stays, even if its approver no longer counts.
@@ -259,14 +294,15 @@ function columnsIn(persons: PersonsParameter): string {
   (SELECT coalesce(json_agg(json_build_object('signal', n.one -> 'signal', 'quorum', n.quorum, 'from', n.groups, 'approverIds', (
       SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
       WHERE NOT ${isBehindIn(persons, 'who.approver_id')} AND ${countsFor(persons, 'who.approver_id')})) ORDER BY n.place), '[]')
-    FROM ${NEEDED} AS n WHERE item.needed_signals IS NOT NULL AND item.status = 'OPEN' AND NOT ${OVER}) AS signals,
+    FROM ${NEEDED} AS n WHERE item.needed_signals IS NOT NULL AND ${UNDECIDED}) AS signals,
   (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
     'approvedAt', ${isoTime('one.issued_at')}, 'reason', one.body::json #>> '{payload,reason}'))
     ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
       SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at, a.body FROM ${approvalsIn(persons)}
       ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
-  (SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
-    WHERE item.status = 'OPEN' AND NOT ${OVER} AND ${maySignIn(persons)}) AS eligible,
+  ${whoMaySignIn(persons, { select: APPROVER_IDS, where: UNDECIDED })} AS eligible,
+  CASE WHEN coalesce(item.remind_at, item.escalate_at) IS NOT NULL AND ${UNDECIDED} THEN json_strip_nulls(json_build_object(
+    'remindAt', ${isoTime('item.remind_at')}, 'escalateAt', ${isoTime('item.escalate_at')}, 'escalateTo', item.escalate_to)) END AS ask,
   ${ENDED_BY} AS "endedByChange",
   (SELECT coalesce(json_agg(json_build_object('body', n.body, 'seal', n.seal) ORDER BY n.noted_at, n.note_id), '[]')
     FROM ${NOTES} ) AS notes,
@@ -318,6 +354,59 @@ export async function readRequestsOfNotice(
     })
     return rows
   })
+}
+
+export interface RequestToAskAgain {
+  readonly requestId: string
+  readonly requestedBy: string
+  readonly why: readonly AskedAgain[]
+}
+
+/** SQL: whether the time of a request has come since it was looked at last. */
+const cameDue = (time: string) => `item.${time} BETWEEN due.ask_next_at AND now()`
+
+/**
+ * Takes the open requests whose reminder or escalation is due, the first ones first; `limit` at most. Each is taken once for each of its times, by
+ * whichever instance: those that somebody has locked are left for the next time.
+ */
+export async function takeRequestsToAskAgain(sql: Sql, limit: number): Promise<RequestToAskAgain[]> {
+  const { rows } = await sql.query<RequestToAskAgain>({
+    name: 'approval_requests_ask_again',
+    text: `
+      WITH due AS MATERIALIZED (
+        SELECT r.request_id, r.ask_next_at FROM approval_requests AS r
+        WHERE r.status = 'OPEN' AND r.ask_next_at <= now() AND r.expires_at > now() AND NOT ${isPolicyRetired('r')}
+        ORDER BY r.ask_next_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED)
+      UPDATE approval_requests AS item
+      SET ask_next_at = (SELECT min(t.at) FROM unnest(ARRAY[item.remind_at, item.escalate_at]) AS t(at) WHERE t.at > now())
+      FROM due WHERE item.request_id = due.request_id
+      RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", array_remove(ARRAY[
+        CASE WHEN ${cameDue('remind_at')} THEN 'reminder' END, CASE WHEN ${cameDue('escalate_at')} THEN 'escalation' END], NULL) AS why`,
+    values: [limit],
+  })
+  return rows
+}
+
+/** A request, and whom it asks. */
+export interface AskingRequest extends StandingRequest {
+  /** As `eligible`, but without its escalation. */
+  readonly askedFirst: readonly string[]
+}
+
+/** Reads the requests that one message reminds of, oldest first. */
+export async function readAskingRequests(
+  sql: Sql,
+  requestIds: readonly string[],
+  persons: Persons,
+): Promise<AskingRequest[]> {
+  const { rows } = await sql.query<AskingRequest>({
+    text: `
+      SELECT ${columnsIn('$2')},
+        ${whoMaySignIn('$2', { select: APPROVER_IDS, where: UNDECIDED, groups: 'askedFirst' })} AS "askedFirst"
+      FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[]) ORDER BY item.created_at, item.request_id`,
+    values: [requestIds, persons.ofNameJson],
+  })
+  return rows
 }
 
 /**
@@ -402,7 +491,7 @@ export function listApprovalRequests(
       columns: columnsIn('$7'),
       where: `($5::text IS NULL OR ${statusIn('$7')} = $5::text)
         AND ($6::text IS NULL OR (${statusIn('$7')} = 'PENDING'
-          AND EXISTS (SELECT FROM ${APPROVERS} AS who WHERE who.approver_id = $6::text AND ${maySignIn('$7')})))
+          AND EXISTS ${whoMaySignIn('$7', { select: '', where: 'who.approver_id = $6::text' })}))
         AND ${where}`,
     },
     range,
