@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The countersign command for whatever Node is on PATH.
 import './no-debugger.js'
+import './compile-cache.js'
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {

@@ -1,5 +1,6 @@
 // Starts the service: what `npm start`, the image and the systemd unit run.
 import './no-debugger.js'
+import './compile-cache.js'
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {

@@ -1,4 +1,5 @@
-// Agents that are killed, as processes, before and after each of their requests, and started again: both clients go on where they stopped.
+// Agents that are killed, as processes, after each of their requests, and started again: both clients go on where they stopped. An agent keeps nothing of
+// its own: killed before a request it leaves what it leaves when the reply of the one before is lost, and the first request leaves nothing before it.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -47,7 +48,6 @@ withDatabase(async ({ start }) => {
 })
 
 type Language = keyof typeof agents
-type When = 'before' | 'after'
 
 /** Alice signs what somebody waits for. */
 async function sign(url: string): Promise<void> {
@@ -58,19 +58,14 @@ async function sign(url: string): Promise<void> {
 
 /**
  * Runs an agent to its end.
- * @param kill its request of this number is its last: it never arrives, or its reply never does
+ * @param killedAt its request of this number is its last: the reply never arrives
  */
-async function run(
-  language: Language,
-  work: ExecutionRequest,
-  kill?: { readonly when: When; readonly at: number },
-) {
+async function run(language: Language, work: ExecutionRequest, killedAt?: number) {
   let agent: ChildProcess | undefined
   let count = 0
   const network = await openFlakyNetwork(service.url, async (exchange) => {
     const { route, pass, response } = exchange
-    const isLast = count++ === kill?.at
-    if (isLast && kill?.when === 'before') return void agent?.kill('SIGKILL')
+    const isLast = count++ === killedAt
     if (/^GET \/approval-requests\/[0-9a-f-]+$/.test(route)) await sign(route.slice('GET '.length))
     if (!isLast) return arrive(exchange)
     await pass()
@@ -109,17 +104,16 @@ const executionsOf = async (target: string) => {
 describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed', (language) => {
   const cases = [
     // A rule refuses it: 500, with no mismatch in the refusal.
-    { when: 'before', kind: 'leaves the approval to the service', signals: {} },
-    { when: 'after', kind: 'leaves the approval to the service', signals: {} },
+    { kind: 'leaves the approval to the service', signals: {} },
     // 403: what it declares does not hold.
-    { when: 'after', kind: 'declares the approval', signals: { approved: true } },
+    { kind: 'declares the approval', signals: { approved: true } },
   ] as const
 
   test.each(cases)(
-    '$when each of its requests, and $kind: with a key it executes once',
-    async ({ signals, when }) => {
+    'after each of its requests, and $kind: with a key it executes once',
+    async ({ signals }) => {
       for (let at = 0; ; at++) {
-        const target = `${language}-${when}-${Object.keys(signals).length}-${at}`
+        const target = `${language}-${Object.keys(signals).length}-${at}`
         const work = {
           action: 'sandbox:echo',
           target,
@@ -128,7 +122,7 @@ describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed'
           signals,
           key: target,
         }
-        const first = await run(language, work, { when, at })
+        const first = await run(language, work, at)
         const again = await run(language, work)
         const { businessTransactionId } = await createCountersign({
           baseUrl: service.url,
@@ -158,7 +152,7 @@ describe.each(['TypeScript', 'Python'] as const)('an agent in %s that is killed'
         policy: { name: seen.name, version: seen.version },
         signals: {},
       }
-      const first = await run(language, work, { when: 'after', at })
+      const first = await run(language, work, at)
       const again = await run(language, work)
       expect(again, again.errors).toMatchObject({
         output: expect.stringContaining(' COMPLETED') as string,

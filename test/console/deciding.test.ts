@@ -1,10 +1,10 @@
 // A human decides on an approval request in Chromium: by keyboard alone, and with a service that shows another request than it names.
 import { randomUUID } from 'node:crypto'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { BUILT } from '../../src/server/pages/built.ts'
+import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { anApprovalOf, proposed, putInEffect } from '../authority.ts'
 import { putInDoubt } from '../intents.ts'
@@ -170,8 +170,7 @@ describeInBrowser('the console', () => {
     const shown = await signer.locator('main').textContent()
     expect(shown).toContain(world.forSigner.actionCode)
     expect(shown).toContain(requestHash)
-    const { violations } = await new AxeBuilder({ page: signer }).setLegacyMode(true).analyze()
-    expect(violations.map(({ id }) => id)).toEqual([])
+    expect(await axeFindings(signer)).toEqual([])
 
     const { privateKey, publicKeyPem, keyId } = world.danasKey
     const give = async (pem: string) => {
@@ -244,7 +243,7 @@ describeInBrowser('the console', () => {
     await page.getByRole('button', { name: 'Ask back…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Ask the requester back' })
     await dialog.getByLabel('The note').fill('Which invoice?\nThe \u202eold one?')
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Write the note' }).click()
     await dialog.waitFor({ state: 'detached' })
     const notes = page.locator('section', { has: page.getByRole('heading', { level: 2, name: 'Notes' }) })
@@ -256,7 +255,7 @@ describeInBrowser('the console', () => {
     await notes.getByText('Invoice 2026-118.').waitFor()
     for (const width of [390, 820, 1440]) {
       await page.setViewportSize({ width, height: 900 })
-      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+      expect(await axeFindings(page)).toEqual([])
     }
     expect((await world.service.post(`${asked!.url}/withdraw`, {})).status).toBe(200)
   })
@@ -409,13 +408,13 @@ describeInBrowser('the console', () => {
     await expect
       .poll(() => line('managerApproved').innerText())
       .toBe('managerApproved: 1 of 1 signed by groups managers or owners (dana)')
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     expect((await service.post(`${asked.url}/withdraw`, {})).status).toBe(200)
     await page.goto(`${world.origin}/console/policies/bands/1.0.0`)
     await page.getByRole('heading', { name: 'When approvers are asked again' }).waitFor()
     await page.goto(`${world.origin}/console/approvers`)
     await page.getByRole('link', { name: 'managers' }).first().waitFor()
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
   })
 
   test('several requests are declined with one reason, each by itself, and one that is over keeps none', async () => {
@@ -431,8 +430,7 @@ describeInBrowser('the console', () => {
     expect(await decline.isDisabled()).toBe(true)
     for (const target of targets)
       await dialog.locator('label', { hasText: target }).getByRole('checkbox').check()
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
-    expect(violations.map(({ id }) => id)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     const [gone, ...left] = requests
     expect((await world.service.post(`${gone!.url}/withdraw`, {})).status).toBe(200)
     await dialog.getByLabel('Why, for the caller').fill('Nobody ordered these.')

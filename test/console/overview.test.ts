@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { baseEnvironment } from '../run/environment.ts'
@@ -64,11 +64,6 @@ async function logIn(url: string, key: string): Promise<WatchedPage> {
   await opened.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   opened.problems.splice(0)
   return opened
-}
-
-async function findings(): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
 async function read<T>(path: string): Promise<T> {
@@ -133,7 +128,7 @@ describeInBrowser('npm run demo:console', () => {
     await page.getByText('As a table').click()
     const cells = await page.locator('.plot tbody td:nth-child(3)').allTextContents()
     expect(cells.reduce((sum, cell) => sum + Number(cell), 0)).toBe(refused)
-    expect(await findings()).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
 
     await figure('in doubt').click()
     await page.getByRole('heading', { name: 'Executions' }).waitFor()
@@ -157,7 +152,7 @@ describeInBrowser('npm run demo:console', () => {
       .click()
     await page.getByRole('heading', { name: /^Target vendor-/ }).waitFor()
     await page.locator('.panel', { hasText: 'Callers' }).getByRole('link').first().waitFor()
-    expect(await findings()).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     expect(watched.problems).toEqual([])
   })
 
@@ -187,7 +182,7 @@ describeInBrowser('npm run demo:console', () => {
     await action.fill('{')
     await page.getByRole('button', { name: 'Decide' }).click()
     await page.getByText(/^This is no JSON: /).waitFor()
-    expect(await findings()).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     expect(watched.problems).toEqual([])
   })
 

@@ -4,7 +4,6 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, CDPSession, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
@@ -13,6 +12,7 @@ import type { ApprovalRequest } from '../../src/formats/schemas/approval-request
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
 import { aHuman, aKeyPair, type Change } from '../authority.ts'
+import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
@@ -222,7 +222,7 @@ describeInBrowser('passkeys in the console', () => {
     }
     for (const name of ['Sign with passkey phone…', 'Decline…'])
       expect((await page.getByRole('button', { name }).boundingBox())!.height).toBeGreaterThanOrEqual(44)
-    await expectNothingOfAxe()
+    expect(await axeFindings(page)).toEqual([])
 
     await sign().tap()
     await page.waitForURL(`${origin}/console/requests/${second.request.requestId}`)
@@ -264,11 +264,6 @@ describeInBrowser('passkeys in the console', () => {
     // Nothing waits for the tests that follow.
     expect((await service.post(`${next.url}/withdraw`, {}, agent)).status).toBe(200)
   })
-
-  async function expectNothingOfAxe(): Promise<void> {
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
-    expect(violations.map(({ id }) => id)).toEqual([])
-  }
 
   test('a policy is approved with the report of what it would have changed, and the page shows what was signed', async () => {
     const executed = await service.post(
@@ -337,7 +332,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByLabel('How you know').fill('The provider has no such order (ticket 4711).')
     await page.getByText('What your signature covers').click()
     await page.locator('.members', { hasText: 'businessTransactionHash' }).last().waitFor()
-    await expectNothingOfAxe()
+    expect(await axeFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'Close it with your passkey…' }).click()
     await page.locator('h1 + .badge', { hasText: 'resolved' }).waitFor()
     await page.getByText('who signed it').waitFor()
@@ -394,7 +389,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('link', { name: url }).click()
     await page.getByText('the endpoint answered 503.').waitFor()
     await page.getByText(/^1 event behind, \d+ minutes?\.$/).waitFor()
-    await expectNothingOfAxe()
+    expect(await axeFindings(page)).toEqual([])
     const [path, headers] = [`/event-endpoints/${changeId}/redeliver`, { 'Content-Type': 'application/json' }]
     const unsigned = await page.evaluate(
       async ([to, sent]) => {
@@ -655,7 +650,7 @@ describeInBrowser('passkeys in the console', () => {
     const row = page.getByRole('row', { name: 'laptop' })
     await row.getByText('never used').waitFor()
     expect(await page.getByLabel('Your key, once more').inputValue()).toBe('')
-    await expectNothingOfAxe()
+    expect(await axeFindings(page)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
     onTestFinished(() => page.setViewportSize(DESKTOP))
     const button = (await row.getByRole('button', { name: 'Remove laptop' }).boundingBox())!
@@ -665,7 +660,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('button', { name: 'Log out' }).click()
     const byPasskey = page.getByRole('button', { name: 'Log in with a passkey' })
     await byPasskey.waitFor()
-    await expectNothingOfAxe()
+    expect(await axeFindings(page)).toEqual([])
     expect((await byPasskey.boundingBox())!.height).toBeGreaterThanOrEqual(44)
     await byPasskey.click()
     await page.getByRole('heading', { level: 1, name: 'Passkeys of yours' }).waitFor()

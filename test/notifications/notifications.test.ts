@@ -253,6 +253,7 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
     )
     return (await service.get('/ready')).text
   }
+  // A message of an earlier test may be the first to fail: /ready names the way, not the request.
   await until(
     async () =>
       (await readyLater()).includes(
