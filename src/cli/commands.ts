@@ -13,7 +13,7 @@ import {
   repeated,
   required,
 } from './command.ts'
-import { apiKey, asPerson, limit, problemsAsJson, serviceUrl, stepUpKeyId } from './options.ts'
+import { apiKey, asPerson, limit, port, problemsAsJson, serviceUrl, stepUpKeyId } from './options.ts'
 
 export const serve = command('serve', { about: 'start the service; its configuration is the environment' })
 
@@ -311,6 +311,10 @@ export const mcp = {
         '<file>',
         'address and key of the agent (default: agent.json beside the file of the gateway)',
       ),
+      port: port(
+        'serve Streamable HTTP on this port instead of standard input and output, to clients with an access token of http.tokenIssuers in the file',
+      ),
+      unauthenticated: flag('with --port: serve whoever reaches the port, on this machine alone'),
       trial: flag(
         "propose and approve everything with the humans of `setup humans`, and print the lines of a client's configuration",
       ),

@@ -6,7 +6,15 @@ import { basename, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
 import { shellWord } from '../formats/text/text.ts'
-import { pinTools, readGateway, readLock, serveGateway, type GatewayFile } from '../mcp/index.ts'
+import {
+  addressOf,
+  assertServable,
+  pinTools,
+  readGateway,
+  readLock,
+  serveGateway,
+  type GatewayFile,
+} from '../mcp/index.ts'
 import type { Given } from './command.ts'
 import type { mcp } from './commands.ts'
 import type { Env } from './database.ts'
@@ -20,26 +28,30 @@ const AGENT = 'agent.json'
 
 /** Serves a gateway until its client is gone. */
 export async function serveMcp(env: Env, given: Given<typeof mcp.serve>): Promise<void> {
-  const { upstream, trial, alias, dir, humans, config } = given
+  const { upstream, trial, alias, dir, humans, config, port, unauthenticated } = given
+  if (unauthenticated && port === undefined) throw new Error('--unauthenticated needs --port.')
+  const http = port === undefined ? undefined : { port, unauthenticated }
   if (!trial) {
     if (config === undefined)
       throw new Error('Give --config with the file of a gateway, or --trial and the server.')
     if (upstream.length > 0) throw new Error('The server stands in the file of --config: give no other.')
     const gateway = readGateway(config, env)
+    if (http !== undefined) assertServable(gateway.http ?? {}, http)
     const lock = readLock(gateway.folder)
     if (lock === undefined)
       throw new Error(
         `Nothing is pinned in ${gateway.folder}: run countersign mcp pin, and have two humans approve its policy.`,
       )
     const service = serviceFor(gateway, given)
-    return serveGateway({ gateway, version, lock, service })
+    return serveGateway({ gateway, version, lock, service, http })
   }
   const file = config ?? (await newGateway({ upstream, alias, dir }))
   const gateway = readGateway(file, env)
+  if (http !== undefined) assertServable(gateway.http ?? {}, http)
   const lock = readLock(gateway.folder) ?? (await pinTools({ gateway, version })).lock
   await approveTrial({ gateway, lock, humans, agentFile: join(gateway.folder, AGENT), url: given.url })
-  console.error(clientText(gateway.alias, resolve(file)))
-  return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given) })
+  console.error(clientText(gateway.alias, resolve(file), http && addressOf(gateway.http ?? {}, http.port)))
+  return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given), http })
 }
 
 /** Pins what the server lists now. Prints the file of the policy, and to standard error what humans do with it. */
@@ -109,12 +121,21 @@ function aliasOf(upstream: readonly string[]): string {
   return name === '' ? 'tools' : name
 }
 
-/** The lines that a client's configuration needs. */
-function clientText(alias: string, file: string): string {
+/**
+ * The lines that a client's configuration needs.
+ * @param url of a gateway that is served by HTTP: its client does not start it
+ */
+function clientText(alias: string, file: string, url: string | undefined): string {
   const command = resolve(import.meta.dirname, '..', '..', 'bin', 'countersign')
-  const entry = { [alias]: { command, args: ['mcp', '--config', file] } }
+  const entry = {
+    [alias]: url === undefined ? { command, args: ['mcp', '--config', file] } : { type: 'http', url },
+  }
   const lines = JSON.stringify({ mcpServers: entry }, undefined, 2)
-  return `For a trial only: one person has decided alone what two humans decide. A client's configuration needs these lines (${shellWord(command)} needs this checkout, and the service running):
+  const needs =
+    url === undefined
+      ? `${shellWord(command)} needs this checkout, and the service running`
+      : 'this command must run, and the service'
+  return `For a trial only: one person has decided alone what two humans decide. A client's configuration needs these lines (${needs}):
 
 ${lines}
 `

@@ -34,6 +34,14 @@ function wholeNumber(value: string): number {
   return Number(value)
 }
 
+export const port = (about: string) => parsed(portNumber, '<port>', about)
+
+function portNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,4}$/.test(value) || Number(value) > 65_535)
+    throw new InvalidArgumentError('It must be from 1 to 65535.')
+  return Number(value)
+}
+
 /** For `exitOverride`: commander would exit 1, which a script must be able to read as "something is wrong". */
 export function exitUsageError({ exitCode }: { exitCode: number }): never {
   process.exit(exitCode === 0 ? 0 : 2)

@@ -11,6 +11,7 @@ import {
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
+import type { ClientOf } from './clients.ts'
 import type { Results } from './effect.ts'
 import type { OpenCall, OpenCalls } from './open-calls.ts'
 import type { Lock } from './lock.ts'
@@ -55,12 +56,12 @@ export const hasEnded = ({ status }: Standing) =>
   status === 'completed' || status === 'failed' || status === 'resolved' || status === 'refused'
 
 export interface Wish {
-  /** Whose calls may be one: that of a client. */
-  readonly session: string
+  /** Whose calls may be one. */
+  readonly client: ClientOf
   readonly tool: string
   readonly toolHash: string
   readonly arguments: { readonly [name: string]: Json }
-  /** Of the host, which repeats a call under the same id. */
+  /** Of the host, which repeats a call under the same id, in any session. */
   readonly transactionId?: string | undefined
 }
 
@@ -89,7 +90,7 @@ export interface Calls {
    */
   readonly make: (wish: Wish, signal: AbortSignal) => Promise<Followed | Standing>
   /** Finds a call by its id: one that is open, or how it has ended. */
-  readonly find: (id: string, session: string) => Promise<Followed | Standing>
+  readonly find: (id: string, client: ClientOf) => Promise<Followed | Standing>
   /** The signed record of a call that was carried out; undefined where there is none. */
   readonly record: (id: string) => Promise<TrustRecord | undefined>
   /** Follows nothing any more. What is open stays open, for the next process. */
@@ -123,7 +124,7 @@ export function makeCalls(
   const followed = new Map<string, Running>()
   let isClosed = false
 
-  /** The same for each call: it is asked once, and again where there was no answer. */
+  /** The gateway's own, the same for each call: it is asked once, and again where there was no answer. */
   const principal = () =>
     (callerId ??= client.callerIdentity().then(
       (identity) => identity.callerId,
@@ -134,12 +135,14 @@ export function makeCalls(
     ))
 
   async function make(wish: Wish, signal: AbortSignal): Promise<Followed | Standing> {
+    const { client: from, transactionId } = wish
     const parameters = { arguments: wish.arguments, toolHash: wish.toolHash }
-    const named = wish.transactionId === undefined ? {} : { businessTransactionId: wish.transactionId }
-    const key = sha256Hex(canonicalize([wish.session, wish.tool, parameters, wish.transactionId ?? null]))
+    const named = transactionId === undefined ? {} : { businessTransactionId: transactionId }
+    const wisher = transactionId === undefined ? from.session : from.caller
+    const key = sha256Hex(canonicalize([wisher, wish.tool, parameters, transactionId ?? null]))
     const before = openBefore(wish, key)
     if (before !== undefined) return before
-    const principalId = await principal()
+    const principalId = from.principalId ?? (await principal())
     const transaction = await client.build({
       action,
       target: wish.tool,
@@ -152,7 +155,7 @@ export function makeCalls(
     const meanwhile = openBefore(wish, key)
     if (meanwhile !== undefined) return meanwhile
     signal.throwIfAborted()
-    const call = { key, session: wish.session, transaction }
+    const call = { key, caller: from.caller, transaction }
     open.begin(call)
     return follow(call)
   }
@@ -316,10 +319,10 @@ export function makeCalls(
     return outcome.kind === 'recorded' ? outcome.record : undefined
   }
 
-  async function find(id: string, session: string): Promise<Followed | Standing> {
+  async function find(id: string, { caller }: ClientOf): Promise<Followed | Standing> {
     const call = open.byId(id)
-    if (call !== undefined) return call.session === session ? follow(call) : { status: 'unknown-id', id }
-    // The id is random: only a session that was told it can ask for it.
+    if (call !== undefined) return call.caller === caller ? follow(call) : { status: 'unknown-id', id }
+    // The id is random: only a client that was told it can ask for it.
     return standingAt(id, await outcomeOf(client, { id, action }))
   }
 

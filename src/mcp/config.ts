@@ -1,6 +1,7 @@
 // gateway.yaml: which server stands behind a gateway, and where its releases arrive. Secrets stand in the environment: `${TOKEN}` is that variable.
 import { dirname, resolve } from 'node:path'
 import { Type, type Static } from 'typebox'
+import { tokenIssuersOf, type TokenIssuer } from '../core/callers/token-issuers.ts'
 import { readYaml } from '../core/cel/yaml.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
@@ -40,6 +41,26 @@ const Gateway = closed({
   holdSeconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 45, description: 'a number of seconds, at most 45' }),
   ),
+  /** How clients reach the gateway where it is started with --port. */
+  http: Type.Optional(
+    closed({
+      /** What its clients call, which tokens are issued for. */
+      url: Type.Optional(
+        Type.String({
+          pattern: '^https?://[^?#]+$',
+          description: 'a web address without query and fragment',
+        }),
+      ),
+      /** Where it listens. */
+      host: Type.Optional(NonEmptyText),
+      tokenIssuers: Type.Optional(
+        Type.Array(Type.Unknown(), {
+          minItems: 1,
+          description: 'a list of at least one issuer, as in SERVICE_TOKEN_ISSUERS',
+        }),
+      ),
+    }),
+  ),
   /** What `pin` takes instead of the server's own annotations. */
   tools: Type.Optional(
     Type.Record(
@@ -56,8 +77,17 @@ export type Gateway = Static<typeof Gateway>
 export type UpstreamConfig = Gateway['upstream']
 
 /** Where a gateway keeps its journal, its calls and its pin: beside its file, since a client starts it in any folder. */
-export interface GatewayFile extends Gateway {
+export interface GatewayFile extends Omit<Gateway, 'http'> {
   readonly folder: string
+  readonly http?: GatewayHttp | undefined
+}
+
+export interface GatewayHttp {
+  readonly url?: string | undefined
+  /** 127.0.0.1 where left out. */
+  readonly host?: string | undefined
+  /** Whose access tokens are taken; undefined: nobody's. */
+  readonly tokenIssuers?: readonly TokenIssuer[] | undefined
 }
 
 const shape = shapeOf(Gateway)
@@ -82,7 +112,14 @@ export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
     'url' in upstream
       ? { url: upstream.url, ...present('headers', filled('upstream.headers', upstream.headers)) }
       : { command: upstream.command, ...present('env', filled('upstream.env', upstream.env)) }
-  return { ...shaped.value, upstream: withSecrets, folder: dirname(resolve(file)) }
+  const { http } = shaped.value
+  const tokenIssuers = http?.tokenIssuers && tokenIssuersOf(http.tokenIssuers, `${file}: http.tokenIssuers`)
+  return {
+    ...shaped.value,
+    upstream: withSecrets,
+    http: http && { ...http, tokenIssuers },
+    folder: dirname(resolve(file)),
+  }
 }
 
 const present = <Name extends string, T>(name: Name, value: T | undefined) =>

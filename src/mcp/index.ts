@@ -1,20 +1,23 @@
 // `countersign mcp`: an MCP server in front of another one, whose tools are called by signed releases of a service only. It imports the client and
 // its receiver kit, and nothing of the server.
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { randomBytes } from 'node:crypto'
+import { finished } from 'node:stream/promises'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { STDIO } from './clients.ts'
 import type { GatewayFile } from './config.ts'
 import { openGateway, TIMEOUT_SECONDS, type Gateway, type Service } from './gateway.ts'
 import type { Lock } from './lock.ts'
+import { strictLines } from './messages.ts'
 import { writePin, type Pinned } from './pin.ts'
 import { gatewayServer } from './server.ts'
 import { openUpstream } from './upstream.ts'
 
+export { addressOf, assertServable } from './address.ts'
 export { readGateway, type GatewayFile } from './config.ts'
 export { readLock, type Lock } from './lock.ts'
 export { policyFileOf } from './pin.ts'
 
 const HOLD_SECONDS = 45
-/** A client of standard input and output is one session: this program was started for it. */
-const STDIO = 'stdio'
 
 /** Standard output belongs to the protocol. */
 const say = (sentence: string) => console.error(`countersign mcp: ${sentence}`)
@@ -35,15 +38,28 @@ export async function pinTools({ gateway, version }: With): Promise<Pinned> {
   }
 }
 
+/** Streamable HTTP instead of standard input and output. */
+export interface Http {
+  readonly port: number
+  /** Whoever reaches the port may call. */
+  readonly unauthenticated: boolean
+}
+
 /**
- * Serves MCP on standard input and output until the input ends or a signal comes. Answers at once, and opens journal and port with the first
- * request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
+ * Serves MCP until a signal comes: by HTTP, or on standard input and output until the input ends. Answers at once, and opens journal and port with
+ * the first request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
  * @param given.lock what was pinned
+ * @throws Error where the port is taken
  */
 export async function serveGateway({
   gateway,
+  http,
   ...given
-}: With & { readonly lock: Lock; readonly service: Service }): Promise<void> {
+}: With & {
+  readonly lock: Lock
+  readonly service: Service
+  readonly http?: Http | undefined
+}): Promise<void> {
   const { alias, holdSeconds = HOLD_SECONDS } = gateway
   let opened: Promise<Gateway> | undefined
 
@@ -57,13 +73,45 @@ export async function serveGateway({
     return opened
   }
 
-  const served = { open, alias, version: given.version, holdMs: holdSeconds * 1000, session: STDIO }
-  const stdio = serveStdio(() => gatewayServer(served), { onerror: (error) => say(error.message) })
-  await new Promise<void>((resolve) => {
-    process.stdin.once('close', resolve).once('end', resolve)
+  /** What was released is carried out and remembered first; what waits for a human goes on with the next equal call. */
+  const closeCalls = () => opened?.then((one) => one.close()).catch(() => {})
+  const served = {
+    open,
+    alias,
+    version: given.version,
+    holdMs: holdSeconds * 1000,
+    stateKey: randomBytes(32),
+  }
+  if (http !== undefined) {
+    const { serveHttp } = await import('./http.ts')
+    const front = await serveHttp({
+      alias,
+      port: http.port,
+      http: gateway.http ?? {},
+      serverFor: (client) => gatewayServer({ ...served, client }),
+      say,
+    })
+    // A signal that comes as soon as it is said must find its listener.
+    const signalled = untilSignal()
+    say(`serves MCP at ${front.url}.`)
+    await signalled
+    const closing = closeCalls()
+    await front.close()
+    return closing
+  }
+  const transport = new StdioServerTransport(
+    process.stdin.pipe(strictLines((refused) => process.stdout.write(`${JSON.stringify(refused)}\n`))),
+  )
+  const stdio = serveStdio(() => gatewayServer({ ...served, client: STDIO }), {
+    transport,
+    onerror: (error) => say(error.message),
+  })
+  await Promise.race([untilSignal(), finished(process.stdin).catch(() => {})])
+  await stdio.close()
+  return closeCalls()
+}
+
+const untilSignal = () =>
+  new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
-  await stdio.close()
-  // What was released is carried out and remembered first; what waits for a human goes on with the next equal call.
-  await opened?.then((one) => one.close()).catch(() => {})
-}

@@ -4,11 +4,11 @@ import type { Schemas } from '../../clients/typescript/src/index.ts'
 
 type SubmittedTransaction = Schemas['SubmittedTransaction']
 
-/** A call by what makes two calls equal: the hash of session, tool, its hash and its arguments. */
+/** A call by what makes two calls equal: the hash of the client, tool, its hash and its arguments. */
 export interface OpenCall {
   readonly key: string
-  /** Whose calls these are. */
-  readonly session: string
+  /** Whose call it is. */
+  readonly caller: string
   readonly transaction: SubmittedTransaction
 }
 

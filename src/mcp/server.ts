@@ -1,5 +1,4 @@
 // The MCP server in front: lists what is pinned, carries calls to the service, and holds a call while it waits for a human.
-import { randomBytes } from 'node:crypto'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
@@ -11,10 +10,11 @@ import {
   type InputRequiredResult,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { AnswerError, CountersignError } from '../../clients/typescript/src/index.ts'
+import { AnswerError, CountersignError, deterministicId } from '../../clients/typescript/src/index.ts'
 import { canonicalize } from '../formats/json/canonical.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
 import { hasEnded, type Followed, type Standing } from './calls.ts'
+import { whenSent, type ClientOf } from './clients.ts'
 import type { Gateway } from './gateway.ts'
 import { isOwnTool, ownTools, type OwnToolName } from './own-tools.ts'
 import { META, replyOf } from './replies.ts'
@@ -33,7 +33,9 @@ export interface ServedBy {
   /** How long a call is held that waits for a human. */
   readonly holdMs: number
   /** Whose calls these are. */
-  readonly session: string
+  readonly client: ClientOf
+  /** 32 random bytes of this process: what it gave a client to go on with, it takes back from that client alone. */
+  readonly stateKey: Uint8Array
 }
 
 type Reply = CallToolResult | InputRequiredResult
@@ -45,11 +47,11 @@ interface State {
   readonly asked: string
 }
 
-/** A server for one connection of a client. */
+/** A server for one connection of a client, or for one request of a client that has none. */
 export function gatewayServer(served: ServedBy): Server {
-  const { open, alias, version, holdMs, session } = served
+  const { open, alias, version, holdMs, client, stateKey } = served
   // A state of another process or of another session does not hold: its client then repeats the call, which goes on by itself.
-  const codec = createRequestStateCodec<State>({ key: randomBytes(32), bind: () => session })
+  const codec = createRequestStateCodec<State>({ key: stateKey, bind: () => client.session })
   const server = new Server(
     { name: `countersign-${alias}`, version },
     {
@@ -81,15 +83,14 @@ export function gatewayServer(served: ServedBy): Server {
     if (found === undefined) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name}`)
     const state = context.mcpReq.requestState<State>()
     const args = canonicalArguments(given)
-    const transactionId = transactionIdIn(context)
+    const transactionId = transactionIdIn(context, client)
     const asked = sha256Hex(canonicalize([name, args, transactionId ?? null]))
     if (state !== undefined && state.asked !== asked)
       throw new ProtocolError(INVALID_PARAMS, 'requestState is of a call of another tool or other arguments.')
     const { signal } = context.mcpReq
     signal.throwIfAborted()
-    const wish = { session, tool: name, toolHash: found.toolHash, arguments: args, transactionId }
-    const followed =
-      state === undefined ? await calls.make(wish, signal) : await calls.find(state.id, session)
+    const wish = { client, tool: name, toolHash: found.toolHash, arguments: args, transactionId }
+    const followed = state === undefined ? await calls.make(wish, signal) : await calls.find(state.id, client)
     return held(followed, context, { tool: found.tool, ...(state === undefined && { asked }) })
   }
 
@@ -104,7 +105,7 @@ export function gatewayServer(served: ServedBy): Server {
         ? problem(`There is no record of a call with the id ${id}.`)
         : verifiedReply(record, await keySet())
     }
-    return held(await calls.find(id, session), context)
+    return held(await calls.find(id, client), context)
   }
 
   /**
@@ -131,8 +132,8 @@ export function gatewayServer(served: ServedBy): Server {
       const standing = await Promise.race([ended, timeUp.promise])
       if (standing.status === 'waiting' && asked !== undefined && canOpen(context))
         return await askToOpen(standing, asked, context)
-      // A client that has cancelled gets no reply.
-      if (hasEnded(standing) && !signal.aborted) followed.told()
+      // A client that has cancelled, or is gone, gets no reply.
+      if (hasEnded(standing) && !signal.aborted) whenSent(context, () => followed.told())
       return replyOf(standing, shown)
     } finally {
       clearTimeout(timer)
@@ -166,15 +167,17 @@ export function gatewayServer(served: ServedBy): Server {
 }
 
 /**
- * The host's own id of a call, by which a repeated call is the same one.
+ * The host's own id of a call, by which a repeated call is the same one. Callers by token may choose the same ids, by mistake or to be answered with the
+ * result of another: each has ids of its own, which follow from those that it sends.
  * @throws ProtocolError where it is no UUID
  */
-function transactionIdIn({ mcpReq }: ServerContext): string | undefined {
+function transactionIdIn({ mcpReq }: ServerContext, { caller, principalId }: ClientOf): string | undefined {
   const name = `${META}/transactionId`
   const id = mcpReq._meta?.[name]
   if (id === undefined) return undefined
   if (!isUuid(id)) throw new ProtocolError(INVALID_PARAMS, `_meta["${name}"] must be a UUID, version 1 to 5.`)
-  return id.toLowerCase()
+  const own = id.toLowerCase()
+  return principalId === undefined ? own : deterministicId(own, caller)
 }
 
 async function tellProgress(standing: Standing, { mcpReq }: ServerContext): Promise<void> {

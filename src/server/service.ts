@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import type { AuthorityWatch } from './jobs/authority-watch.ts'
 import type { Callers } from './callers.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from '../core/callers/tokens.ts'
 import type { Config } from '../core/config/config.ts'
 import type { Reads } from './http/gates/reads.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'

@@ -7,7 +7,7 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCountersign } from '../../clients/typescript/src/index.ts'
 import { parseTokenIssuers } from '../../src/core/callers/token-issuers.ts'
-import { openTokens, type Tokens } from '../../src/server/tokens.ts'
+import { openTokens, type Tokens } from '../../src/core/callers/tokens.ts'
 import { callerOfToken } from '../../workers/scoped-callers.ts'
 import { aHuman } from '../authority.ts'
 import { reply, type TestService } from '../service.ts'

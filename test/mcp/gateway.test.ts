@@ -1,5 +1,5 @@
 // countersign mcp between the official client and a server with a journal, beside a real service: each call is decided, acts at most once and has a receipt.
-import { createPrivateKey, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,35 +8,28 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCountersign, deterministicId, type Options } from '../../clients/typescript/src/index.ts'
 import { Refused, type Release } from '../../clients/typescript/src/receiver/index.ts'
-import { enrolApprover } from '../../src/cli/setup/authority.ts'
-import { makeHumans } from '../../src/cli/setup/people.ts'
 import { makeCalls, type Followed, type Standing } from '../../src/mcp/calls.ts'
+import { STDIO } from '../../src/mcp/clients.ts'
 import { openResults, toolEffect } from '../../src/mcp/effect.ts'
 import { readLock } from '../../src/mcp/lock.ts'
 import { openCallsIn } from '../../src/mcp/open-calls.ts'
 import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
-import { aKeyPair, anApprovalOf } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
 import { CLI, runCommand } from '../command.ts'
-import { bundledEnvironment } from '../run/environment.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
+import { startTrial, UPSTREAM, type Trial } from './trial.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-'))
 const config = join(folder, 'gateways', 'journal', 'gateway.yaml')
-const upstream = join(import.meta.dirname, 'upstream.ts')
 
-let database: TestDatabase
+let trial: Trial
 let service: TestService
 let env: Record<string, string>
 let trialSaid: () => string
 
 beforeAll(async () => {
-  database = await createDatabase()
-  const people = makeHumans(folder, 'http://127.0.0.1:1')
-  service = await startService({ databaseUrl: database.url, callers: people.map(({ entry }) => entry) })
-  await enrolApprover(service.url, { proposer: people[0], checker: people[1], folder })
-  env = { ...(bundledEnvironment as Record<string, string>), COUNTERSIGN_URL: service.url }
-  const server = [process.execPath, upstream, folder]
+  trial = await startTrial(folder)
+  ;({ service, env } = trial)
+  const server = [process.execPath, UPSTREAM, folder]
   const args = [
     '--trial',
     '--alias',
@@ -48,14 +41,13 @@ beforeAll(async () => {
     '--',
     ...server,
   ]
-  const trial = await gateway(args, { mode: 'legacy' })
-  trialSaid = trial.said
-  await trial.client.close()
+  const first = await gateway(args, { mode: 'legacy' })
+  trialSaid = first.said
+  await first.client.close()
   appendFileSync(config, 'holdSeconds: 2\ntimeoutSeconds: 4\n')
 })
 afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+  await trial.stop()
   rmSync(folder, { recursive: true })
 })
 
@@ -101,29 +93,13 @@ async function withdrawAll(): Promise<void> {
     await service.post(`/approval-requests/${request.requestId}/withdraw`, {}, asAgent())
 }
 
-const openRequests = async () => {
-  const { body } = await service.get('/approval-requests?status=PENDING', { key: profile('dana').apiKey })
-  return body.requests as unknown[]
-}
-
-/** Dana approves the request that waits. */
-async function approve(): Promise<void> {
-  const asDana = { key: profile('dana').apiKey }
-  const waiting = await service.get('/approval-requests?status=PENDING', asDana)
-  const approver = { ...aKeyPair(), approverId: 'dana', keyId: 'laptop', privateKey: danasKey() }
-  for (const request of waiting.body.requests)
-    expect(await service.post('/approvals', anApprovalOf(approver, request), asDana)).toMatchObject({
-      status: 201,
-    })
-}
+const openRequests = () => trial.openRequests()
+const approve = () => trial.approve()
 
 const asAgent = () => {
   const { apiKey } = JSON.parse(readFileSync(join(config, '..', 'agent.json'), 'utf8')) as { apiKey: string }
   return { key: apiKey }
 }
-const profile = (name: string) =>
-  JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { apiKey: string }
-const danasKey = () => createPrivateKey(readFileSync(join(folder, 'dana', 'laptop.private.pem')))
 
 /** The one client: one process at a time has the journal. */
 let client: Client
@@ -327,7 +303,6 @@ describe('what goes wrong', () => {
   test.each<[string, object, string]>([
     ['an integer that is not exact', { deep: [{ n: 2 ** 53 }] }, 'arguments.deep.0.n is beyond 2^53 - 1'],
     ['more than 64 KiB', { text: 'x'.repeat(66_000) }, 'arguments have 66011 bytes'],
-    ['half a character', { text: '\ud800' }, 'arguments have no canonical form'],
   ])('in arguments with %s is refused before anything', async (_, args, text) => {
     const { result, acted } = await actsOf(() =>
       client.callTool({ name: 'look', arguments: args as Record<string, unknown> }),
@@ -342,6 +317,11 @@ describe('what goes wrong', () => {
       'an id of the host that is no UUID',
       { name: 'look', _meta: { 'countersign/transactionId': 'x' } },
       '_meta["countersign/transactionId"] must be a UUID',
+    ],
+    [
+      'half a character',
+      { name: 'look', arguments: { text: '\ud800' } },
+      'not JSON with exactly one reading (lone surrogate)',
     ],
     ['an id of no call', { name: 'countersign_result', arguments: { id: 1 } }, 'id must be the UUID'],
   ])('in a call with %s is told by name', async (_, call, text) => {
@@ -440,7 +420,7 @@ function callsBeside({
 }
 
 const aWish = (args: { text: string }, transactionId?: string) => ({
-  session: 'stdio',
+  client: STDIO,
   tool: 'write',
   toolHash: lock().tools['write']!.toolHash,
   arguments: args,
@@ -511,11 +491,11 @@ describe('the calls of a gateway', () => {
           ? Response.json({ error: 'Too many' }, { status: 429, headers: { 'Retry-After': '0' } })
           : fetch(request),
     })
-    expect(await isFollowed(await busy.find(id, 'stdio')).join()).toMatchObject({ status: 'in-doubt' })
+    expect(await isFollowed(await busy.find(id, STDIO)).join()).toMatchObject({ status: 'in-doubt' })
     expect(open.byId(id)).toBeDefined()
 
     // A process that does not remember the call.
-    expect(await callsBeside().calls.find(id, 'stdio')).toMatchObject({ status: 'in-doubt' })
+    expect(await callsBeside().calls.find(id, STDIO)).toMatchObject({ status: 'in-doubt' })
     const resolved = (resolution: string) =>
       callsBeside({
         fetch: async (request) => {
@@ -526,8 +506,8 @@ describe('the calls of a gateway', () => {
           return Response.json({ ...intent, state: 'RESOLVED', resolution, transitions })
         },
       }).calls
-    expect(await resolved('EXECUTED').find(id, 'stdio')).toEqual({ status: 'resolved', id, by: 'dana' })
-    expect(await resolved('NOT_EXECUTED').find(id, 'stdio')).toMatchObject({
+    expect(await resolved('EXECUTED').find(id, STDIO)).toEqual({ status: 'resolved', id, by: 'dana' })
+    expect(await resolved('NOT_EXECUTED').find(id, STDIO)).toMatchObject({
       status: 'refused',
       reason: expect.stringContaining('dana says'),
     })
@@ -544,7 +524,7 @@ function isFollowed(made: Followed | Standing): Followed {
 describe('a server behind', () => {
   const alone = join(folder, 'alone')
   const behind = openUpstream(
-    { command: [process.execPath, upstream, alone] },
+    { command: [process.execPath, UPSTREAM, alone] },
     { timeoutMs: 4_000, version: '1.0.0' },
   )
   beforeAll(() => {

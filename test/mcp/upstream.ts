@@ -57,6 +57,10 @@ function serve(): Server {
         throw new ProtocolError(-32_020, 'Mcp-Param-n is missing')
       case 'die':
         return process.exit(1)
+      case 'slow':
+        while (!existsSync(join(folder, `go-${String(args['text'])}`)))
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        return { content: text(`did ${name}`) }
       case 'hang':
         return new Promise<never>(() => {})
       default:

@@ -1,4 +1,4 @@
-// SERVICE_TOKEN_ISSUERS: who may issue access tokens for callers (docs/handbook/callers.md "Callers by token").
+// Who may issue access tokens for callers: SERVICE_TOKEN_ISSUERS (docs/handbook/callers.md "Callers by token"), and those of an MCP gateway.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ConfigError, describe } from '../errors/config-error.ts'
@@ -111,16 +111,25 @@ export function parseTokenIssuers(json: string): TokenIssuer[] {
     // The parser's own message quotes its input.
   }
   if (!Array.isArray(parsed)) throw new ConfigError([`${SOURCE} must be a JSON array of issuers.`])
+  return tokenIssuersOf(parsed, SOURCE)
+}
+
+/**
+ * The issuers of a configuration.
+ * @param source where they stand, as its reader calls it
+ * @throws ConfigError with every mistake, by index and member
+ */
+export function tokenIssuersOf(given: readonly unknown[], source: string): TokenIssuer[] {
   const problems: string[] = []
   const issuers: TokenIssuer[] = []
-  for (const [index, entry] of (parsed as unknown[]).entries()) {
-    const at = `${SOURCE}[${index}]`
+  for (const [index, entry] of given.entries()) {
+    const at = `${source}[${index}]`
     const mistakes = issuerShape.Check(entry) ? furtherMistakes(entry) : shapeMistakes(entry)
     problems.push(...mistakes.map((mistake) => `${at}${mistake}`))
     if (mistakes.length > 0) continue
     const issuer = issuerOf(entry as Given)
     const twin = issuers.findIndex((other) => other.issuer === issuer.issuer)
-    if (twin !== -1) problems.push(`${at}.issuer is that of ${SOURCE}[${twin}] too.`)
+    if (twin !== -1) problems.push(`${at}.issuer is that of ${source}[${twin}] too.`)
     issuers.push(issuer)
   }
   if (problems.length > 0) throw new ConfigError(problems)

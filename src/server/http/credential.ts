@@ -6,7 +6,7 @@ import { sessionOf, type ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
 import type { Route } from '../route.ts'
 import type { People } from '../service.ts'
-import type { Tokens } from '../tokens.ts'
+import type { Tokens } from '../../core/callers/tokens.ts'
 import type { Head } from './listen/listener.ts'
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i

@@ -47,7 +47,7 @@ export async function startThreads(
   const tokens =
     config.tokenIssuers.length === 0
       ? undefined
-      : (await import('../tokens.ts')).openTokens(config.tokenIssuers, {
+      : (await import('../../core/callers/tokens.ts')).openTokens(config.tokenIssuers, {
           isTaken: (callerId) =>
             callers.inEffect().some(({ caller }) => caller.callerId.toLowerCase() === callerId.toLowerCase()),
           log: (line, message) => logger.warn(line, message),

@@ -1,8 +1,8 @@
 // The public keys of a token issuer (RFC 7517): given in the configuration, or fetched from its address and kept.
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { call, type HttpCall, type HttpOutcome } from '../core/outbound/call.ts'
-import { errorText } from '../formats/text/error-text.ts'
-import type { TokenIssuer } from '../core/callers/token-issuers.ts'
+import { call, type HttpCall, type HttpOutcome } from '../outbound/call.ts'
+import { errorText } from '../../formats/text/error-text.ts'
+import type { TokenIssuer } from './token-issuers.ts'
 
 const FETCH_MAX_MS = 5_000
 /** A token can name any key: invented names must not make the service fetch once for each of them. */

@@ -8,11 +8,11 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose'
 import pLimit from 'p-limit'
-import { BY_TOKEN, type CallerKey } from '../core/callers/caller-keys.ts'
-import { isTrustDomain, namesOf, type TokenIssuer } from '../core/callers/token-issuers.ts'
-import { fullCaller } from '../formats/people/caller.ts'
-import { isClearName } from '../formats/people/names.ts'
-import { sha256Hex } from '../store/sha256.ts'
+import { BY_TOKEN, type CallerKey } from './caller-keys.ts'
+import { isTrustDomain, namesOf, type TokenIssuer } from './token-issuers.ts'
+import { fullCaller } from '../../formats/people/caller.ts'
+import { isClearName } from '../../formats/people/names.ts'
+import { sha256Hex } from '../../store/sha256.ts'
 import { openKeySet, type KeySet } from './key-set.ts'
 
 export interface Tokens {

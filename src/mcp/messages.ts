@@ -1,0 +1,78 @@
+// Messages of clients as they come in: bytes that are JSON with exactly one reading. With two equal keys in its arguments, what was approved could be
+// another call than the one that a person, or another parser, reads in the same bytes.
+import { Transform } from 'node:stream'
+import {
+  PARSE_ERROR,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+  type JSONRPCErrorResponse,
+} from '@modelcontextprotocol/server'
+import { MalformedJson, parseJson } from '../core/json/json.ts'
+
+const NEWLINE = 0x0a
+
+/**
+ * Parses one message.
+ * @returns the message, or the error that its sender gets
+ */
+export function readMessage(
+  bytes: Uint8Array,
+): { readonly message: unknown } | { readonly refused: JSONRPCErrorResponse } {
+  try {
+    return { message: parseJson(bytes) }
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    const message = `Refused, and nothing was done: the message is not JSON with exactly one reading (${error.message}).`
+    const id = idIn(bytes)
+    return {
+      refused: { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code: PARSE_ERROR, message } },
+    }
+  }
+}
+
+/** By which its sender knows what was refused, if a parser that is less strict can read it. */
+function idIn(bytes: Uint8Array): string | number | undefined {
+  try {
+    const { id } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { id?: unknown }
+    return typeof id === 'string' || typeof id === 'number' ? id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A stream of messages, one a line, without those that are refused.
+ * @param onRefused is given the answer to each that is left out
+ */
+export function strictLines(onRefused: (answer: JSONRPCErrorResponse) => void): Transform {
+  let begun: Buffer[] = []
+  let bytes = 0
+
+  function flush(this: Transform): void {
+    const line = Buffer.concat(begun)
+    begun = []
+    bytes = 0
+    const read = line.toString().trim() === '' ? { message: undefined } : readMessage(line)
+    if ('refused' in read) onRefused(read.refused)
+    else this.push(line)
+  }
+
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      let start = 0
+      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+        begun.push(chunk.subarray(start, end + 1))
+        flush.call(this)
+        start = end + 1
+      }
+      begun.push(chunk.subarray(start))
+      bytes += chunk.length - start
+      // The transport ends a connection whose message is longer than it can be.
+      if (bytes > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(Buffer.concat(begun.splice(0)))
+      done()
+    },
+    flush(done) {
+      if (bytes > 0) flush.call(this)
+      done()
+    },
+  })
+}

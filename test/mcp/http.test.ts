@@ -1,0 +1,276 @@
+// countersign mcp --port beside a real service: clients of both revisions, each known by its token, whose calls never meet.
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as send } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { stringify } from 'yaml'
+import { decide } from '../../src/cli/setup/authority.ts'
+import { makeCaller } from '../../src/cli/setup/people.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
+import { runCommand } from '../command.ts'
+import { aFreePort, serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from './trial.ts'
+
+const ISSUER = 'https://login.example.com'
+const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-http-'))
+const config = join(folder, 'gateways', 'journal', 'gateway.yaml')
+const agents = ['one', 'two'].map((name) => `${ISSUER}#${name}`)
+
+let trial: Trial
+let served: ServedByHttp
+let port: number
+let url: string
+let pair: Awaited<ReturnType<typeof generateKeyPair>>
+/** What a gateway says when it serves anybody. */
+let trialSaid: string
+
+beforeAll(async () => {
+  trial = await startTrial(folder)
+  port = await aFreePort()
+  url = `http://127.0.0.1:${port}/mcp`
+  const args = ['--trial', '--port', String(port), '--unauthenticated', '--alias', 'journal']
+  const places = ['--dir', join(folder, 'gateways'), '--humans', folder]
+  const alone = await serveByHttp(trial.env, [...args, ...places, '--', process.execPath, UPSTREAM, folder])
+  trialSaid = alone.said()
+  expect(await alone.stop()).toBe(0)
+  pair = await generateKeyPair('ES256')
+  const jwks = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'one' }] }
+  const issuer = { issuer: ISSUER, audience: url, jwks, algorithms: ['ES256'], scopePrefix: 'countersign:' }
+  appendFileSync(config, stringify({ holdSeconds: 1, http: { tokenIssuers: [issuer] } }))
+  // The gateway's own key, which names those whom it may act for.
+  const key = makeCaller({ callerId: 'gateway' })
+  await decide(trial.service.url, '/caller-keys/changes', trial.humans, {
+    action: 'issue',
+    callerId: 'gateway',
+    keyHash: sha256Hex(key.rawKey),
+    allowedCapabilities: ['mcp:journal'],
+    allowedPrincipalIds: agents,
+    reason: 'Agents by token.',
+  })
+  const profile = { url: trial.service.url, apiKey: key.rawKey }
+  writeFileSync(join(config, '..', 'agent.json'), JSON.stringify(profile))
+  served = await start()
+})
+afterAll(async () => {
+  expect(await served.stop()).toBe(0)
+  await trial.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const start = () => serveByHttp(trial.env, ['--config', config, '--port', String(port)])
+
+function aToken(sub: string, claims: object = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const scope = 'countersign:mcp:journal'
+  return new SignJWT({ iss: ISSUER, aud: url, sub, iat: now, exp: now + 600, scope, ...claims })
+    .setProtectedHeader({ alg: 'ES256', kid: 'one', typ: 'at+jwt' })
+    .sign(pair.privateKey)
+}
+
+async function aClient(sub: string, mode: 'auto' | 'legacy'): Promise<Client> {
+  const headers = { authorization: `Bearer ${await aToken(sub)}` }
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  onTestFinished(() => client.close())
+  return client
+}
+
+const acts = () => readFileSync(join(folder, 'acts'), { encoding: 'utf8', flag: 'a+' }).trim().split('\n')
+const actsWith = (text: string) => acts().filter((line) => line.includes(text))
+
+type Result = Awaited<ReturnType<Client['callTool']>>
+const statusOf = (result: Result) => result._meta?.['countersign/status']
+const idIn = (result: Result) => result._meta?.['countersign/transactionId'] as string
+const resultOf = (id: string) => ({ name: 'countersign_result', arguments: { id } })
+
+type Call = Parameters<Client['callTool']>[0]
+
+/** Repeats a call, which is held for a second at a time, as long as it stands so. */
+async function whileIt(is: readonly string[], client: Client, call: Call): Promise<Result> {
+  let result = await client.callTool(call)
+  while (is.includes(statusOf(result) as string)) result = await client.callTool(call)
+  return result
+}
+const asked = (client: Client, call: Call) => whileIt(['running'], client, call)
+const ended = (client: Client, call: Call) => whileIt(['running', 'waiting'], client, call)
+
+/** A message without a client, whose connection can be cut. */
+async function post(body: string | Uint8Array, headers: Record<string, string> = {}) {
+  const own = {
+    authorization: `Bearer ${await aToken('one')}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  }
+  return fetch(url, { method: 'POST', body: Buffer.from(body), headers: { ...own, ...headers } })
+}
+
+const refused = (args: string[]) => runCommand(['mcp', '--config', config, ...args], trial.env)
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('who may call', () => {
+  test('a trial prints the address for a client, and is served to this machine alone', async () => {
+    expect(JSON.parse(/\{\n[^]*\n\}/.exec(trialSaid)?.[0] ?? '')).toEqual({
+      mcpServers: { journal: { type: 'http', url } },
+    })
+    const [open, stdio, number] = await Promise.all([
+      refused(['--port', String(port), '--unauthenticated']),
+      refused(['--unauthenticated']),
+      refused(['--port', '70000']),
+    ])
+    expect(open).toMatchObject({ status: 1, stderr: expect.stringContaining('http.tokenIssuers names who') })
+    expect(stdio).toMatchObject({ status: 1, stderr: expect.stringContaining('needs --port') })
+    expect(number.stderr).toContain('must be from 1 to 65535')
+  })
+
+  test('a client is told which issuers it can have a token of', async () => {
+    const answer = await post('{}', { authorization: '' })
+    expect(answer.status).toBe(401)
+    const metadata = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1]
+    expect(await (await fetch(metadata!)).json()).toEqual({
+      resource: url,
+      authorization_servers: [ISSUER],
+      bearer_methods_supported: ['header'],
+      resource_name: 'countersign-journal',
+      scopes_supported: ['countersign:mcp:journal'],
+    })
+  })
+
+  // proves abuse: A token of another service, or a page that a name was pointed at
+  test.each<[string, number, () => Promise<Record<string, string>>]>([
+    ['for another audience', 401, async () => bearer(await aToken('one', { aud: 'https://other.example' }))],
+    ['that has expired', 401, async () => bearer(await aToken('one', { exp: 1 }))],
+    ['without the scope', 403, async () => bearer(await aToken('one', { scope: 'openid' }))],
+    ['from a page elsewhere', 403, async () => ({ origin: 'https://evil.example' })],
+  ])('a token %s is refused with %i', async (_, status, headers) => {
+    const given = await headers()
+    const answer = await post('{}', given)
+    expect(answer.status).toBe(status)
+    if (!('origin' in given)) expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=')
+  })
+
+  test('a name that was pointed at this machine is refused', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { host: 'evil.example', authorization: 'Bearer x' }
+      const sent = send(url, { method: 'POST', headers }, (response) => resolve(response.statusCode))
+      sent.on('error', reject).end()
+    })
+    expect(status).toBe(403)
+  })
+})
+
+describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
+  test('calls a tool, and evidence names the caller of its token', async () => {
+    const client = await aClient('one', mode)
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('look')
+    const mine = randomUUID()
+    const result = await client.callTool({ name: 'look', arguments: { mine } })
+    expect(result).toMatchObject({
+      content: [{ text: 'did look' }],
+      _meta: { 'countersign/status': 'completed' },
+    })
+    expect(actsWith(mine)).toHaveLength(1)
+    const asGateway = {
+      key: (JSON.parse(readFileSync(join(config, '..', 'agent.json'), 'utf8')) as { apiKey: string }).apiKey,
+    }
+    const { body } = await trial.service.get(`/trust-records/${idIn(result)}`, asGateway)
+    expect(body.transaction).toMatchObject({
+      authority: { principalId: agents[0] },
+      metadata: { submittedBy: 'gateway' },
+    })
+  })
+
+  // proves abuse: An agent that goes on with the call of another
+  test('shares no call with another caller', async () => {
+    const [one, two] = [await aClient('one', mode), await aClient('two', mode)]
+    const transactionId = randomUUID()
+    const call = {
+      name: 'write',
+      arguments: { text: randomUUID() },
+      _meta: { 'countersign/transactionId': transactionId },
+    }
+    const waiting = await Promise.all([asked(one, call), asked(two, call)])
+    expect(waiting.map(statusOf)).toEqual(['waiting', 'waiting'])
+    expect(idIn(waiting[0])).not.toBe(idIn(waiting[1]))
+    const requests = JSON.stringify(await trial.openRequests())
+    expect(requests.split(`"text":"${call.arguments.text}"`)).toHaveLength(3)
+    expect(statusOf(await two.callTool(resultOf(idIn(waiting[0]))))).toBe('unknown-id')
+    await trial.approve()
+    const results = await Promise.all([ended(one, call), ended(two, call)])
+    expect(results.map(statusOf)).toEqual(['completed', 'completed'])
+    expect(results.map(idIn)).toEqual(waiting.map(idIn))
+    expect(actsWith(call.arguments.text)).toHaveLength(2)
+  })
+
+  // proves abuse: A connection that is cut while a call runs, and the call sent again
+  test('that is cut off after the release, and calls again, gets the outcome of the one act', async () => {
+    const client = await aClient('one', mode)
+    const text = randomUUID()
+    const call = { name: 'write', arguments: { text, how: 'slow' } }
+    const waiting = await asked(client, call)
+    expect(statusOf(waiting)).toBe('waiting')
+    await trial.approve()
+    const cut = new AbortController()
+    const lost = client.callTool(call, { signal: cut.signal }).catch(() => 'lost')
+    await expect.poll(() => actsWith(text), { timeout: 20_000 }).toHaveLength(1)
+    cut.abort()
+    expect(await lost).toBe('lost')
+    writeFileSync(join(folder, `go-${text}`), '')
+    const result = await ended(client, call)
+    expect([statusOf(result), idIn(result)]).toEqual(['completed', idIn(waiting)])
+    expect(actsWith(text)).toHaveLength(1)
+  })
+})
+
+test('a session of 2025 is of the caller that began it, and of nobody after it was ended', async () => {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }
+  const begun = await post(JSON.stringify(initialize))
+  const session = { 'mcp-session-id': begun.headers.get('mcp-session-id')! }
+  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' })
+  expect((await post(ping, session)).status).toBe(200)
+  const another = { ...session, authorization: `Bearer ${await aToken('two')}` }
+  expect((await post(ping, another)).status).toBe(404)
+  expect((await post(ping)).status).toBe(400)
+  const headers = { ...session, authorization: `Bearer ${await aToken('one')}` }
+  expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(200)
+  expect((await post(ping, session)).status).toBe(404)
+})
+
+test.each<[string, string | Uint8Array, number, string]>([
+  ['two equal keys', '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":1,"a":2}}', 400, 'duplicate key'],
+  [
+    'bytes that are no UTF-8',
+    Buffer.from('{"jsonrpc":"2.0","id":7,"method":"\xff"}', 'latin1'),
+    400,
+    'not UTF-8',
+  ],
+  ['no JSON', 'x', 400, 'Refused, and nothing was done'],
+  ['more than 1 MiB', `"${'x'.repeat(1024 * 1024)}"`, 413, ''],
+])('a message with %s is refused', async (_, body, status, reason) => {
+  const answer = await post(body)
+  expect(answer.status).toBe(status)
+  expect(await answer.text()).toContain(reason)
+})
+
+test('what waits when the gateway is stopped, or killed, goes on with the next equal call', async () => {
+  const call = { name: 'write', arguments: { text: randomUUID() } }
+  const id = idIn(await asked(await aClient('two', 'legacy'), call))
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const held = (await aClient('two', 'auto')).callTool(call).catch(() => undefined)
+    await served.stop(signal)
+    await held
+    served = await start()
+  }
+  // A session of 2025 is another wish: its caller can still ask for the outcome by the id.
+  await trial.approve()
+  const result = await ended(await aClient('two', 'auto'), resultOf(id))
+  expect(statusOf(result)).toBe('completed')
+  expect(existsSync(join(config, '..', 'open-calls.json'))).toBe(true)
+})
