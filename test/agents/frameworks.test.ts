@@ -1,6 +1,7 @@
 // The adapters for agent frameworks, by their examples: the real packages with a scripted model, each run a process of its own, before a real
 // service and a receiver that counts what it carries out.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +19,7 @@ import { loseReply, loseRequest, openFlakyNetwork, arrive } from '../clients/fla
 import type { TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import type { TestService } from '../service.ts'
 import { withDatabase } from '../with-service.ts'
@@ -381,5 +383,94 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', (
     await sign(vendor)
     expect((await settle(state, { pay: tool })).settled).toBe(1)
     expect(approved).toEqual([item])
+  })
+
+  test('in Python is the same call as in TypeScript, and goes on in another process', async () => {
+    /** Makes the calls one after the other in a process of their own: run, call, vendor and amount of each. */
+    async function python(calls: readonly (readonly [string, string, string, number])[], url = service.url) {
+      const child = spawn('python3', [join(import.meta.dirname, 'governed_tool.py'), JSON.stringify(calls)], {
+        env: {
+          ...process.env,
+          ...pythonPath(PYTHON_CLIENT),
+          COUNTERSIGN_URL: url,
+          COUNTERSIGN_API_KEY: service.key,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+      expect(errors).toBe('')
+      return out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+    }
+    const of = (run: string) => `python-${run}-${randomUUID()}`
+
+    const small = of('small')
+    const [first, again, other] = await python([
+      [small, '1', small, 5],
+      [small, '1', small, 5],
+      [small, '2', small, 5000],
+    ])
+    expect(first).toMatchObject({ proposed: 'approved', returned: { effects: expect.any(Number) as number } })
+    expect(again).toEqual({ ...first, proposed: 'executed' })
+    expect(other).toEqual({
+      proposed: 'refused',
+      raised: 'refused',
+      reason: expect.stringContaining('Too large') as string,
+    })
+    const input = { vendor: small, amount: 5 }
+    expect(await governed(connect(), paying).execute({ run: small, call: '1', input })).toMatchObject({
+      state: 'executed',
+      record: { businessTransactionId: first!['id'] },
+    })
+    expect(effectsOn(small)).toHaveLength(1)
+
+    const seen = of('seen')
+    const waiting = {
+      proposed: 'waits',
+      raised: 'waits',
+      reason: expect.stringContaining('action code') as string,
+    }
+    expect(await python([[seen, '1', seen, 250]])).toEqual([waiting])
+    await sign(seen)
+    // With other arguments it is other work, which is asked anew.
+    const [approved, edited] = await python([
+      [seen, '1', seen, 250],
+      [seen, '1', seen, 300],
+    ])
+    expect(approved).toMatchObject({
+      proposed: 'approved',
+      returned: { effects: expect.any(Number) as number },
+    })
+    expect(edited).toEqual(waiting)
+    expect(effectsOn(seen)).toHaveLength(1)
+    const [pending] = await requestsFor(seen)
+    const path = `/approval-requests/${pending!.request.requestId}/decline`
+    expect((await service.post(path, { reason: 'not our invoice' }, { key: human.key })).status).toBe(200)
+    const declined = {
+      proposed: 'refused',
+      raised: 'refused',
+      reason: expect.stringContaining('not our invoice') as string,
+    }
+    expect(await python([[seen, '1', seen, 300]])).toEqual([declined])
+
+    const network = await openBreakingNetwork()
+    const doubtful = of('doubtful')
+    const [lost, next] = await python(
+      [
+        [doubtful, '1', doubtful, 5],
+        [doubtful, '2', doubtful, 5],
+      ],
+      network.url,
+    )
+    await network.close()
+    expect(lost).toMatchObject({ proposed: 'approved', raised: 'InDoubtError' })
+    expect(next).toMatchObject({
+      raised: 'doubt',
+      call: '1',
+      reason: expect.stringContaining('Do not repeat it') as string,
+    })
+    expect(effectsOn(doubtful)).toHaveLength(1)
   })
 })
