@@ -124,7 +124,7 @@ function failingAlone(cases: readonly Case[]): Set<string> {
 }
 
 const WITH_ALL_CHECKS = [
-  'trust-record/valid-confirmed',
+  'trust-record/valid-by-token-confirmed',
   'approval-request/valid-noted-declined',
   'governance-change/valid-impact',
   'intent-transition/valid-step-up',
@@ -133,7 +133,7 @@ const WITH_ALL_CHECKS = [
 test('every check of every artifact fails alone in some case', () => {
   for (const { name, cases } of published) {
     const isValid = cases.filter((one) => one.valid)
-    // A provider's word, the end of a request, a checker's view and what a human signed are checked where they stand.
+    // A caller's token, a provider's word, the end of a request, a checker's view and what a human signed are checked where they stand.
     const valid = isValid.find(({ id }) => WITH_ALL_CHECKS.includes(id)) ?? isValid[0]
     if (valid === undefined) throw new Error(`no valid case in ${name}`)
     const { checks } = verifyEvidence(textOf(valid), KEY_SET, { log: LOG })

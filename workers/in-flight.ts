@@ -2,6 +2,7 @@
 import { threadId } from 'node:worker_threads'
 import { answerOf, Failure, failures, type Audited, type PlainAnswer } from '../src/core/errors/errors.ts'
 import type { StepUpPasskey } from '../src/formats/people/caller.ts'
+import type { CallerAuthentication } from '../src/formats/schemas/caller-authentication.ts'
 import type { BatchReport, PathParams, ThreadReplies } from '../src/core/threads/thread-messages.ts'
 
 /** The caller of a request, with the scope that its key carries (interface §5.5). */
@@ -14,6 +15,8 @@ export interface ScopedCaller {
   readonly stepUpPasskey?: StepUpPasskey | undefined
   /** The approver that the human is. */
   readonly approverId?: string | undefined
+  /** Of a caller by token. */
+  readonly authentication?: CallerAuthentication | undefined
   /** Unchecked where authentication is disabled (decisions §2), and for requests without a caller: open routes and the service's own work. */
   readonly scope:
     | 'unchecked'

@@ -23,11 +23,12 @@ export function scopedCallers(
 
 /** A caller by token reads its own records alone. @returns undefined once the token has expired */
 export function callerOfToken(token: VerifiedToken, nowMs = Date.now()): ScopedCaller | undefined {
-  const { callerId, principalIds, capabilities, untilMs } = token
+  const { callerId, principalIds, capabilities, authentication, untilMs } = token
   if (untilMs <= nowMs) return undefined
   return {
     callerId,
     reads: callerId,
+    authentication,
     scope: {
       principalIds: new Set(principalIds),
       capabilities: capabilities === 'all' ? 'all' : new Set(capabilities),

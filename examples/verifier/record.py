@@ -1,4 +1,5 @@
 """The checks of an Execution Trust Record, as docs/handbook/evidence.md names them under "Checks of a record"."""
+import re
 from evidence import confirmation, memberships, receipt, unknown, unknown_in_list, unknown_in_receipt, unknown_in_signature, unknown_in_signed
 from reading import digest, is_time, list_of, number, one_of, pick, same, text, time, whole
 from signatures import by_all, by_approver, by_service
@@ -106,6 +107,18 @@ def record(r, keys):
         yield payload['signalsHash'] == digest(t['signals']) and same(payload['callerId'], t['metadata']['submittedBy'])
         for e in r['executions']: yield same(pick(e['evidence'], 'businessTransactionId', *intent), {'businessTransactionId': ids[0], **intent})
 
+    def caller_authentication():
+        payload = r['authorization']['payload']
+        said, name = payload['callerAuthentication'], payload['callerId']
+        of_workload, issuer = said['method'] == 'jwt-svid', said['issuer']
+        yield all(text(said[n]) and said[n] != '' for n in ('issuer', 'subject', 'tokenHash', *(['actor'] if 'actor' in said else [])))
+        yield said['method'] in ('access-token', 'dpop', 'jwt-svid') and issuer.startswith('spiffe://') == of_workload
+        yield of_workload or '#' not in issuer
+        yield name.startswith(issuer + '/#'[not of_workload]) and len(name) > len(issuer) + 1 and (not of_workload or name == said['subject'])
+        yield re.fullmatch('[0-9a-f]{64}', said['tokenHash']) is not None
+        yield ('keyThumbprint' in said) == (said['method'] == 'dpop')
+        yield 'keyThumbprint' not in said or re.fullmatch('[A-Za-z0-9_-]{43}', said['keyThumbprint']) is not None
+
     def decision_binding():
         t, payload = r['transaction'], r['authorization']['payload']
         yield len(r['executions']) > 0
@@ -143,6 +156,8 @@ def record(r, keys):
               'authorization signature': lambda: authorization(r['authorization'], keys), 'transaction binding': transaction_binding,
               'decision binding': decision_binding, 'approvals': lambda: approvals_hold(r, keys), 'verifications': verifications,
               'receipts': receipts}
+    payload = r['authorization'].get('payload') if isinstance(r.get('authorization'), dict) else None
+    if isinstance(payload, dict) and 'callerAuthentication' in payload: checks['caller authentication'] = caller_authentication
     if 'confirmations' in r or 'confirmationCount' in r: checks['confirmations'] = confirmations
     return {**checks, 'members': lambda: unknown_in_record(r, '')}
 

@@ -13,7 +13,8 @@ import {
   type McpHandlerRequestOptions,
   type Server,
 } from '@modelcontextprotocol/server'
-import { isTrustDomain, type TokenIssuer } from '../core/callers/token-issuers.ts'
+import type { TokenIssuer } from '../core/callers/token-issuers.ts'
+import { isTrustDomain } from '../formats/people/caller-authentication.ts'
 import { openTokens, type Tokens } from '../core/callers/tokens.ts'
 import { addressOf, LOOPBACK, PATH } from './address.ts'
 import { authInfoOf, clientIn, type ClientOf } from './clients.ts'

@@ -37,6 +37,7 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   executions: () => '/console/executions',
   execution: ({ executed }) => `/console/executions/${executed}`,
   'hostile execution': ({ hostileExecuted }) => `/console/executions/${hostileExecuted}`,
+  'execution of a caller by token': ({ executedByToken }) => `/console/executions/${executedByToken}`,
   'execution in doubt': ({ inDoubt }) => `/console/executions/${inDoubt}`,
   refusals: () => '/console/refusals',
   refusal: ({ refused }) => `/console/refusals/${refused}`,

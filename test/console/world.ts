@@ -1,5 +1,6 @@
 // A service whose console has something to show on every page: what a company would have there, and what an attacker would write there.
 import { rmSync } from 'node:fs'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import {
@@ -55,6 +56,8 @@ export interface World {
   /** Ids of transactions. */
   readonly executed: string
   readonly hostileExecuted: string
+  /** By a caller by token. */
+  readonly executedByToken: string
   /** It used an approval request. */
   readonly paid: string
   readonly refused: string
@@ -105,10 +108,24 @@ export async function startWorld(): Promise<World> {
   })
   addPolicy(policyDir, SPENT)
   const database = await createDatabase()
+  const tokens = await generateKeyPair('ES256')
+  const issuer = {
+    issuer: 'https://login.example.com/realms/agents',
+    audience: 'countersign',
+    jwks: { keys: [await exportJWK(tokens.publicKey)] },
+    algorithms: ['ES256'],
+    allowedCapabilities: ['sandbox:echo'],
+  }
   const service = await startService({
     databaseUrl: database.url,
     callers: [dana.entry, erin.entry, auditor.entry, agent.entry],
-    env: { ...bankEnv, POLICY_DIR: policyDir, CONSOLE_ORIGIN: 'http://localhost:0', LOG: 'on' },
+    env: {
+      ...bankEnv,
+      POLICY_DIR: policyDir,
+      CONSOLE_ORIGIN: 'http://localhost:0',
+      LOG: 'on',
+      SERVICE_TOKEN_ISSUERS: JSON.stringify([issuer]),
+    },
   })
   const origin = `http://localhost:${new URL(service.url).port}`
   const danasKey = anApprover('dana')
@@ -167,6 +184,19 @@ export async function startWorld(): Promise<World> {
   )
   expect(decline.status, decline.text).toBe(200)
 
+  const token = await new SignJWT({ client_id: 'ledger-bot' })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt' })
+    .setIssuer(issuer.issuer)
+    .setAudience(issuer.audience)
+    .setSubject('1f0c9be2-8a55-4a1d-9c0e-5a0f6f0c7a11')
+    .setIssuedAt()
+    .setExpirationTime('10m')
+    .sign(tokens.privateKey)
+  const byToken = aTransaction({
+    authority: { principalId: `${issuer.issuer}#1f0c9be2-8a55-4a1d-9c0e-5a0f6f0c7a11` },
+  })
+  expect((await service.post('/execute', byToken, { key: token })).status).toBe(200)
+  const executedByToken = byToken.businessTransactionId
   const executed = await execute(
     aTransaction({ intent: { target: 'orders/1093', parameters: { amount: 42, currency: 'EUR' } } }),
     200,
@@ -231,6 +261,7 @@ export async function startWorld(): Promise<World> {
     policyChange,
     enrolment,
     executed,
+    executedByToken,
     hostileExecuted,
     paid: pastPayment.businessTransactionId,
     refused,

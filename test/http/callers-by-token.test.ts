@@ -6,10 +6,15 @@ import { randomUUID } from 'node:crypto'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCountersign } from '../../clients/typescript/src/index.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { parseTokenIssuers } from '../../src/core/callers/token-issuers.ts'
 import { openTokens, type Tokens } from '../../src/core/callers/tokens.ts'
+import { sha256Hex } from '../../src/store/sha256.ts'
 import { callerOfToken } from '../../workers/scoped-callers.ts'
 import { aHuman } from '../authority.ts'
+import type { TestDatabase } from '../database.ts'
+import { expectEvidence, type Members } from '../evidence.ts'
+import { checked } from '../fsck/mix.ts'
 import { reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
@@ -29,6 +34,7 @@ let issuer: string
 let pair: Pair
 let workloads: Pair
 let service: TestService
+let database: TestDatabase
 
 const publicKey = async ({ publicKey: key }: Pair, members: JWK): Promise<JWK> => ({
   ...(await exportJWK(key)),
@@ -88,7 +94,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-withDatabase(async ({ start }) => {
+withDatabase(async ({ database: own, start }) => {
+  database = own
   const jwks = { keys: [await publicKey(workloads, { kid: 'svid' })] }
   const workload = { issuer: TRUST_DOMAIN, audience: AUDIENCE, jwks, algorithms: ['RS256'] }
   const issuers = [anIssuer(), { ...workload, allowedCapabilities: ['sandbox:echo'] }]
@@ -115,6 +122,14 @@ describe('a caller by token', () => {
       callerId,
       callerId,
     ])
+    expect(body.authorization.payload.callerAuthentication).toEqual({
+      method: 'access-token',
+      issuer,
+      subject: 'agent-1',
+      actor: 'agents',
+      tokenHash: sha256Hex(key),
+    })
+    expectEvidence(body as Members, readPublicKeys(service.signingKeyDir))
     const own = `/transactions/${transaction.businessTransactionId}`
     expect((await service.get(own, { key })).status).toBe(200)
     const other = await aToken({ claims: { sub: 'agent-2' } })
@@ -144,6 +159,33 @@ describe('a caller by token', () => {
     const transaction = aTransaction({ authority: { principalId: sub } })
     const { status, body } = await service.post('/execute', transaction, { key })
     expect([status, body.transaction.metadata.submittedBy]).toEqual([200, sub])
+    expect(body.authorization.payload.callerAuthentication).toEqual({
+      method: 'jwt-svid',
+      issuer: TRUST_DOMAIN,
+      subject: sub,
+      actor: 'agents',
+      tokenHash: sha256Hex(key),
+    })
+    expectEvidence(body as Members, readPublicKeys(service.signingKeyDir))
+  })
+
+  test('signed evidence says who used a token that was exchanged for a person, and nothing of a key', async () => {
+    const act = { sub: 'assistant', act: { sub: 'scheduler' } }
+    const key = await aToken({ claims: { sub: 'dana', act_for: 'tester', act } })
+    const byToken = aTransaction()
+    const { payload } = (await service.post('/execute', byToken, { key })).body.authorization
+    expect(payload.callerAuthentication).toMatchObject({ subject: 'dana', actor: 'assistant' })
+    const { body } = await service.post('/execute', aTransaction(), {})
+    expect(Object.keys(body.authorization.payload)).not.toContain('callerAuthentication')
+    // What is claimed before the connector is called has the same bytes as the record.
+    const { rows } = await database.pool.query<{ text: string; record: string }>(
+      `SELECT t.execution_authorization AS text, r.body AS record FROM business_transactions AS t
+       JOIN trust_records AS r USING (business_transaction_id) WHERE t.business_transaction_id = $1`,
+      [byToken.businessTransactionId],
+    )
+    expect(rows).toHaveLength(1)
+    expect(rows[0]?.record.startsWith(`{"authorization":${rows[0].text},`)).toBe(true)
+    expect((await checked(database, service.signingKeyDir)).lines).toEqual([])
   })
 
   // proves abuse: A token that claims to be a human’s or an auditor’s

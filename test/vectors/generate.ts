@@ -28,6 +28,7 @@ import { humanAuthority } from './trust-records/approved.ts'
 import { passkeyApprovals } from './trust-records/passkeys.ts'
 import { requestedApprovals } from './trust-records/requested.ts'
 import { refusedApprovals } from './trust-records/unapproved.ts'
+import { authenticatedRecords } from './trust-records/authenticated.ts'
 import { appendedTo } from './trust-records/appended.ts'
 import { batchedRecords } from './trust-records/batched.ts'
 import { changedRecords } from './trust-records/changed.ts'
@@ -43,6 +44,7 @@ function allCases(): Record<string, readonly Case[]> {
   for (const add of [
     validRecords,
     changedRecords,
+    authenticatedRecords,
     malformedRecords,
     forgedRecords,
     batchedRecords,

@@ -30,6 +30,27 @@ function reasonsIn(payloads: readonly object[]): string | undefined {
   return Object.fromEntries(account?.said ?? [])['Reasons given']
 }
 
+test('a caller by token is shown with the issuer, the subject and who used the token', () => {
+  const payload = {
+    callerAuthentication: {
+      method: 'jwt-svid',
+      issuer: 'spiffe://example.org',
+      subject: 'spiffe://example.org/billing',
+      actor: 'mesh',
+    },
+  }
+  expect(authenticatedBy({ payload })).toBe(
+    'JWT-SVID of spiffe://example.org for spiffe://example.org/billing, used by mesh',
+  )
+  expect(authenticatedBy({ payload: { callerId: 'agent-7' } })).toBeUndefined()
+  expect(authenticatedBy({ payload: null })).toBeUndefined()
+})
+
+function authenticatedBy(authorization: object): string | undefined {
+  const [account] = accountsOf(JSON.stringify({ trustRecordId: 'r', authorization }))
+  return Object.fromEntries(account?.said ?? [])['Authenticated by']
+}
+
 const endingOf = (members: object) =>
   accountsOf(JSON.stringify({ refusalRecordId: 'r1', ...members }))[0]?.action?.ending
 

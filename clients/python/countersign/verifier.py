@@ -7,6 +7,7 @@ from typing import Any, List, Mapping
 
 from .approvals import check_approvals, check_refused_approvals
 from .batch import family_of
+from .caller_authentication import check_caller_authentication
 from .canonical import canonicalize
 from .evidence import (
     Carried,
@@ -64,6 +65,7 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
             "The execution authorization is not bound to this transaction",
             lambda: _bound_to_transaction(record),
         ),
+        *check_caller_authentication(record.get("authorization")),
         checked(
             "decision binding",
             "The execution authorization is not bound to this decision",

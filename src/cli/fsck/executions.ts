@@ -195,7 +195,7 @@ function isAuthorized(item: Item, { crypto }: Tools): boolean {
     authorization: signedAuthorization(),
     executions: [],
   }
-  const wanted = ['authorization signature', 'transaction binding']
+  const wanted = ['authorization signature', 'transaction binding', 'caller authentication']
   return mustHold(checkTrustRecord(evidence, crypto).filter(({ name }) => wanted.includes(name)))
 }
 

@@ -1,5 +1,6 @@
 // One execution with its evidence, which this page verifies itself.
 import { useEffect, useState } from 'preact/hooks'
+import { authenticationText } from '../../formats/artifacts/caller-authentication.ts'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
@@ -179,6 +180,7 @@ function Course({
       <ol class="timeline">
         <Step name="Submitted" at={transaction.createdAt}>
           by <CallerLink id={transaction.metadata.submittedBy} />
+          <ByToken of={record.authorization} />
         </Step>
         {execution !== undefined && (
           <>
@@ -216,6 +218,16 @@ function Course({
         ))}
       </ol>
     </Panel>
+  )
+}
+
+/** How a caller by token proved who it is. */
+function ByToken({ of: authorization }: { readonly of: ExecutionTrustRecord['authorization'] }) {
+  const { callerAuthentication: said } = authorization.payload
+  return said === undefined ? null : (
+    <>
+      : <Said text={authenticationText(authorization)} />, token <Hash value={said.tokenHash} />
+    </>
   )
 }
 

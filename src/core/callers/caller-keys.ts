@@ -1,6 +1,7 @@
 // Which keys are in effect: those of the configuration, and those that governance has issued and not revoked.
 import { clashesOf, keyIdOf, type Caller } from '../../formats/people/caller.ts'
 import { isClearName, unclearNames } from '../../formats/people/names.ts'
+import type { CallerAuthentication } from '../../formats/schemas/caller-authentication.ts'
 import type { StoredCallerKey } from '../../store/tables/caller-keys.ts'
 
 /** The `index` of a caller by token: its scope is in its token, and the threads are handed it with each request. */
@@ -20,6 +21,8 @@ export interface VerifiedToken {
   readonly callerId: string
   readonly principalIds: readonly string[]
   readonly capabilities: 'all' | readonly string[]
+  /** As the authorization of each of its executions says it. */
+  readonly authentication: CallerAuthentication
   /** Milliseconds since 1970: it is refused from then on. */
   readonly untilMs: number
 }

@@ -1,6 +1,7 @@
 // Who may issue access tokens for callers: SERVICE_TOKEN_ISSUERS (docs/handbook/callers.md "Callers by token"), and those of an MCP gateway.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { isTrustDomain, namesOf } from '../../formats/people/caller-authentication.ts'
 import { ConfigError, describe } from '../errors/config-error.ts'
 import { isLoopbackLiteral } from '../outbound/address.ts'
 
@@ -203,19 +204,6 @@ function isWebAddress(text: string): boolean {
 /** `d` is the private part of a key pair, `k` a shared secret (RFC 7518 §6). Neither belongs in a configuration that only checks. */
 function isPublicKey(key: object): boolean {
   return !('d' in key) && !('k' in key) && 'kty' in key && key.kty !== 'oct'
-}
-
-/** Whether the issuer issues JWT-SVIDs of SPIFFE, and not access tokens of RFC 9068. */
-export function isTrustDomain(issuer: string): boolean {
-  return issuer.startsWith('spiffe://')
-}
-
-/**
- * The start of the callerId of every caller of an issuer: no caller with a key may have such a name. A `#` cannot be part of an issuer, so
- * the names of two issuers never meet.
- */
-export function namesOf({ issuer }: Pick<TokenIssuer, 'issuer'>): string {
-  return isTrustDomain(issuer) ? `${issuer}/` : `${issuer}#`
 }
 
 /** @returns the issuer among whose callers' names a callerId is, in whatever case it is written; undefined where it is in none's */

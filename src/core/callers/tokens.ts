@@ -9,7 +9,8 @@ import {
 } from 'jose'
 import pLimit from 'p-limit'
 import { BY_TOKEN, type CallerKey } from './caller-keys.ts'
-import { isTrustDomain, namesOf, type TokenIssuer } from './token-issuers.ts'
+import type { TokenIssuer } from './token-issuers.ts'
+import { isTrustDomain, namesOf } from '../../formats/people/caller-authentication.ts'
 import { fullCaller } from '../../formats/people/caller.ts'
 import { isClearName } from '../../formats/people/names.ts'
 import { sha256Hex } from '../../store/sha256.ts'
@@ -189,6 +190,10 @@ function callerOf(
   const capabilities = [...issuer.allowedCapabilities, ...grantedBy(payload['scope'], issuer.scopePrefix)]
   if (capabilities.length > SCOPES_MAX + issuer.allowedCapabilities.length)
     return 'the token has too many scopes'
+  const { sub: subject = '' } = payload
+  const actor = actorOf(payload)
+  if (!isPrincipal(subject) || (actor !== undefined && !isPrincipal(actor)))
+    return 'sub, and who uses the token (the sub of act, or client_id), must be clear names'
   const caller = fullCaller({
     callerId,
     keyHash: hash,
@@ -203,9 +208,21 @@ function callerOf(
       callerId,
       principalIds,
       capabilities: caller.unrestrictedCapabilities ? 'all' : capabilities,
+      authentication: {
+        method: ofWorkload ? 'jwt-svid' : 'access-token',
+        issuer: issuer.issuer,
+        subject,
+        ...(actor === undefined || actor === subject ? {} : { actor }),
+        tokenHash: hash,
+      },
       untilMs: Math.min(exp, iat + issuer.maxAgeSeconds) * 1000,
     },
   }
+}
+
+/** Who uses the token: its `act` names them where it was exchanged for another (RFC 8693 §4.1), else they are the client (RFC 9068 §2.2). */
+function actorOf({ act, client_id: client }: JWTPayload): unknown {
+  return typeof act === 'object' && act !== null && 'sub' in act ? act.sub : client
 }
 
 function isPrincipal(name: unknown): name is string {

@@ -3,6 +3,7 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { actionText } from '../action-text.ts'
 import { checkApprovals } from './approvals.ts'
+import { checkCallerAuthentication } from './caller-authentication.ts'
 import {
   canonicalText,
   check,
@@ -51,6 +52,7 @@ export function checkBindings(record: Members, given: Crypto): Check[] {
     check('transaction binding', 'The execution authorization is not bound to this transaction', () =>
       boundToTransaction(record, given),
     ),
+    ...checkCallerAuthentication(record['authorization']),
     check('decision binding', 'The execution authorization is not bound to this decision', () =>
       boundToDecision(record),
     ),

@@ -17,6 +17,7 @@ import { isMembers, type Members } from '../json/members.ts'
 import { notesOnApprovals } from './approvals.ts'
 import { notesOnConfirmation, providerConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.ts'
+import { authenticationText } from './caller-authentication.ts'
 import { checkTrustRecord } from './trust-record.ts'
 import type { ArtifactKind } from './kind.ts'
 import * as shape from './known-members.ts'
@@ -193,6 +194,7 @@ export function ofRecord(record: Members): AccountText {
     said: {
       ...ofIntent(intent),
       'Asked by': textAt(membersAt(transaction, 'metadata'), 'submittedBy'),
+      'Authenticated by': authenticationText(membersAt(record, 'authorization')),
       'On behalf of': textAt(authority, 'displayName') || textAt(authority, 'principalId'),
       'Approved by': approvers.join(', '),
       'Reasons given': reasonsOf(decision),

@@ -1,6 +1,7 @@
 // ExecutionTrustRecord with its Execution (interface §2.2) and the execution authorization (decisions §4).
 import { Type } from 'typebox'
 import { AnyKey, BusinessTransaction } from './business-transaction.ts'
+import { CallerAuthentication } from './caller-authentication.ts'
 import { Decision } from './decision.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 import { ProviderConfirmationWithSignature } from './provider-confirmation.ts'
@@ -49,6 +50,7 @@ export const ExecutionAuthorization = Type.Object({
     businessTransactionHash: Sha256,
     signalsHash: Sha256,
     callerId: NonEmptyText,
+    callerAuthentication: Type.Optional(CallerAuthentication),
     authorizedAt: Instant,
     expiresAt: Instant,
   }),

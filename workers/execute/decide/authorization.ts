@@ -57,6 +57,7 @@ export function draftAuthorization(
   },
 ): UnsignedAuthorization {
   const { transaction, canonical } = accepted
+  const { callerId, authentication } = accepted.request.caller
   const authorizationId = newAuthorizationId(transaction.businessTransactionId, newId())
   const nonce = newNonce()
   const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString()
@@ -68,7 +69,8 @@ export function draftAuthorization(
       action.parameters,
     ),
     businessTransactionId: transaction.businessTransactionId,
-    callerId: accepted.request.caller.callerId,
+    callerId,
+    ...(authentication === undefined ? {} : { callerAuthentication: authentication }),
     decisionId: decision.decisionId,
     expiresAt,
     nonce,
