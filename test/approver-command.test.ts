@@ -588,7 +588,7 @@ describe('changes and policy propose', () => {
     ])
     expect(first.status, first.stderr).toBe(0)
     const { changeId } = JSON.parse(first.stdout) as Change
-    expect(first.stderr).toContain(`countersign changes approve ${changeId}\n`)
+    expect(first.stderr).toContain(`bin/countersign changes approve ${changeId} --profile <their profile>\n`)
     expect(run(['changes', 'approve', changeId, ...as(checker)], 'y\n').status).toBe(0)
     const transaction = aTransaction({
       policy: { name: 'by-command', version: '1.0.0' },

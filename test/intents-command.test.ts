@@ -76,7 +76,8 @@ test('list names what is in doubt', async () => {
     ids
       .toSorted()
       .map(
-        (id) => expect.stringMatching(new RegExp(`^${id}  ${TIME}  tester  sandbox:echo  \\S+$`)) as string,
+        (id) =>
+          expect.stringMatching(new RegExp(`^${id}  ${TIME}  tester  sandbox:echo  \\S+  42$`)) as string,
       ),
   )
   expect((await intents('list', '--limit', '1')).stderr).toBe(
@@ -88,7 +89,7 @@ test('show tells the story of one: what the provider said, and who closed it', a
   const id = await executed()
   expect((await intents('show', id)).stdout).toMatch(
     new RegExp(
-      `^${id}  sandbox:echo  \\S+  tester  FINALIZED\n${TIME}  RELEASED\n${TIME}  FINALIZED by its Execution Trust Record\n$`,
+      `^${id}  sandbox:echo  \\S+  42  tester  FINALIZED\n${TIME}  RELEASED\n${TIME}  FINALIZED by its Execution Trust Record\n$`,
     ),
   )
   await putInDoubt(database, id)

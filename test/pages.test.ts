@@ -1,7 +1,7 @@
 // The pages that git does not hold: they are what their sources make, `npm ci` makes them by `prepare`, and a packed file brings them.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
@@ -18,6 +18,14 @@ test('the built files are what their sources make: the same bytes each time', as
   expect(Object.keys(built).toSorted(), 'npm run pages').toEqual(Object.keys(made).toSorted())
   for (const [path, text] of Object.entries(made))
     expect(built[path] === text, `${path}: npm run pages`).toBe(true)
+})
+
+test('the report of verify has the colours of the pages', () => {
+  const [report, colors] = ['src/cli/verify/report.ts', 'src/server/pages/colors.css'].map((path) =>
+    readFileSync(path, 'utf8').match(/--[a-z-]+: light-dark\(.*\);/g),
+  )
+  expect(report?.length).toBeGreaterThan(5)
+  expect(colors).toEqual(expect.arrayContaining(report ?? []))
 })
 
 describe('npm run prepare', () => {

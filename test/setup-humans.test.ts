@@ -1,6 +1,6 @@
 // countersign setup humans, and what the README and examples/llm-tools do with it, from a fresh clone, run as it is printed.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from './command.ts'
 import { aFolder } from './embedded/drive.ts'
 import { baseEnvironment } from './run/environment.ts'
@@ -248,6 +248,16 @@ describe('setup humans is refused', () => {
     expect(await refusal({ SERVICE_AUTH_DISABLED: 'true' })).toContain('SERVICE_AUTH_DISABLED is set')
     const one = JSON.stringify([{ callerId: 'one', keyHash: 'a'.repeat(64) }])
     expect(await refusal({ SERVICE_API_KEYS: one })).toContain('SERVICE_API_KEYS is set')
+  })
+
+  test('where another program listens at the port of the next start', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    expect(await refusal({ PORT: String(port) })).toContain(
+      `Port ${port} is in use: end the program that listens`,
+    )
   })
 
   test('on a database of one’s own, unless it is told to; then the callers are for SERVICE_API_KEYS', async () => {

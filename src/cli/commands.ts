@@ -387,8 +387,9 @@ export const simulate = command('simulate', {
     file: argument('[policy.yaml]', 'policy to simulate; optional with --policy or --change'),
   },
   options: {
-    url: serviceUrl,
-    key: mandatory(apiKey('API key; a human or --read-all key sees the decisions of all callers')),
+    ...asPerson,
+    apiKey: apiKey('API key; a human or --read-all key sees the decisions of all callers'),
+    key: optional('<key>', 'the same as --api-key'),
     since: optional('<time>', 'RFC 3339; start of the range (default: the oldest decision)'),
     until: optional('<time>', 'RFC 3339; end of the range, excluded (default: now)'),
     policy: optional('<name>', 'instead of the file: the policy whose versions --retires ends'),

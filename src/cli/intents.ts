@@ -1,6 +1,10 @@
 // countersign intents: lists executions that have not ended, and shows the history of one (decisions §8). Works on the database,
 // beside running services.
 import { readIntentText } from '../core/intents/shown.ts'
+import { actionOf } from '../formats/artifacts/account-text.ts'
+import type { Members } from '../formats/json/members.ts'
+import { amountOf } from '../formats/verifier/overview.ts'
+import { readTransaction } from '../store/tables/business-transactions.ts'
 import { printable } from '../formats/text/printable.ts'
 import type { ExecutionIntent } from '../formats/schemas/execution-intent.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
@@ -11,12 +15,12 @@ import type { Given } from './command.ts'
 import type { intents } from './commands.ts'
 import { onDatabase, type Env } from './database.ts'
 
-/** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target. */
+/** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target, and its amount if it has one. */
 export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
   for (const { businessTransactionId, callerId, body, intent } of rows) {
     const { action, target } = (JSON.parse(body) as { intent: { action: string; target: string } }).intent
-    const parts = [businessTransactionId, intent.deadline, callerId, action, target]
+    const parts = [businessTransactionId, intent.deadline, callerId, action, target, ...amountIn(body)]
     console.log(printable(parts.join('  ')))
   }
   console.error(
@@ -24,6 +28,13 @@ export async function listIntents(env: Env, { limit }: Given<typeof intents.list
       ? 'Nothing is in doubt.'
       : `${rows.length} in doubt${next === null ? '' : ', and more: give a greater --limit'}.`,
   )
+}
+
+/** @param body of a transaction @returns its amount as the parameters have it, with the currency; nothing where they have none */
+function amountIn(body: string): string[] {
+  const { intent } = JSON.parse(body) as { intent: Members }
+  const amount = amountOf(actionOf(intent, { ending: 'Not done', at: '' }))
+  return amount === '' ? [] : [amount]
 }
 
 type IntentTransition = ExecutionIntent['transitions'][number]['transition']
@@ -37,8 +48,9 @@ type Line = readonly [at: string, what: string]
  */
 export async function showIntent(env: Env, { id }: Given<typeof intents.show>): Promise<void> {
   if (!isUuid(id)) throw new Error('The id must be a businessTransactionId, a UUID.')
-  const { text, confirmations } = await onDatabase(env, async (pool) => ({
+  const { text, transaction, confirmations } = await onDatabase(env, async (pool) => ({
     text: await readIntentText(pool, id, null),
+    transaction: await readTransaction(pool, id, null),
     confirmations: await listConfirmations(pool, id, { limit: CONFIRMATIONS_SHOWN, offset: 0, after: null }),
   }))
   if (text === null) throw new Error(`No execution ${id} was released.`)
@@ -53,7 +65,18 @@ export async function showIntent(env: Env, { id }: Given<typeof intents.show>): 
   // Evidence closed it: the record, not a transition, proves the end.
   if (intent.closedAt !== undefined && intent.transitions.length === 0)
     lines.push([intent.closedAt, `${intent.state} by its Execution Trust Record`])
-  console.log(printable([id, intent.action, intent.target, intent.callerId, state].join('  ')))
+  console.log(
+    printable(
+      [
+        id,
+        intent.action,
+        intent.target,
+        ...(transaction === null ? [] : amountIn(transaction)),
+        intent.callerId,
+        state,
+      ].join('  '),
+    ),
+  )
   for (const line of lines.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))))
     console.log(printable(line.join('  ')))
   if (confirmations.next !== null)

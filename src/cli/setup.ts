@@ -1,6 +1,7 @@
 // countersign setup humans: two humans who govern, an approver and an agent, for a trial of human authority. It runs while no service does,
 // on one that it starts for itself: callers are read at a start, so the next start knows the new ones and no restart is needed.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join, relative, resolve } from 'node:path'
 import { parseCallers } from '../core/callers/callers.ts'
 import type { Caller } from '../formats/people/caller.ts'
@@ -32,6 +33,7 @@ export async function setupHumans(
   const callers = openCallers(config, env)
   requireNoHumans(callers)
   const url = addressOf(config)
+  await requireFreePort(config)
   const local =
     callers.entries.length === 0 && callers.file !== undefined ? makeCaller(localCaller) : undefined
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -121,6 +123,20 @@ function requireNoHumans({ known, file }: Callers): void {
     throw new Error(`${source} has humans already: ${humans.map(({ callerId }) => callerId).join(', ')}.`)
   const taken = known.find(({ callerId }) => peopleNames.includes(callerId))
   if (taken !== undefined) throw new Error(`${source} has a caller ${taken.callerId} already.`)
+}
+
+/** The next start would fail, and the profiles would name the address of another program. */
+async function requireFreePort({ host, port }: Config): Promise<void> {
+  const probe = createServer()
+  const failed = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
+    probe.once('error', done)
+    probe.listen(port, host, () => done(undefined))
+  })
+  if (failed === undefined) await new Promise((closed) => void probe.close(closed))
+  else if (failed.code === 'EADDRINUSE')
+    throw new Error(
+      `Port ${port} is in use: end the program that listens there, or set PORT to another port for this command and for the start.`,
+    )
 }
 
 /** Where the next start will listen, as a browser or a client says it. */

@@ -23,6 +23,7 @@ import { sha256Hex } from '../store/sha256.ts'
 import { readChange, type ShownChange } from './approver.ts'
 import type { Given } from './command.ts'
 import type { simulate as spec } from './commands.ts'
+import { serviceOf } from './profile.ts'
 import { post, shapedAnswer, type ServiceAt } from './service.ts'
 
 type SimulateRequest = Given<typeof spec>
@@ -33,8 +34,9 @@ const simulation = shapeOf(PolicySimulation)
  * Prints a line for each flip to standard output as it is found, then a summary; the progress goes to standard error.
  * @throws Error with one sentence: what is wrong with the arguments or the policy, or what the service answered
  */
-export async function simulateCommand(request: SimulateRequest): Promise<void> {
-  const { file, policy: policyId, retires, change: source, report } = request
+export async function simulateCommand(given: SimulateRequest): Promise<void> {
+  const { file, policy: policyId, retires, change: source, report, since, until } = given
+  const request = { ...serviceOf({ ...given, apiKey: given.key ?? given.apiKey }), since, until }
   if (source === undefined) {
     if (report !== undefined) throw new Error('--report needs --change: a report is of a change.')
     const policy = file === undefined ? undefined : policyIn(file)
@@ -82,11 +84,14 @@ export async function impactOf(
   return impactReport(change, found, new Date().toISOString())
 }
 
-/** Checked here first, so that a mistake is reported with its file. */
-export function policyIn(file: string): PolicyDocument {
+/**
+ * Checked here first, so that a mistake is reported with its file.
+ * @param options.warns whether warnings go to standard error
+ */
+export function policyIn(file: string, { warns = true }: { readonly warns?: boolean } = {}): PolicyDocument {
   const { value, positionOf } = readYaml(file)
   const { document, warnings } = compilePolicy(value, file, { positionOf })
-  for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
+  for (const warning of warns ? warnings : []) console.error(`warning: ${printable(warning)}`)
   return document
 }
 

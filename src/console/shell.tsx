@@ -172,11 +172,24 @@ function Warnings() {
         </summary>
         <ul>
           {warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
+            <li key={warning}>
+              <Warning text={warning} />
+            </li>
           ))}
         </ul>
       </details>
     </aside>
+  )
+}
+
+/** A warning that ends with the route that says more leads to the page that does. */
+function Warning({ text }: { readonly text: string }) {
+  const [, said, route] = /^(.*): GET (\/[a-z-]+)\.$/s.exec(text) ?? []
+  if (said === undefined || route !== '/event-endpoints') return <>{text}</>
+  return (
+    <>
+      {said}: <a href="/console/deliveries">Deliveries</a> shows which.
+    </>
   )
 }
 

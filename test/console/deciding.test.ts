@@ -270,6 +270,7 @@ describeInBrowser('the console', () => {
   test('the list of policies says which choice shows those in effect', async () => {
     await page.goto(`${world.origin}/console/policies`)
     const choices = page.getByLabel('Shown').locator('option')
+    await page.getByText('Shown: in effect', { exact: true }).click()
     await choices.first().waitFor({ state: 'attached' })
     expect(await choices.allTextContents()).toEqual(['in effect', 'all'])
   })

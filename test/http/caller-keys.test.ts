@@ -195,7 +195,7 @@ test('the commands issue a key by two humans, and list what each may', async () 
   ])
 
   writeFileSync(join(folder, 'step-up.private.pem'), bob.privateKeyPem)
-  const [, approve = ''] = / countersign (changes approve \S+)$/m.exec(change.stderr) ?? []
+  const [, approve = ''] = / bin\/countersign (changes approve \S+) --profile/m.exec(change.stderr) ?? []
   const key = ['--key', 'step-up.private.pem']
   const approved = spawnSync(process.execPath, [CLI, ...approve.split(' '), ...key], {
     cwd: folder,

@@ -412,6 +412,11 @@ describe('a range of thousands', () => {
       `${PAST / 2} of ${PAST / 2} past decisions under sandbox-echo would flip; ${PAST / 2} were never decided, ${PAST} transactions examined.`,
     )
 
+    const profile = join(folder, 'bulk.json')
+    writeFileSync(profile, JSON.stringify({ url: service.url, apiKey: bulk.key }))
+    const asProfile = await command([file, '--profile', profile], { COUNTERSIGN_API_KEY: 'csk_wrong' })
+    expect(asProfile).toMatchObject({ code: 0, stdout })
+
     const wrongKey = await command([file, '--url', `${service.url}/`, '--key', 'csk_wrong'])
     expect(wrongKey).toMatchObject({
       code: 1,

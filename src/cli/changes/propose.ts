@@ -19,7 +19,11 @@ export async function proposeChange(service: ServiceAt, path: string, json: obje
   const { changeId, warnings } = jsonOf(answer) as { changeId: string; warnings: string[] }
   console.log(answer.body.toString())
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
-  console.error(printable(`Another human looks at it and decides: countersign changes approve ${changeId}`))
+  console.error(
+    printable(
+      `Another human looks at it and decides: bin/countersign changes approve ${changeId} --profile <their profile>`,
+    ),
+  )
 }
 
 /** Proposes the document of a file, which is checked first. */
@@ -29,7 +33,8 @@ export async function proposePolicy({
   reason,
   ...given
 }: Given<typeof commands.proposePolicy>): Promise<void> {
-  const proposedContent = policyIn(file)
+  // The service answers the same warnings, and more.
+  const proposedContent = policyIn(file, { warns: false })
   const { policyId, policyVersion } = proposedContent
   await proposeChange(serviceOf(given), pathOf(policyId, policyVersion), { reason, proposedContent, retires })
 }

@@ -299,17 +299,18 @@ function table(
 
 const escaped = (text: string) => escapeHtml(printable(text))
 
+/** In the colours of `src/server/pages/colors.css`: a report is one file, which loads nothing. */
 const STYLE = `
 :root {
   color-scheme: light dark;
-  --paper: #ffffff; --ink: #1b1d21; --faint: #5a606b; --line: #c5cad3; --zone: #f5f7fa;
-  --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #15171b; --ink: #e8eaee; --faint: #a6adb9; --line: #434954; --zone: #1e2127;
-    --valid: #6fd597; --invalid: #ff8f97; --unchecked: #f0b95c;
-  }
+  --ink: light-dark(#1d2524, #dfe6e4);
+  --quiet: light-dark(#5a6664, #93a09d);
+  --paper: light-dark(#ffffff, #14191a);
+  --shade: light-dark(#f2f5f4, #1e2526);
+  --line: light-dark(#d8dfdd, #323c3b);
+  --good: light-dark(#17653a, #7fd6a2);
+  --bad: light-dark(#a32020, #f39a92);
+  --open: light-dark(#7a4d00, #e5bb6a);
 }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
@@ -317,11 +318,11 @@ h1 { font-size: 1.7rem; line-height: 1.2; }
 h2 { margin: 2rem 0 0.5rem; font-size: 1.25rem; }
 h3 { margin: 0 0 0.5rem; font-size: 1rem; }
 .headline { padding: 0.75rem 1rem; border: 2px solid; border-radius: 0.5rem; font-size: 1.15rem; font-weight: 600; }
-.quiet { margin: 0.25rem 0; color: var(--faint); }
-.missing { margin: 0.5rem 0; padding-left: 0.75rem; border-left: 4px solid var(--unchecked); overflow-wrap: anywhere; }
-.valid h3, .headline.valid { color: var(--valid); }
-.invalid h3, .headline.invalid, .invalid .problems { color: var(--invalid); }
-.unchecked h3, .headline.unchecked, .unchecked .problems { color: var(--unchecked); }
+.quiet { margin: 0.25rem 0; color: var(--quiet); }
+.missing { margin: 0.5rem 0; padding-left: 0.75rem; border-left: 4px solid var(--open); overflow-wrap: anywhere; }
+.valid h3, .headline.valid { color: var(--good); }
+.invalid h3, .headline.invalid, .invalid .problems { color: var(--bad); }
+.unchecked h3, .headline.unchecked, .unchecked .problems { color: var(--open); }
 .scroll { overflow-x: auto; margin: 1.5rem 0; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { padding-bottom: 0.5rem; font-size: 1.25rem; font-weight: 600; text-align: left; }
@@ -330,18 +331,18 @@ td { overflow-wrap: anywhere; }
 td:first-child { min-width: 6rem; }
 .mono td { font-family: ui-monospace, monospace; font-size: 0.875rem; }
 .pieces { padding: 0; list-style: none; }
-.pieces > li { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid var(--line); border-left-width: 4px; border-radius: 0.25rem; background: var(--zone); }
-.pieces > li.valid { border-left-color: var(--valid); }
-.pieces > li.invalid { border-left-color: var(--invalid); }
-.pieces > li.unchecked { border-left-color: var(--unchecked); }
+.pieces > li { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid var(--line); border-left-width: 4px; border-radius: 0.25rem; background: var(--shade); }
+.pieces > li.valid { border-left-color: var(--good); }
+.pieces > li.invalid { border-left-color: var(--bad); }
+.pieces > li.unchecked { border-left-color: var(--open); }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 0.25rem 1rem; margin: 0; }
-dt { color: var(--faint); font-size: 0.875rem; }
+dt { color: var(--quiet); font-size: 0.875rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .problems { margin: 0.5rem 0 0; padding-left: 1.25rem; }
 @media print {
   :root {
-    --paper: #ffffff; --ink: #000000; --faint: #333333; --line: #888888; --zone: #ffffff;
-    --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
+    color-scheme: light;
+    --ink: #000000; --quiet: #333333; --line: #888888; --shade: #ffffff;
   }
   .pieces > li, tr { break-inside: avoid; }
   html { font-size: 8pt; }

@@ -7,7 +7,6 @@ import { sha256Hex } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
 import { Badge, Empty, Hash, NotLoaded, Panel, Said, Time } from './basic.tsx'
-import { Table } from './list.tsx'
 
 /** What an attempt came to, to follow a name: "was taken: it answered 204 after 39 ms". */
 export function outcomeOf({ status, problem, durationMs }: EventAttempt): string {
@@ -29,22 +28,13 @@ export function Attempts({ of: endpoint }: { readonly of: EventEndpointWithAttem
             The last {attempts.length === 1 ? 'one' : attempts.length}
             {rate !== undefined && `, ${rate}`}. Of an answer only its status is kept.
           </p>
-          <Table
-            caption="Attempts, newest first"
-            rows={attempts}
-            keyOf={({ number }) => String(number)}
-            columns={[
-              { title: 'When', cell: ({ beganAt }) => <Time at={beganAt} /> },
-              {
-                title: 'Outcome',
-                cell: (one) => <Badge status={one.problem === undefined ? 'taken' : 'failed'} />,
-                below: ({ problem }) => problem !== undefined && <Said text={`it ${problem}`} />,
-              },
-              { title: 'Status', number: true, minor: true, cell: ({ status }) => status ?? 'none' },
-              { title: 'Milliseconds', number: true, minor: true, cell: ({ durationMs }) => durationMs },
-              { title: 'Event', cell: (one) => <Sent of={one} withParameters={withParameters} /> },
-            ]}
-          />
+          <ul class="plain attempts">
+            {attempts.map((one) => (
+              <li key={one.number}>
+                <Sent of={one} withParameters={withParameters} />
+              </li>
+            ))}
+          </ul>
         </>
       )}
     </Panel>
@@ -70,7 +60,12 @@ function Sent({ of, withParameters }: { readonly of: EventAttempt; readonly with
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{of.type}</summary>
+      <summary>
+        <Badge status={of.problem === undefined ? 'taken' : 'failed'} /> {of.type} <Time at={of.beganAt} />
+        <span class="quiet">
+          <Said text={of.problem ?? `answered ${of.status}`} /> after {of.durationMs} ms
+        </span>
+      </summary>
       {isOpen && <Body of={of} withParameters={withParameters} />}
     </details>
   )

@@ -73,9 +73,17 @@ export function Hash({ value, whole = false }: { readonly value: string; readonl
   )
 }
 
+/** Where a name may go on in the next line: behind a mark, and in front of a letter, so that no number is broken. */
+const BREAKS = /(?<=[:/_.@=&])(?=\p{L})/u
+
+function breakable(text: string): ComponentChildren {
+  const [first, ...others] = text.split(BREAKS)
+  return others.length === 0 ? text : [first, ...others.flatMap((part) => [<wbr />, part])]
+}
+
 /** A line that strangers wrote. It stands apart from the text beside it, whichever way it runs. */
 export function Said({ text }: { readonly text: string }) {
-  return <bdi class="said">{oneLine(text)}</bdi>
+  return <bdi class="said">{breakable(oneLine(text))}</bdi>
 }
 
 /** What ended without anybody's fault, or only informs. */

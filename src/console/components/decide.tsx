@@ -224,6 +224,38 @@ function Elsewhere({
   )
 }
 
+/** The end of a dialog that says something final, or goes back. */
+export function DialogFoot({
+  act,
+  disabled = false,
+  onBack,
+}: {
+  readonly act: string
+  readonly disabled?: boolean
+  readonly onBack: () => void
+}) {
+  return (
+    <div class="actions">
+      <button type="submit" class="primary" disabled={disabled}>
+        {act}
+      </button>
+      <button type="button" onClick={onBack}>
+        Go back
+      </button>
+    </div>
+  )
+}
+
+/** What ends with it, before the foot of the dialog. @param each whether there may be several requests */
+export function IsFinal({ each = false }: { readonly each?: boolean }) {
+  return (
+    <p>
+      This is final{each ? ' for each of them' : ''}: approvals that were given for{' '}
+      {each ? 'it' : 'the request'} count no more.
+    </p>
+  )
+}
+
 export function DeclineReason() {
   return (
     <label>
@@ -296,17 +328,10 @@ function Say({
             <p>It is signed by the service and kept as evidence. The request stays open, and as it is.</p>
           </>
         ) : (
-          <p>This is final: approvals that were given for the request count no more.</p>
+          <IsFinal />
         )}
         <Problem text={problem} />
-        <div class="actions">
-          <button type="submit" class="primary">
-            {act}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Go back
-          </button>
-        </div>
+        <DialogFoot act={act} onBack={() => dialog.current?.close()} />
       </form>
     </dialog>
   )

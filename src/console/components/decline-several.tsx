@@ -6,8 +6,9 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { post, problemText } from '../api.ts'
 import { fieldOf } from '../forms.ts'
 import { waitingChanged } from '../queue.ts'
-import { Problem, Said } from './basic.tsx'
-import { DeclineReason } from './decide.tsx'
+import { Problem } from './basic.tsx'
+import { DeclineReason, DialogFoot, IsFinal } from './decide.tsx'
+import { CallerLink } from './names.tsx'
 import { Amount, ListedLine } from './what.tsx'
 
 /** What came of one of them; undefined: it is declined. */
@@ -90,7 +91,7 @@ function Choose({
                 <span>
                   <ListedLine of={asked.request} /> <Amount of={asked.request} />{' '}
                   <span class="quiet">
-                    <Said text={asked.request.requestedBy} />
+                    <CallerLink id={asked.request.requestedBy} apart />
                   </span>
                 </span>
               </label>
@@ -98,15 +99,12 @@ function Choose({
           ))}
         </ul>
         <DeclineReason />
-        <p>This is final for each of them: approvals that were given for it count no more.</p>
-        <div class="actions">
-          <button type="submit" class="primary" disabled={busy || chosen.size === 0}>
-            Decline {counted(chosen.size, 'request')}
-          </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
-            Go back
-          </button>
-        </div>
+        <IsFinal each />
+        <DialogFoot
+          act={`Decline ${counted(chosen.size, 'request')}`}
+          disabled={busy || chosen.size === 0}
+          onBack={() => dialog.current?.close()}
+        />
       </form>
     </dialog>
   )

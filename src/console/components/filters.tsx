@@ -17,6 +17,8 @@ export interface Filter {
   readonly kind?: 'text' | 'number' | 'time'
   /** It is a choice of these. */
   readonly values?: readonly string[]
+  /** What its absence stands for; left out: all of them. */
+  readonly without?: string
 }
 
 /** From when until when, as every list takes it. */
@@ -75,12 +77,12 @@ export function Filters({
 }
 
 function Chip({ filter }: { readonly filter: Filter }) {
-  const { name, label } = filter
+  const { name, label, without } = filter
   const value = place.get().query.get(name) ?? ''
   return (
     <Popover
       class={value === '' ? '' : 'set'}
-      summary={value === '' ? label : `${label}: ${shown(filter, value)}`}
+      summary={value === '' && without === undefined ? label : `${label}: ${shown(filter, value)}`}
     >
       {(close) => {
         const set = (next: string) => {
@@ -106,7 +108,7 @@ function Chip({ filter }: { readonly filter: Filter }) {
 }
 
 function Field({
-  filter: { kind = 'text', values },
+  filter: { kind = 'text', values, without = 'all' },
   value,
   onSet,
 }: {
@@ -117,7 +119,7 @@ function Field({
   if (values !== undefined)
     return (
       <select value={value} onChange={({ currentTarget }) => onSet(currentTarget.value)}>
-        <option value="">all</option>
+        <option value="">{without}</option>
         {values.map((one) => (
           <option key={one} value={one}>
             {wordsOf(one)}
@@ -295,7 +297,8 @@ async function fileOf(
 
 class TooMany extends Error {}
 
-function shown({ kind, values }: Filter, value: string): string {
+function shown({ kind, values, without = '' }: Filter, value: string): string {
+  if (value === '') return without
   if (kind === 'time') return absolute(value)
   return values === undefined ? value : wordsOf(value)
 }

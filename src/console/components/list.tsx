@@ -1,7 +1,7 @@
-// A table of one page of a list, with filters that are in the URL and a way to the next page. `j`, `k` and Enter go through its rows.
+// A table of one page of a list, with a way to the next page. `j`, `k` and Enter go through its rows.
 import type { ComponentChildren } from 'preact'
 import type { Loaded } from '../hooks.ts'
-import { navigate, withQuery } from '../router.ts'
+import { withQuery } from '../router.ts'
 import { Empty, NotLoaded, Problem } from './basic.tsx'
 
 export interface Column<Row> {
@@ -111,66 +111,6 @@ export function Listed<Reply, Row>({
         )}
       </div>
     </>
-  )
-}
-
-/** A filter that is a choice; it is in the URL. */
-export function Choice({
-  label,
-  name,
-  values,
-  without = 'all',
-}: {
-  readonly label: string
-  readonly name: string
-  readonly values: readonly string[]
-  /** The text that is shown where none is chosen. */
-  readonly without?: string
-}) {
-  const value = new URLSearchParams(location.search).get(name) ?? ''
-  return (
-    <label class="filter">
-      {label}
-      <select
-        value={value}
-        onChange={({ currentTarget }) =>
-          navigate(withQuery({ [name]: currentTarget.value, cursor: undefined }), { replace: true })
-        }
-      >
-        <option value="">{without}</option>
-        {values.map((one) => (
-          <option key={one} value={one}>
-            {one.replaceAll('_', ' ').toLowerCase()}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-/** A filter that is a text; it is in the URL once it is sent. */
-export function TextFilter({
-  label,
-  name,
-  placeholder,
-}: {
-  readonly label: string
-  readonly name: string
-  readonly placeholder?: string
-}) {
-  const value = new URLSearchParams(location.search).get(name) ?? ''
-  return (
-    <label class="filter">
-      {label}
-      <input
-        defaultValue={value}
-        placeholder={placeholder ?? ''}
-        data-filter={name}
-        onChange={({ currentTarget }) =>
-          navigate(withQuery({ [name]: currentTarget.value.trim(), cursor: undefined }), { replace: true })
-        }
-      />
-    </label>
   )
 }
 

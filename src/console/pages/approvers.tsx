@@ -8,6 +8,7 @@ import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
+import { fingerprintOf } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
@@ -42,6 +43,11 @@ export function Approvers({ me }: PageProps) {
             },
             { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
             {
+              title: 'Fingerprint',
+              minor: true,
+              cell: ({ publicKeyPem }) => <Hash value={fingerprintOf(publicKeyPem)} />,
+            },
+            {
               title: 'Signs as',
               cell: ({ approverId, keyId, passkey }) => (
                 <>
@@ -59,6 +65,10 @@ export function Approvers({ me }: PageProps) {
             { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
           ]}
         />
+        <p class="quiet">
+          A fingerprint is the SHA-256 of a public key in DER form. Compare it over another channel with what
+          the approver computes: <code>openssl pkey -pubin -in key.public.pem -outform DER | sha256sum</code>
+        </p>
         <p>
           <a href="/console/passkey">Make a passkey</a>{' '}
           {me.credentialHolderType === 'USER'

@@ -48,7 +48,7 @@ const sayingOf = (event: Event) =>
 
 /** What an event speaks of, by the members of its detail that are ids. */
 function placesOf({ detail }: Event): readonly (readonly [what: string, href: string])[] {
-  const { businessTransactionId, requestId, webhookEventId, changeId, kind: of } = detail ?? {}
+  const { businessTransactionId, requestId, webhookEventId, changeId, endpointId, kind: of } = detail ?? {}
   const kind = Object.keys(changePaths).find((one) => one === of)
   return [
     ...(isText(businessTransactionId)
@@ -59,6 +59,9 @@ function placesOf({ detail }: Event): readonly (readonly [what: string, href: st
       : []),
     ...(isText(webhookEventId)
       ? [['delivery', `/console/deliveries/${encodeURIComponent(webhookEventId)}`] as const]
+      : []),
+    ...(isText(endpointId)
+      ? [['event endpoint', `/console/endpoints/${encodeURIComponent(endpointId)}`] as const]
       : []),
     ...(isText(changeId)
       ? [

@@ -15,7 +15,9 @@ import {
 } from '../components/basic.tsx'
 import { changePaths, changeRows, policyIn } from '../components/changes.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
-import { Choice, Listed, listPath } from '../components/list.tsx'
+import { Filters, timeFilters, type Filter } from '../components/filters.tsx'
+import { Listed, listPath } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
 import { usePolicyOf } from '../components/policy.tsx'
 import { DocumentDiff } from '../components/text-diff.tsx'
 import { amountOf, sumsOf } from '../components/what.tsx'
@@ -37,22 +39,33 @@ import type { PageProps } from '../page.ts'
 
 const STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED']
 
+const filters: readonly Filter[] = [
+  { name: 'kind', label: 'Kind', values: Object.keys(changePaths) },
+  { name: 'status', label: 'Status', values: STATUSES },
+  { name: 'target', label: 'Target' },
+  { name: 'callerId', label: 'Proposed by' },
+  ...timeFilters,
+  { name: 'q', label: 'Contains' },
+]
+
 export function Changes({ query }: PageProps) {
+  const names = filters.map(({ name }) => name)
   const loaded = useLoaded<{ changes: ChangeRow[] }>(
-    listPath('/changes', query, ['kind', 'status', 'cursor']),
+    listPath('/changes', query, [...names, 'cursor']),
     10_000,
   )
   return (
     <>
       <h1>Changes</h1>
-      <div class="filters">
-        <Choice label="Kind" name="kind" values={Object.keys(changePaths)} />
-        <Choice label="Status" name="status" values={STATUSES} />
-      </div>
+      <Filters filters={filters} />
       <Listed
         loaded={loaded}
         rowsOf={({ changes }) => changes}
-        empty="No such change. The handbook's chapter Governing proposes one."
+        empty={
+          names.some((name) => query.has(name))
+            ? 'No change fits all of these filters.'
+            : "Nothing was proposed yet. The handbook's chapter Governing proposes the first change."
+        }
         caption="Changes"
         {...changeRows}
       />
@@ -97,14 +110,14 @@ export function Change({ params, me }: PageProps) {
         <>
           <Panel title="Why">
             <p>
-              <Said text={data.proposedBy} /> proposed this <Time at={data.proposedAt} />:
+              <CallerLink id={data.proposedBy} /> proposed this <Time at={data.proposedAt} />:
             </p>
             <blockquote>
               <Said text={data.reason} />
             </blockquote>
             {data.resolvedBy !== undefined && (
               <p>
-                {data.status === 'APPROVED' ? 'Approved' : 'Rejected'} by <Said text={data.resolvedBy} />{' '}
+                {data.status === 'APPROVED' ? 'Approved' : 'Rejected'} by <CallerLink id={data.resolvedBy} />{' '}
                 {data.resolvedAt !== undefined && <Time at={data.resolvedAt} />}
                 {data.rejectionReason !== undefined && (
                   <>
@@ -266,7 +279,9 @@ function Resolve({ change, me, report, onResolved }: ToResolve & { readonly me: 
   return (
     <Panel title="Resolve">
       <p>
-        Sign on your own machine. The command shows the change again
+        There is no button to sign with, because you have no step-up passkey:{' '}
+        <a href="/console/passkey">make one</a>, or sign with your key on your own machine. The command shows
+        the change again
         {kind === 'policy' && ' and what it would have changed in the past'}, and asks before it signs:
       </p>
       <Command

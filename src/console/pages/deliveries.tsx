@@ -4,13 +4,21 @@ import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
 import type { WebhookEvent, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
 import { deliveryOutcomes } from '../../formats/schemas/webhook-outcomes.ts'
 import { Badge, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
-import { Choice, Listed, listPath, TextFilter } from '../components/list.tsx'
+import { Filters, timeFilters, type Filter } from '../components/filters.tsx'
+import { Listed, listPath } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
+const filters: readonly Filter[] = [
+  { name: 'provider', label: 'Provider' },
+  { name: 'outcome', label: 'Outcome', values: deliveryOutcomes },
+  ...timeFilters,
+]
+
 export function Deliveries({ query }: PageProps) {
+  const names = filters.map(({ name }) => name)
   const deliveries = useLoaded<{ events: WebhookEvent[] }>(
-    listPath('/webhook-events', query, ['provider', 'outcome', 'cursor']),
+    listPath('/webhook-events', query, [...names, 'cursor']),
     5_000,
   )
   const endpoints = useLoaded<{ eventEndpoints: EventEndpoint[] }>('/event-endpoints', 10_000)
@@ -18,14 +26,15 @@ export function Deliveries({ query }: PageProps) {
     <>
       <h1>Deliveries</h1>
       <Panel title="From providers">
-        <div class="filters">
-          <TextFilter label="Provider" name="provider" placeholder="razorpay" />
-          <Choice label="Outcome" name="outcome" values={deliveryOutcomes} />
-        </div>
+        <Filters filters={filters} />
         <Listed
           loaded={deliveries}
           rowsOf={({ events }) => events}
-          empty="No such delivery. The handbook's chapter Connecting a payment provider takes the first."
+          empty={
+            names.some((name) => query.has(name))
+              ? 'No delivery fits all of these filters.'
+              : "No provider has delivered anything yet. The handbook's chapter Connecting a payment provider takes the first."
+          }
           caption="Deliveries of providers, newest first"
           keyOf={({ webhookEventId }) => webhookEventId}
           hrefOf={({ webhookEventId }) => `/console/deliveries/${webhookEventId}`}

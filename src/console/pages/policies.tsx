@@ -1,7 +1,9 @@
 // Policies: which are in effect for what, and one version with its rules.
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
-import { Choice, Listed } from '../components/list.tsx'
+import { Filters, type Filter } from '../components/filters.tsx'
+import { Listed } from '../components/list.tsx'
+import { CallerLink } from '../components/names.tsx'
 import { policyPath } from '../components/policy.tsx'
 import { Rules } from '../components/policy-rules.tsx'
 import { Versions } from '../components/policy-versions.tsx'
@@ -10,15 +12,15 @@ import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
+const filters: readonly Filter[] = [{ name: 'shown', label: 'Shown', values: ['all'], without: 'in effect' }]
+
 export function Policies({ query }: PageProps) {
   const shown = query.get('shown') === 'all' ? '/policies' : '/policies/in-effect'
   const loaded = useLoaded<{ policies: PolicySummary[] }>(`${shown}?pageSize=100`)
   return (
     <>
       <h1>Policies</h1>
-      <div class="filters">
-        <Choice label="Shown" name="shown" values={['all']} without="in effect" />
-      </div>
+      <Filters filters={filters} />
       <Listed
         loaded={loaded}
         rowsOf={({ policies }) => policies}
@@ -96,7 +98,8 @@ export function Policy({ params, query, me }: PageProps) {
             </p>
             {approvedBy !== undefined && (
               <p>
-                Approved by <Said text={approvedBy} /> {approvedAt !== undefined && <Time at={approvedAt} />}
+                Approved by <CallerLink id={approvedBy} />{' '}
+                {approvedAt !== undefined && <Time at={approvedAt} />}
                 {approvedByChange !== undefined && (
                   <>
                     , in <a href={`/console/changes/policy/${approvedByChange}`}>this change</a>
@@ -106,8 +109,8 @@ export function Policy({ params, query, me }: PageProps) {
             )}
             {retiredBy !== undefined && (
               <p>
-                Retired by <Said text={retiredBy} /> {retiredAt !== undefined && <Time at={retiredAt} />}, in{' '}
-                <a href={`/console/changes/policy/${retiredByChange}`}>this change</a>
+                Retired by <CallerLink id={retiredBy} /> {retiredAt !== undefined && <Time at={retiredAt} />},
+                in <a href={`/console/changes/policy/${retiredByChange}`}>this change</a>
                 {replacedBy !== undefined && (
                   <>
                     ;{' '}

@@ -27,10 +27,9 @@ export function Search({ query }: PageProps) {
   const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
   useEffect(() => {
     const leaving = new AbortController()
-    const look = lookUntil(leaving.signal)
     const find = async () => {
       try {
-        const hits = wanted === '' ? [] : await hitsOf(wanted, look)
+        const hits = wanted === '' ? [] : await lookFor(wanted, leaving.signal)
         const [only, ...others] = hits
         if (only !== undefined && others.length === 0) navigate(only.href, { replace: true })
         else setFound({ wanted, hits })
@@ -60,15 +59,6 @@ function lookUntil(signal: AbortSignal): Look {
       throw error
     }
   }
-}
-
-/**
- * Finds what an id names, or what has the text in it, by few requests: for each pause in typing.
- * @throws as `get`
- */
-export async function lookFor(wanted: string, signal: AbortSignal): Promise<readonly Hit[]> {
-  const look = lookUntil(signal)
-  return UUID.test(wanted) ? byId(wanted.toLowerCase(), look) : byPart(wanted, look)
 }
 
 function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {
@@ -101,7 +91,13 @@ function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[];
   )
 }
 
-async function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
+/**
+ * Finds what an id or an action code names, what has the text as its name, and where nothing has, what has it as a part. The search page and
+ * the palette find the same.
+ * @throws as `get`
+ */
+export async function lookFor(wanted: string, signal: AbortSignal): Promise<readonly Hit[]> {
+  const look = lookUntil(signal)
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
   const code = actionCodeIn(wanted)
   // A name may look like a code without its hyphens: then both are found.
