@@ -44,12 +44,13 @@ interface OldClient {
   readonly close: () => Promise<void>
 }
 
+const oldModule = (file: string) =>
+  import(pathToFileURL(join(OTHERS, 'sdk', 'dist', 'esm', 'client', file)).href) as Promise<
+    Record<string, (new (...given: unknown[]) => unknown) & { readonly name?: string }>
+  >
+
 async function anOldClient(transport: string, ...args: readonly unknown[]): Promise<OldClient> {
-  const load = (file: string) =>
-    import(pathToFileURL(join(OTHERS, 'sdk', 'dist', 'esm', 'client', file)).href) as Promise<
-      Record<string, (new (...given: unknown[]) => unknown) & { readonly name?: string }>
-    >
-  const [{ Client }, transports] = await Promise.all([load('index.js'), load(`${transport}.js`)])
+  const [{ Client }, transports] = await Promise.all([oldModule('index.js'), oldModule(`${transport}.js`)])
   const Transport = Object.values(transports).find(({ name = '' }) => name.endsWith('ClientTransport'))!
   const client = new Client!({ name: 'old', version: '1' }) as OldClient
   await client.connect(new Transport(...args))
