@@ -1,5 +1,6 @@
 // Every page of the console in Chromium, with what a company and an attacker would have written there: what axe finds in light, dark and
 // print, what does not fit a screen, and whether a stranger's words do anything but stand there.
+import { randomUUID } from 'node:crypto'
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -7,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { until } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
 import { SHORT_HOSTILE, startWorld, type World } from './world.ts'
 
 const WIDTHS_PX = [360, 900, 1440] as const
@@ -221,6 +223,19 @@ describeInBrowser('the console', () => {
     await chip('Target').click()
     await page.getByRole('button', { name: 'Remove' }).click()
     await expect.poll(() => rows.count()).toBeGreaterThan(1)
+  })
+
+  test('an execution that is new comes into the list by itself', async () => {
+    const target = `orders/${randomUUID()}`
+    const waits = page.waitForRequest(
+      (sent) => sent.url().includes('/executions?') && sent.headers()['prefer'] === 'wait=25',
+    )
+    await page.goto(`${world.origin}/console/executions?${new URLSearchParams({ target }).toString()}`)
+    await page.getByText('No execution fits all of these filters.').waitFor()
+    await waits
+    const executed = await world.service.post('/execute', aTransaction({ intent: { target } }))
+    expect(executed.status, executed.text).toBe(200)
+    await page.getByRole('link', { name: target }).first().waitFor()
   })
 
   test('refusals and requests have the filters of what they are, and files of what they show', async () => {

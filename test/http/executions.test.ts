@@ -1,4 +1,5 @@
 // GET /executions: the catalogue, which a background thread fills behind the evidence.
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fillCatalogue } from '../../src/core/catalogue/follow.ts'
 import { openDocuments } from '../../src/core/catalogue/row.ts'
@@ -479,4 +480,24 @@ test('statistics say what is used of a limit: what was paid, and nothing that wa
   ]
   expect(await counted('')).toMatchObject({ limits: [{ ...limit, per: ['target', 'currency'], used }] })
   expect(await counted('', other.key)).toMatchObject({ limits: [{ ...limit, used: [] }] })
+})
+
+// Last, because the tests before it count what is in the catalogue.
+test('with Prefer: wait an empty page waits for an execution that fits, of the caller alone where it reads its own', async () => {
+  const target = `vendor-wait-${randomUUID()}`
+  const waiting = async (seconds: number, key: string) => {
+    const path = `/executions?target=${target}`
+    const { status, body } = await service.get(path, { key, headers: { Prefer: `wait=${seconds}` } })
+    expect(status, JSON.stringify(body)).toBe(200)
+    return ids((body as { executions: Listed[] }).executions)
+  }
+  expect(await waiting(1, human.key)).toEqual([])
+  const [all, own] = [waiting(30, human.key), waiting(30, other.key)]
+  // One that does not fit wakes nobody for good.
+  await execute({ target: 'vendor-17', amount: 1 })
+  const first = await execute({ target })
+  expect(await all).toEqual([first])
+  const theirs = await execute({ target }, other.key)
+  expect(await own).toEqual([theirs])
+  expect(new Set(await waiting(30, auditor.key))).toEqual(new Set([first, theirs]))
 })

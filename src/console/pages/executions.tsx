@@ -6,6 +6,8 @@ import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../compo
 import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, type Rows } from '../components/list.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
+import { get } from '../api.ts'
+import { pause, useFollowed } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { shownMoney, shownSummary } from '../text.ts'
 
@@ -53,10 +55,45 @@ const filters: readonly Filter[] = [
   ...entryFilters,
 ]
 
+/** A busy service has new ones all the time: the list is read again no more often. */
+const AGAIN_MS = 1_000
+const WAIT_SECONDS = 25
+
+/** Where what is newer than a first page is asked for; undefined: nothing newer comes into what is shown. */
+function newerPath(
+  query: URLSearchParams,
+  names: readonly string[],
+  shown: ExecutionsPage | undefined,
+): string | undefined {
+  if (shown === undefined || query.has('cursor') || query.has('until')) return undefined
+  const newer = new URLSearchParams(query)
+  const [newest] = shown.executions
+  // Times are shown to the millisecond.
+  if (newest !== undefined) newer.set('since', new Date(Date.parse(newest.decidedAt) + 1).toISOString())
+  newer.set('pageSize', '1')
+  return listPath('/executions', newer, [...names, 'pageSize'])
+}
+
+/** Waits at the service for something newer, and has the list read again. */
+function useNewer(path: string | undefined, reload: () => void): void {
+  useFollowed(
+    () => async (signal) => {
+      if (path === undefined) return undefined
+      const { data } = await get<ExecutionsPage>(path, { signal, wait: WAIT_SECONDS })
+      if (data.executions.length === 0) return AGAIN_MS
+      await pause(AGAIN_MS, signal)
+      if (!signal.aborted) reload()
+      return undefined
+    },
+    path ?? '',
+  )
+}
+
 export function Executions({ query }: PageProps) {
   const names = filters.map(({ name }) => name)
   const loaded = useCatalogue<ExecutionsPage>(listPath('/executions', query, [...names, 'cursor']), 10_000)
   const hasCatalogue = useHasCatalogue()
+  useNewer(hasCatalogue ? newerPath(query, names, loaded.data) : undefined, loaded.reload)
   return (
     <>
       <h1>Executions</h1>

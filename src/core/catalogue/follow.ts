@@ -22,7 +22,7 @@ import { endOf, VISIBLE_MS_MAX, wantedOf, type Wanted } from '../events/read.ts'
 import { catalogueRows, type Documents } from './row.ts'
 
 /** The events by which an execution comes into the catalogue or changes its row. */
-const FOLLOWED = [
+export const FOLLOWED = [
   'execution.completed',
   'execution.failed',
   'execution.refused',

@@ -7,6 +7,7 @@ import { ocsfEvent } from '../../core/events/ocsf.ts'
 import { FROM_NOW, readEvents, type FeedPage } from '../../core/events/read.ts'
 import { eventTypes, isEventType, type EventType } from '../../formats/schemas/event-types.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { WAIT_SECONDS_MAX } from './list.ts'
 import { NDJSON, NDJSON_UTF8, wantsLines } from './lines.ts'
 import { readChoice } from './paging.ts'
 import { waitMsOf } from './preferences.ts'
@@ -14,7 +15,6 @@ import { get, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
 import type { Reading, Waits } from '../service.ts'
 
-const WAIT_SECONDS_MAX = 30
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 1_000
 

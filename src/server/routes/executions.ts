@@ -1,19 +1,22 @@
 // Executions as people look for them: from the catalogue (docs/handbook/finding.md).
+import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { catalogueStanding } from '../../core/catalogue/follow.ts'
+import { catalogueStanding, FOLLOWED } from '../../core/catalogue/follow.ts'
 import type { Config } from '../../core/config/config.ts'
 import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { CatalogueEntry, CataloguePage, catalogueStatuses } from '../../formats/schemas/catalogue.ts'
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
 import type { CatalogueEntry as StoredEntry } from '../../store/tables/catalogue-entries.ts'
+import { readPlace } from '../../store/tables/catalogue-state.ts'
 import { listEntries } from '../../store/tables/catalogue-read.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { equalText, ofCaller, partOfWord, timeRange } from '../openapi/parameters.ts'
 import { wantsCsv, type Cells } from './csv.ts'
 import { wantsLines } from './lines.ts'
-import { list } from './list.ts'
-import { get, textWithoutNulls, type Route } from '../route.ts'
+import { list, WAIT_SECONDS_MAX } from './list.ts'
+import { get, textWithoutNulls, type Route, type RouteRequest } from '../route.ts'
+import type { Reading, Waits } from '../service.ts'
 
 /** Without a catalogue there is no such path. */
 export const inCatalogue = {
@@ -75,7 +78,8 @@ export const executions = [
     tag: 'Catalogue',
     summary: 'Executions, by what they did',
     description:
-      "Executions that have ended, were refused or are in doubt, with their amounts. A caller's own; everybody's for humans and auditors. It is no evidence: each entry is a copy of what its record or refusal says. With `Accept: application/x-ndjson` or `text/csv` the whole range in one reply that streams.",
+      "Executions that have ended, were refused or are in doubt, with their amounts. A caller's own; everybody's for humans and auditors. It is no evidence: each entry is a copy of what its record or refusal says. With `Accept: application/x-ndjson` or `text/csv` the whole range in one reply that streams. " +
+      `With \`Prefer: wait=N\` an empty page waits for an execution that fits, ${WAIT_SECONDS_MAX} seconds at most: give the time of the newest that you have as \`since\`.`,
     filters: catalogueFilters,
     schema: CataloguePage,
     member: 'executions',
@@ -84,6 +88,7 @@ export const executions = [
     lines: 'execution',
     csv: { columns: Object.keys(CatalogueEntry.properties), cellsOf: entryCells },
     beside: ({ pool }) => completenessOf(pool),
+    waitFor: untilMore,
     read: (range, asked, { pool, exportPool }, request) =>
       listEntries(wantsLines(request) || wantsCsv(request) ? exportPool : pool, range, {
         ...asked,
@@ -92,6 +97,24 @@ export const executions = [
     textOf: entryText,
   }),
 ] as const satisfies readonly Route[]
+
+/** An event is in the catalogue after this time, where nothing else is done. */
+const CATALOGUED_MS = 500
+
+/** The catalogue follows the feed: what it does not have yet is behind its place there. */
+async function untilMore({ caller, client }: RouteRequest, { pool, eventWatch }: Reading & Waits) {
+  const place = await readPlace(pool)
+  const scope = { callerId: readableOwner(caller), types: FOLLOWED }
+  return {
+    async wait(ms: number) {
+      const mayBeThere = place !== undefined && (await eventWatch.wait(place, { scope, client, ms }))
+      // Where the catalogue lags there is always an event behind its place: this bounds how often the page is read again.
+      if (mayBeThere) await delay(Math.min(ms, CATALOGUED_MS))
+      return mayBeThere
+    },
+    again: <T>(read: () => Promise<T>) => eventWatch.read(client, read),
+  }
+}
 
 /** @returns JSON */
 export function entryText(entry: StoredEntry): string {

@@ -6,6 +6,7 @@ import { Failure, failures } from '../../core/errors/errors.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { PAGE_BYTES_MAX, type Page, type PageRange } from '../../store/tables/page.ts'
 import { cursor, linkedPaging, listFailures } from '../openapi/parameters.ts'
+import { waitMsOf } from './preferences.ts'
 import { textWithoutNulls, type Route, type RouteRequest } from '../route.ts'
 import type { Service } from '../service.ts'
 import { CSV, csvFormat, csvShape, wantsCsv, type Csv } from './csv.ts'
@@ -79,6 +80,8 @@ interface PagedList<Taken, Row> extends Listed {
   /** The path of further pages, where it is not the route's. */
   readonly pagePath?: (params: RouteRequest['params']) => string
   readonly failures?: Route['failures']
+  /** With `Prefer: wait` an empty page waits: called before each reading. */
+  readonly waitFor?: (request: RouteRequest, service: Service) => Promise<Waiting>
   /** Refuses a request whose query is right. */
   readonly refuse?: (
     asked: Asked<Taken>,
@@ -93,6 +96,34 @@ interface PagedList<Taken, Row> extends Listed {
   ) => Promise<Page<Row>>
   /** @returns JSON */
   readonly textOf: (row: Row) => string
+}
+
+/** How long an empty page of a list waits, where `Prefer: wait` names a longer time. */
+export const WAIT_SECONDS_MAX = 30
+
+interface Waiting {
+  /** Waits for what may have come since the reading, so many milliseconds at most. @returns whether there may be something */
+  readonly wait: (ms: number) => Promise<boolean>
+  /** Reads again when it is its turn: one event may wake thousands. */
+  readonly again: <T>(read: () => Promise<T>) => Promise<T>
+}
+
+/** Reads a page, and again for as long as it is empty, something may have come, and the time is not over. */
+async function readInTime<Read extends { readonly page: Page<unknown> }>(
+  begin: (() => Promise<Waiting>) | undefined,
+  waitMs: number,
+  read: () => Promise<Read>,
+): Promise<Read> {
+  const untilMs = performance.now() + waitMs
+  let waiting: Waiting | undefined
+  for (;;) {
+    const next: Waiting | undefined = waitMs > 0 ? await begin?.() : undefined
+    const found = await (waiting === undefined ? read() : waiting.again(read))
+    const ms = untilMs - performance.now()
+    const isOver = next === undefined || found.page.rows.length > 0 || ms <= 0
+    if (isOver || !(await next.wait(ms))) return found
+    waiting = next
+  }
 }
 
 const NOTHING: Page<never> = { rows: [], next: null }
@@ -110,6 +141,7 @@ export function list<const Taken extends Filters, Row>({
   csv,
   pagePath,
   failures: further = [],
+  waitFor,
   refuse,
   read,
   textOf,
@@ -146,8 +178,11 @@ export function list<const Taken extends Filters, Row>({
       const owner = filters?.['callerId'] === undefined ? readableOwner(caller) : readOwner(query, caller)
       const readPage = async (of: PageRange) =>
         owner === undefined ? NOTHING : read(of, { ...asked, callerId: owner }, service, request)
-      const before = (await beside?.(service)) ?? {}
-      const page = await readPage(range)
+      const { before, page } = await readInTime(
+        waitFor === undefined || isExport ? undefined : () => waitFor(request, service),
+        waitMsOf(request, WAIT_SECONDS_MAX),
+        async () => ({ before: (await beside?.(service)) ?? {}, page: await readPage(range) }),
+      )
       if (isCsv) return answerExport(page, readPage, csvFormat(csv))
       if (isExport) {
         const { since = null, until = null } = asked as Partial<Record<'since' | 'until', string | null>>

@@ -29,6 +29,15 @@ export async function lockState(sql: Sql): Promise<CatalogueState | undefined> {
   }))[0]
 }
 
+/** @returns the place in the feed up to which the catalogue has everything; undefined where the row was deleted */
+export async function readPlace(sql: Sql): Promise<FeedPlace | undefined> {
+  const { rows } = await sql.query<{ log: number; index: string }>({
+    name: 'catalogue_state_place',
+    text: 'SELECT log, index FROM catalogue_state',
+  })
+  return rows.map(({ log, index }) => ({ log, index: Number(index) }))[0]
+}
+
 /** @param until the newest time of what is in the catalogue now; null: nothing was added */
 export async function moveTo(sql: Sql, { log, index }: FeedPlace, until: string | null): Promise<void> {
   await sql.query({
