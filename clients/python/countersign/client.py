@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 import uuid
@@ -18,6 +19,8 @@ from .errors import AnswerError, ClosedWithoutRecordError, ConnectionLostError, 
 from .errors import IdUsedForAnotherIntentError, InDoubtError, NotApprovedError, OtherRequestError
 from .http import Answer, Exchange
 from .witness import LogWitness
+
+_LOGGER = logging.getLogger("countersign")
 
 Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
 
@@ -206,7 +209,8 @@ class Client:
         on_approval_needed  ``"ask"``: where humans must approve, asks them (``note``, ``expires_in_seconds``), waits, and executes under a
                             new id that follows from the refused one; repeated with the same ``key`` or id, also after a crash, it goes on
                             where it stopped and reads the record that there is. ``"fail"``: their absence is the service's 403
-        on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel
+        on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel. ``None``:
+                            the logger ``countersign`` shows the code
 
         Returns the record of an execution that completed. Raises ExecutionFailedError where the connector refused or failed for certain,
         also where that is read from a record, AnswerError 409 where the id was used before this call, unless it may ask (see
@@ -231,8 +235,7 @@ class Client:
             raise why
         # An id that is unknown is used with approvals only: sent without, it would be refused and used up.
         asked = self.request_approval(following, note=note, expires_in_seconds=expires_in_seconds)
-        if on_asked is not None:
-            on_asked(asked)
+        (on_asked or _show_code)(asked)
         ended = self.wait_for_approval(asked["request"]["requestId"])
         if ended["status"] != "APPROVED":
             raise NotApprovedError(ended)
@@ -1266,6 +1269,11 @@ def _refused(refusal: Mapping[str, Any]) -> AnswerError:
 def _may_have_failed(error: Exception) -> bool:
     """A rejection by the rules, or an execution that failed for certain (decisions §3 "Outcomes")."""
     return isinstance(error, AnswerError) and error.status == 500 and not error.needs_approval
+
+
+def _show_code(asked: shapes.ApprovalRequest) -> None:
+    """Without it an approver would have no code to compare with the one that the service shows."""
+    _LOGGER.warning("asked for an approval, and waits for it. Action code: %s", asked["actionCode"])
 
 
 def _completed(record: shapes.ExecutionTrustRecord) -> shapes.ExecutionTrustRecord:

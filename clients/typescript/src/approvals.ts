@@ -25,7 +25,7 @@ export interface Request {
 export interface Asking extends Request {
   /** `fail` where left out. */
   readonly onApprovalNeeded?: 'ask' | 'fail'
-  /** Is called once they are asked: tell an approver its `actionCode` over another channel. */
+  /** Is called once they are asked: tell an approver its `actionCode` over another channel. Left out: `console.warn` shows the code. */
   readonly onAsked?: (request: ApprovalRequest) => void
 }
 
@@ -98,9 +98,12 @@ export function approvalMethods(
   }
 
   /** Asks and waits. Throws NotApprovedError where the request ended without approvals. */
-  async function approve(transaction: SubmittedTransaction, { onAsked, ...request }: Asking): Promise<void> {
+  async function approve(
+    transaction: SubmittedTransaction,
+    { onAsked = showCode, ...request }: Asking,
+  ): Promise<void> {
     const asked = await requestApproval(transaction, request)
-    onAsked?.(asked)
+    onAsked(asked)
     const ended = await waitForApproval(asked.request.requestId)
     if (ended.status !== 'APPROVED') throw new NotApprovedError(ended)
   }
@@ -134,6 +137,11 @@ export function approvalMethods(
       change(() => http.POST('/approval-requests/{id}/withdraw', { ...of(id), body: {} })),
   }
   return { methods, approve }
+}
+
+/** Without it an approver would have no code to compare with the one that the service shows. */
+function showCode({ actionCode }: ApprovalRequest): void {
+  console.warn(`countersign: asked for an approval, and waits for it. Action code: ${actionCode}`)
 }
 
 const of = (id: string) => ({ params: { path: { id } } })
