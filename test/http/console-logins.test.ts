@@ -103,6 +103,30 @@ describe('a passkey that logs in', () => {
     expect((await database.pool.query('SELECT FROM login_challenges')).rowCount).toBe(1)
   })
 
+  test('is not asked for while ten thousand others have not answered, until their two minutes are over', async () => {
+    await database.pool.query(
+      `INSERT INTO login_challenges SELECT 'unanswered ' || n, now() + interval '2 min' FROM generate_series(1, 10000) AS n`,
+    )
+    const { status, body } = await post('/console/login/challenge', {})
+    expect([status, body.code]).toEqual([429, 'RATE_LIMITED'])
+    await database.pool.query(`UPDATE login_challenges SET expires_at = now() - interval '1 s'`)
+    expect(await aChallenge(service)).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    expect((await database.pool.query('SELECT FROM login_challenges')).rowCount).toBe(1)
+  })
+
+  test('is one of ten at most, also where two are registered in the same moment', async () => {
+    const session = await logIn(service, human.key)
+    for (const { loginPasskeyId } of await listed(session))
+      await post(`${LIST}/${loginPasskeyId}/remove`, {}, session)
+    await database.pool.query(
+      `INSERT INTO login_passkeys (login_passkey_id, credential_id, caller_id, key_hash, name, public_key_pem, backup_eligible, sign_count)
+       SELECT gen_random_uuid(), 'filled ' || n, 'human', '', 'filled', '', false, 0 FROM generate_series(1, 9) AS n`,
+    )
+    const answers = await Promise.all([passkeys.grace, passkeys.erik].map((owner) => register(owner)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409])
+    await database.pool.query(`DELETE FROM login_passkeys WHERE caller_id = 'human'`)
+  })
+
   // proves abuse: The assertion of a login
   test.each<[string, Otherwise & { credentialId?: string }]>([
     ['is for another artifact', { artifact: 'approval' }],

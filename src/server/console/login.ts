@@ -76,7 +76,8 @@ export async function challenge(request: RouteRequest, { pool }: Service): Promi
   const problem = pageProblem(request)
   if (problem !== undefined) return problem
   const made = randomBytes(32).toString('base64url')
-  await keepChallenge(pool, { challenge: made, lastsMs: CHALLENGE_MS })
+  const isKept = await keepChallenge(pool, { challenge: made, lastsMs: CHALLENGE_MS })
+  if (!isKept) return failures.rateLimited('login challenges', CHALLENGE_MS / 1000)
   return json({ challenge: made }, { headers: { 'Cache-Control': 'no-store' } })
 }
 
@@ -184,7 +185,7 @@ export async function registerPasskey(
   if (why !== undefined) return failures.invalidField(`proof must be a signature by the passkey: ${why}.`)
   if (await isAuthority(publicKeyPem, service))
     return failures.conflict('This passkey signs approvals or changes: make another one to log in.')
-  const isRegistered = await registerLoginPasskey(pool, {
+  const passkey = {
     loginPasskeyId: randomUUID(),
     credentialId,
     callerId,
@@ -193,7 +194,8 @@ export async function registerPasskey(
     publicKeyPem,
     backupEligible,
     signCount: counterOf(proof),
-  })
+  }
+  const isRegistered = await inTransaction(pool, (sql) => registerLoginPasskey(sql, passkey))
   if (!isRegistered)
     return failures.conflict(
       `This passkey is registered already, or you have ${LOGIN_PASSKEYS_MAX}: remove one first.`,

@@ -1,5 +1,6 @@
 // login_passkeys: the passkeys by which people log in to the console, and login_challenges: what such a passkey is asked to sign.
-import { isoTime, type Sql } from '../postgres/sql.ts'
+import { isoTime, takeLocks, type Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 
 export interface LoginPasskey {
   readonly loginPasskeyId: string
@@ -29,11 +30,15 @@ const COLUMNS = `
 /** Each is a way into the console that somebody must remember to close. */
 export const LOGIN_PASSKEYS_MAX = 10
 
-/** @returns false: the passkey is registered already, or the caller has `LOGIN_PASSKEYS_MAX` */
+/**
+ * Those of a caller are registered one after the other, so that `LOGIN_PASSKEYS_MAX` holds.
+ * @returns false: the passkey is registered already, or the caller has that many
+ */
 export async function registerLoginPasskey(
-  sql: Sql,
+  sql: Transaction,
   passkey: Omit<LoginPasskey, 'registeredAt' | 'usedAt'>,
 ): Promise<boolean> {
+  await takeLocks(sql, [{ key: `login passkeys of ${passkey.callerId}` }])
   const { rowCount } = await sql.query({
     text: `
       INSERT INTO login_passkeys
@@ -96,17 +101,26 @@ export async function removeLoginPasskey(
   return rows[0]?.name
 }
 
-/** @param challenge random: nobody guesses it while it lasts */
+/** A person answers each within two minutes: so many at once are nobody who logs in. */
+export const LOGIN_CHALLENGES_MAX = 10_000
+
+/**
+ * @param challenge random: nobody guesses it while it lasts
+ * @returns whether it is kept: not where `LOGIN_CHALLENGES_MAX` wait for their answer. Those that are asked for in the same moment may be some more
+ */
 export async function keepChallenge(
   sql: Sql,
   { challenge, lastsMs }: { readonly challenge: string; readonly lastsMs: number },
-): Promise<void> {
-  await sql.query({
+): Promise<boolean> {
+  const { rowCount } = await sql.query({
     text: `
       WITH over AS (DELETE FROM login_challenges WHERE expires_at < now())
-      INSERT INTO login_challenges (challenge, expires_at) VALUES ($1::text, now() + $2::float8 * interval '1 ms')`,
+      INSERT INTO login_challenges (challenge, expires_at)
+      SELECT $1::text, now() + $2::float8 * interval '1 ms'
+      WHERE (SELECT count(*) FROM login_challenges WHERE expires_at >= now()) < ${LOGIN_CHALLENGES_MAX}`,
     values: [challenge, lastsMs],
   })
+  return rowCount === 1
 }
 
 /** @returns whether it was asked and has not come back yet; it never is again */

@@ -3,6 +3,7 @@
 import type { Config } from '../../../core/config/config.ts'
 import type { OverloadGate } from '../../../core/errors/gates.ts'
 import { LATE_MS } from '../../../core/threads/lateness.ts'
+import { LOGIN_CHALLENGES_MAX } from '../../../store/tables/login-passkeys.ts'
 import { QUEUED_MS_MAX, type Cost } from '../../../core/operations/index.ts'
 
 const MIB = 1024 * 1024
@@ -131,6 +132,12 @@ export const throttles: Throttles = {
     counts: 'approval requests that are opened',
     whom: 'a caller, on all instances',
     bound: '`APPROVAL_REQUESTS_PER_HOUR`',
+    beyond: 429,
+  },
+  'login challenges': {
+    counts: 'challenges that the login page asked for and that are not answered yet',
+    whom: 'all addresses together, on all instances',
+    bound: `${LOGIN_CHALLENGES_MAX}, each for two minutes`,
     beyond: 429,
   },
   redeliveries: {
