@@ -43,12 +43,9 @@ def _can_name(authentication: Mapping[str, Any], caller_id: str) -> bool:
         and len(caller_id) > len(names)
         and caller_id.startswith(names)
         and re.fullmatch("[0-9a-f]{64}", string_of(authentication, "tokenHash")) is not None
-        and _is_bound(authentication) == (method == "dpop")
+        and (_is_bound(authentication) if method == "dpop" else "keyThumbprint" not in authentication)
     )
 
 
 def _is_bound(authentication: Mapping[str, Any]) -> bool:
-    """Raises Unreadable for a thumbprint that is none."""
-    if "keyThumbprint" not in authentication:
-        return False
     return re.fullmatch("[A-Za-z0-9_-]{43}", string_of(authentication, "keyThumbprint")) is not None

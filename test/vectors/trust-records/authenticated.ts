@@ -98,6 +98,12 @@ export function authenticatedRecords(all: Cases): void {
     ],
     ['key-of-bearer', 'A bearer token names a key.', agent, { ...bound, method: 'access-token' }],
     [
+      'key-short-of-bearer',
+      'A bearer token names a key whose thumbprint is too short.',
+      agent,
+      { ...token, keyThumbprint: keyThumbprint.slice(1) },
+    ],
+    [
       'key-null-of-bearer',
       'A bearer token has a key that is null.',
       agent,
