@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Tuple, Type
 
 from . import shapes
 from .canonical import canonicalize
-from .client import Client
+from .client import Client, is_unanswered
 from .errors import AnswerError, ClosedWithoutRecordError, ConnectionLostError, CountersignError, ExecutionFailedError
 from .errors import InDoubtError, NotApprovedError
 
@@ -267,7 +267,7 @@ class _Tool:
         if standing.state != "approved":
             return standing
         try:
-            return _ended(self.client.execute_or_read(transaction))
+            return _ended(self._sent(transaction))
         except ExecutionFailedError as error:
             return _refused(error)
         except AnswerError as error:
@@ -276,6 +276,15 @@ class _Tool:
             # Refused after all, for example because another execution used the approvals up: humans are asked again where that may help.
             again, _ = self._judged(request, arguments)
             return _refused(error) if again.state == "approved" else again
+
+    def _sent(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        """What is not the client's own error, such as that of a function that gives the key, may come after the call was sent."""
+        try:
+            return self.client.execute_or_read(transaction)
+        except CountersignError:
+            raise
+        except Exception as error:
+            raise InDoubtError(transaction["businessTransactionId"], error) from error
 
 
 def _of(given: Any, arguments: Arguments) -> Any:
@@ -290,7 +299,7 @@ def _may_be_asked(why: Optional[AnswerError]) -> bool:
 def _is_doubt(error: CountersignError) -> bool:
     """Whether a call that failed with this error may have been executed."""
     if isinstance(error, AnswerError):
-        return error.status in (502, 503, 504) and error.code != "OVERLOADED"
+        return is_unanswered(error) and error.code != "OVERLOADED"
     return isinstance(error, (InDoubtError, ConnectionLostError))
 
 

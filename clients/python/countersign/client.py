@@ -1294,7 +1294,12 @@ def _is_passing(error: Exception) -> bool:
 
 def _is_unanswered(error: Exception) -> bool:
     """The service, or a proxy before it, does not say what became of the request."""
-    return isinstance(error, ConnectionLostError) or _status(error) in (502, 503, 504)
+    return isinstance(error, ConnectionLostError) or (isinstance(error, AnswerError) and is_unanswered(error))
+
+
+def is_unanswered(error: AnswerError) -> bool:
+    """Whether another success than the service's own, a redirect, or 502, 503 or 504 was answered: it may have done what was asked for."""
+    return error.status < 400 or error.status in (502, 503, 504)
 
 
 def _wait_seconds(error: Exception) -> float:

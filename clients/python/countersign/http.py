@@ -23,8 +23,14 @@ class Answer:
     content: bytes
 
     def value(self) -> Any:
-        """The JSON body, with one reading or none."""
-        return canonical.parse(self.content)
+        """The JSON body, with one reading.
+
+        Raises ConnectionLostError where it has none: such a success is of something in between, and says nothing of what was asked for.
+        """
+        try:
+            return canonical.parse(self.content)
+        except canonical.NotCanonical as error:
+            raise ConnectionLostError(f"The answer is no JSON: {error}") from error
 
     def text(self) -> str:
         return self.content.decode("utf-8")

@@ -33,6 +33,8 @@ RELEASED = {"businessTransactionId": ID, "state": "RELEASED", "inDoubt": True, "
 STORED = [*UNKNOWN[:2], Scripted(READ_TRANSACTION, 200, TRANSACTION)]
 STORED_ONLY = [*STORED, Scripted(READ_INTENT, 200, RELEASED)]
 LOST = Scripted(POST, None)
+#: Of something in between, which may have passed the call on.
+OF_A_PROXY = (Scripted(POST, 200, b"<html>"), Scripted(POST, 202, {}), Scripted(POST, 302, b"", {"Location": "/sign-in"}))
 
 
 class ClientCase(unittest.TestCase):
@@ -234,7 +236,7 @@ class Executes(ClientCase):
         self.assertEqual(self.service.seen[1].body, TRANSACTION)
 
     def test_an_unanswered_execute_whose_record_exists_is_not_sent_again(self) -> None:
-        for unanswered in (LOST, *(Scripted(POST, status, {"error": "?"}) for status in (502, 503, 504))):
+        for unanswered in (LOST, *OF_A_PROXY, *(Scripted(POST, status, {"error": "?"}) for status in (502, 503, 504))):
             with self.subTest(status=unanswered.status):
                 client = self.against(unanswered, Scripted(READ_RECORD, 200, RECORD))
                 self.assertEqual(client.execute(TRANSACTION), RECORD)
