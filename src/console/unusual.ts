@@ -109,16 +109,30 @@ export const NEVER = 'Nobody has done this on this target before, in this curren
 export function targetOdditiesOf(amount: number, past: readonly PastAmount[]): readonly Oddity[] {
   const done = past.filter(({ how }) => how === 'done').map((one) => one.amount)
   if (done.length === 0) return [{ text: NEVER }]
-  const greatest = Math.max(...done)
-  if (amount <= greatest) return []
-  const times = greatest > 0 ? amount / greatest : 0
-  return [{ text: `${higherBy(times)} that anybody had on this target (${shownValue(greatest)})` }]
+  const highest = Math.max(...done)
+  const higher = higherThan(amount, highest)
+  return higher === undefined
+    ? []
+    : [{ text: `${higher} that anybody had on this target (${shownValue(highest)})` }]
 }
 
-/** Of one request among those that wait, what a list has room for. */
-export function chipsOf(asked: ApprovalRequest, others: readonly ApprovalRequest[]): readonly string[] {
-  const { request, missing } = asked
+/**
+ * Of one request among those that wait, what a list has room for.
+ * @param money its amount, where its policy names one; undefined: it has none
+ */
+export function chipsOf(
+  asked: ApprovalRequest,
+  others: readonly ApprovalRequest[],
+  money?: Money,
+): readonly string[] {
+  const { request, missing, usual } = asked
+  const done = usual?.find(({ currency }) => currency === money?.currency)
+  const higher = done && money && higherThan(money.amount, done.highest)
   return [
+    ...(higher === undefined ? [] : [`${higher} on this target`]),
+    ...(usual !== undefined && money !== undefined && done === undefined
+      ? ['first time on this target']
+      : []),
     ...(isAskedTwice(asked, others) ? ['same as another open one'] : []),
     ...(request.quorum > 1 ? [`${request.quorum - missing} of ${request.quorum} signed`] : []),
   ]
@@ -145,8 +159,12 @@ function higherThanBefore(parameters: Done['parameters'], before: readonly Done[
 
 const timesText = (times: number) => (times < 10 ? times.toFixed(1) : String(Math.round(times)))
 
-const higherBy = (times: number) =>
-  times >= 1.1 ? `${timesText(times)} times the highest` : 'Higher than any'
+/** @returns begins a sentence about an amount that is higher than the highest before; undefined: it is not */
+function higherThan(amount: number, highest: number): string | undefined {
+  if (amount <= highest) return undefined
+  const times = highest > 0 ? amount / highest : 0
+  return times >= 1.1 ? `${timesText(times)} times the highest` : 'Higher than any'
+}
 
 /** The numbers that executions had in one parameter. */
 export function numbersOf(done: readonly Done[], name: string): readonly number[] {

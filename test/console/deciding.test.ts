@@ -378,6 +378,7 @@ describeInBrowser('the console', () => {
           managerApproved: { by: 'approval', quorum: 1, from: ['managers', 'owners'] },
           directorApproved: { by: 'approval', quorum: 1, from: ['directors'] },
         },
+        display: { 'sandbox:echo': { text: 'Echo to {intent.target}.', amount: 'intent.parameters.amount' } },
         ask: { remindAfter: '10m', escalateAfter: '30m', escalateTo: 'owners' },
         rules: [
           {
@@ -396,6 +397,9 @@ describeInBrowser('the console', () => {
     const { status, text, body } = await service.post('/approval-requests', { transaction })
     expect(status, text).toBe(201)
     const asked = body as ApprovalRequest
+    await page.goto(`${world.origin}/console/inbox`)
+    const waiting = page.getByRole('row').filter({ hasText: 'Echo to two-bands' })
+    await waiting.getByText('first time on this target').waitFor()
     await page.goto(`${world.origin}/console/requests/${asked.request.requestId}`)
     const line = (signal: string) => page.getByRole('listitem').filter({ hasText: signal })
     await expect

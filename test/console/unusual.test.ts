@@ -73,6 +73,15 @@ test('other requests for the same target are pointed at, and what is over is not
   ])
   expect(chipsOf(asked, [asked, same])).toEqual(['same as another open one'])
   expect(chipsOf(aRequest({}, { quorum: 2, missing: 1 }), [])).toEqual(['1 of 2 signed'])
+  const usual = [{ currency: 'EUR', count: 3, highest: 200 }]
+  const chips = (money?: { amount: number; currency: string }, known: object = { usual }) =>
+    chipsOf(aRequest({}, known), [], money)
+  expect(chips({ amount: 800, currency: 'EUR' })).toEqual(['4.0 times the highest on this target'])
+  expect(chips({ amount: 210, currency: 'EUR' })).toEqual(['Higher than any on this target'])
+  expect(chips({ amount: 200, currency: 'EUR' })).toEqual([])
+  expect(chips({ amount: 1, currency: 'JPY' })).toEqual(['first time on this target'])
+  // Without a catalogue, or an amount, nothing is known.
+  expect([chips({ amount: 800, currency: 'EUR' }, {}), chips()]).toEqual([[], []])
 })
 
 test('what was decided keeps its place in the queue, and what was skipped comes at last', () => {

@@ -66,6 +66,18 @@ addPolicy(policyDir, {
   ],
 })
 addPolicy(policyDir, {
+  name: 'by-itself',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  display: {
+    'sandbox:echo': {
+      text: 'Pay {intent.target}.',
+      amount: 'intent.parameters.amount',
+      currency: 'intent.parameters.currency',
+    },
+  },
+})
+addPolicy(policyDir, {
   ...oneOf('1.0.0'),
   name: 'by-three',
   verify: { approved: { by: 'approval', quorum: 3 } },
@@ -640,7 +652,39 @@ describe('GET /approval-requests/{id} 404 approvalRequestNotFound', () => {
 const idsOf = ({ body }: { body: { requests: ApprovalRequest[] } }) =>
   body.requests.map(({ request }) => request.requestId)
 
+/** Pays the target without asking anybody. */
+async function done(amount: number, currency: string, approved = true): Promise<number> {
+  const intent = { target, parameters: { amount, currency } }
+  const transaction = { ...anAction({ intent, policy: { name: 'by-itself' } }), signals: { approved } }
+  return (await service.post('/execute', transaction)).status
+}
+
+async function usualFor(who: object) {
+  const { body } = await service.get(`/approval-requests?target=${target}`, who)
+  return (body as { requests: ApprovalRequest[] }).requests.map(({ usual }) => usual)
+}
+
 describe('GET /approval-requests 200', () => {
+  test('says to those who read everything what was done on each target before, in each currency', async () => {
+    expect(await done(300, 'EUR')).toBe(200)
+    expect(await done(100.5, 'EUR')).toBe(200)
+    expect(await done(7, 'JPY')).toBe(200)
+    // A refused one makes no target well known.
+    expect(await done(9_000, 'EUR', false)).toBe(500)
+    await asked()
+    const usual = [
+      { currency: 'EUR', count: 2, highest: 300 },
+      { currency: 'JPY', count: 1, highest: 7 },
+    ]
+    await until(
+      async () => JSON.stringify(await usualFor({ key: maker.key })) === JSON.stringify([usual]),
+      'the catalogue to have them',
+      30_000,
+    )
+    expect(await usualFor(auditor)).toEqual([usual])
+    expect(await usualFor({})).toEqual([undefined])
+  })
+
   test('newest first, by status, and what waits for me', async () => {
     const first = await asked()
     const second = await asked(byTwo())

@@ -130,6 +130,7 @@ _REQUEST = _Object(
         "intervalSeconds": _count,
         "url": _text,
         "eligible": _texts,
+        "usual": _advice,
         "ask": _one(_Object({"remindAt": _time, "escalateAt": _time, "escalateTo": _text})),
         "signals": _list_of(
             _Object({"signal": _text, "quorum": _count, **_all(_texts, "from approvedBy eligible")})

@@ -1,10 +1,12 @@
 // Approval requests as lists show them.
+import { Fragment } from 'preact'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { chipsOf } from '../unusual.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
 import type { Column, Rows } from './list.tsx'
-import { Amount, ListedLine } from './what.tsx'
+import { Amount, ListedLine, namedAmountOf } from './what.tsx'
 import { CallerLink } from './names.tsx'
+import { usePolicyOf } from './policy.tsx'
 
 const what: Column<ApprovalRequest> = {
   title: 'Action',
@@ -49,14 +51,28 @@ export const requestRows: Rows<ApprovalRequest> = {
 
 /** Requests that all wait: what each of them is looked at for, in the place of a status that is always the same. */
 export function waitingRows(all: readonly ApprovalRequest[]): Rows<ApprovalRequest> {
-  const chips = (asked: ApprovalRequest) =>
-    chipsOf(asked, all).map((chip) => (
-      <span key={chip} class="badge open">
-        {chip}
-      </span>
-    ))
+  const chips = (asked: ApprovalRequest) => <Chips of={asked} among={all} />
   return {
     ...rows,
     columns: [what, amount, askedBy, { title: 'Why look', cell: chips }, { ...askedAt, minor: true }, ends],
   }
+}
+
+function Chips({
+  of: asked,
+  among,
+}: {
+  readonly of: ApprovalRequest
+  readonly among: readonly ApprovalRequest[]
+}) {
+  const { document } = usePolicyOf(asked.request.policy)
+  return (
+    <>
+      {chipsOf(asked, among, namedAmountOf(document, asked.request)).map((chip) => (
+        <Fragment key={chip}>
+          <span class="badge open">{chip}</span>{' '}
+        </Fragment>
+      ))}
+    </>
+  )
 }

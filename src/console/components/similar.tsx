@@ -6,7 +6,6 @@ import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
-import { moneyOf } from '../../core/policy/display.ts'
 import { counted } from '../../formats/text/text.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText, shownMoney, shownValue } from '../text.ts'
@@ -25,7 +24,7 @@ import {
 import { Panel, Problem, Said, Time } from './basic.tsx'
 import { useCatalogue } from './catalogue.tsx'
 import { TargetLink } from './names.tsx'
-import { amountOf, type Money } from './what.tsx'
+import { amountOf, namedAmountOf, type Money } from './what.tsx'
 
 /** How many of the newest executions and requests are looked through. */
 const PAST = 100
@@ -63,8 +62,7 @@ export function Unusual({
   )
   const done = similar.map(({ transaction }) => transaction.intent)
   const money = amountOf(document, asked.request)
-  // The catalogue has the amounts that policies name in their `display`, and no others.
-  const isNamed = document !== undefined && moneyOf(document, asked.request).amount !== null
+  const isNamed = namedAmountOf(document, asked.request) !== undefined
   const onTarget = useMemo(
     () =>
       executions.data === undefined || requests.data === undefined || !isNamed

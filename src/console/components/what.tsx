@@ -72,10 +72,16 @@ export interface Money {
   readonly currency: string | null
 }
 
+/** The amount of an action where its policy says so in its `display`: the catalogue has these, and no others. */
+export function namedAmountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
+  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
+  return amount === null ? undefined : { amount: Number(amount), currency }
+}
+
 /** The amount of an action: where its policy says, else under the names that parameters of money mostly have; undefined: it has none. */
 export function amountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
-  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
-  if (amount !== null) return { amount: Number(amount), currency }
+  const named = namedAmountOf(document, asked)
+  if (named !== undefined) return named
   const { parameters } = asked
   if (typeof parameters['amount'] !== 'number') return undefined
   return {

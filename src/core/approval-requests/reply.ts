@@ -2,6 +2,7 @@
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StandingRequest } from '../../store/tables/approval-requests.ts'
+import type { DoneOnTarget } from '../../store/tables/catalogue-read.ts'
 import type { Sealed } from '../../store/tables/sealed.ts'
 import { seat } from './seats.ts'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
@@ -9,8 +10,13 @@ import { actionCode } from '../../formats/approval-requests/action-code.ts'
 /** How long a caller that does not wait should leave between two looks. */
 const INTERVAL_SECONDS = 5
 
-/** @returns JSON; what is signed in it is spliced and never rendered again */
-export function approvalRequestText(row: StandingRequest): string {
+/**
+ * @param row with what was done on its target before, in a list
+ * @returns JSON; what is signed in it is spliced and never rendered again
+ */
+export function approvalRequestText(
+  row: StandingRequest & { readonly usual?: readonly DoneOnTarget[] },
+): string {
   const { requestId, requestHash, status, missing, approvals, eligible, ask, endedByChange, body, seal } = row
   const content = JSON.parse(body) as ApprovalRequestContent
   const standing = JSON.stringify({
@@ -23,6 +29,7 @@ export function approvalRequestText(row: StandingRequest): string {
     url: `/approval-requests/${requestId}`,
     eligible,
     ...(ask === null ? {} : { ask }),
+    ...(row.usual === undefined ? {} : { usual: row.usual }),
     approvals,
     ...(row.signals.length === 0 ? {} : { signals: signalsOf(row) }),
     ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),

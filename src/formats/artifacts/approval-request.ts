@@ -237,6 +237,7 @@ export const approvalRequest = {
       ask: shape.objectOf(
         shape.closed({ ...shape.all(shape.time, ['remindAt', 'escalateAt']), escalateTo: shape.text }),
       ),
+      usual: shape.advice,
       signals: shape.listOf(
         shape.closed({
           signal: shape.text,

@@ -115,6 +115,19 @@ export const ApprovalRequest = Type.Object({
       },
     ),
   ),
+  usual: Type.Optional(
+    Type.Array(
+      Type.Object({
+        currency: Type.Union([Text, Type.Null()]),
+        count: Type.Integer({ minimum: 1, description: 'how many of them had an amount' }),
+        highest: Type.Number({ description: 'the highest of their amounts' }),
+      }),
+      {
+        description:
+          'in a list, for humans and auditors, where there is a catalogue: by currency, what was carried out or may have been of the newest 100 executions of the same action on the same target, by anybody',
+      },
+    ),
+  ),
   approvals: Type.Array(
     Type.Object({
       approvalId: NonEmptyText,

@@ -4,8 +4,10 @@ import { approvalRequestText } from '../../core/approval-requests/reply.ts'
 import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
+import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import {
   ApprovalRequest,
+  type ApprovalRequestContent,
   ApprovalRequestPage,
   NOTES_MAX,
   NOTES_OF_ONE_MAX,
@@ -21,8 +23,11 @@ import { isUuid, NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
 import {
   listApprovalRequests,
   readApprovalRequest,
+  type RequestFilters,
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
+import { doneOnTargets, type DoneOnTarget } from '../../store/tables/catalogue-read.ts'
+import type { Page, PageRange } from '../../store/tables/page.ts'
 import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
 import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
@@ -136,13 +141,7 @@ export const approvalRequests = [
         : failures.notAnEligibleApprover(
             'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
           ),
-    read: (range, { waitingFor, ...asked }, { pool, authority }, { caller }) =>
-      listApprovalRequests(pool, range, {
-        ...asked,
-        owner: readableOwner(caller),
-        waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
-        persons: authority.current().persons,
-      }),
+    read: readPage,
     textOf: approvalRequestText,
   }),
   {
@@ -271,6 +270,32 @@ export const approvalRequests = [
     handle: onThread('close-approval-request', { beside: { action: 'withdraw' } }),
   },
 ] as const satisfies readonly Route[]
+
+async function readPage(
+  range: PageRange,
+  {
+    waitingFor,
+    ...asked
+  }: Omit<RequestFilters, 'owner'> & {
+    readonly status: ApprovalRequestStatus | null
+    readonly waitingFor: 'me' | null
+  },
+  { pool, authority, config }: Reading & People,
+  { caller }: RouteRequest,
+): Promise<Page<StandingRequest & { readonly usual?: readonly DoneOnTarget[] }>> {
+  const owner = readableOwner(caller)
+  const page = await listApprovalRequests(pool, range, {
+    ...asked,
+    owner,
+    waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
+    persons: authority.current().persons,
+  })
+  // What others did is not for a caller that reads its own alone.
+  if (config.catalogue === undefined || owner !== null) return page
+  const actions = page.rows.map(({ body }) => JSON.parse(body) as ApprovalRequestContent)
+  const done = await doneOnTargets(pool, actions)
+  return { ...page, rows: page.rows.map((row, i) => ({ ...row, usual: done.get(i) ?? [] })) }
+}
 
 async function readOne(
   request: RouteRequest,

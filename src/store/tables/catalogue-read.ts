@@ -126,6 +126,43 @@ export async function countGroups(
   return rows
 }
 
+/** What was done on a target, in one currency. */
+export interface DoneOnTarget {
+  readonly currency: string | null
+  readonly count: number
+  readonly highest: number
+}
+
+/** The newest executions of an action on a target that are looked through, whatever became of them. */
+const NEWEST_ON_TARGET = 100
+
+/**
+ * Finds what was carried out or may have been, by anybody, among the newest executions of each action on its target.
+ * @returns by the place of the action, from 0: for each currency how many had an amount, and the highest; nothing where none had
+ */
+export async function doneOnTargets(
+  sql: Sql,
+  actions: readonly { readonly capability: string; readonly target: string }[],
+): Promise<ReadonlyMap<number, readonly DoneOnTarget[]>> {
+  if (actions.length === 0) return new Map()
+  const { rows } = await sql.query<DoneOnTarget & { place: number }>({
+    name: 'catalogue_done_on_targets',
+    text: `
+      SELECT (asked.place - 1)::integer AS place, newest.currency, count(*)::integer AS count, max(newest.amount)::float8 AS highest
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (capability, target, place), LATERAL (
+        SELECT item.status, item.amount, item.currency FROM catalogue_entries AS item
+        WHERE lower(item.target) = lower(asked.target) AND lower(item.capability) = lower(asked.capability)
+        ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST_ON_TARGET}) AS newest
+      WHERE newest.status IN ('completed', 'in_doubt') AND newest.amount IS NOT NULL
+      GROUP BY asked.place, newest.currency ORDER BY asked.place, newest.currency`,
+    values: [actions.map(({ capability }) => capability), actions.map(({ target }) => target)],
+  })
+  const found = Map.groupBy(rows, ({ place }) => place)
+  return new Map(
+    Array.from(found, ([place, of]) => [place, of.map(({ place: _place, ...done }) => done)] as const),
+  )
+}
+
 /** What a limit can count by: SQL over an entry `item`. */
 const usedPlaces = { callerId: 'item.caller_id', target: 'item.target', currency: 'item.currency' } as const
 export type UsedPlace = keyof typeof usedPlaces
