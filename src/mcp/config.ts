@@ -5,6 +5,7 @@ import { tokenIssuersOf, type TokenIssuer } from '../core/callers/token-issuers.
 import { readYaml } from '../core/cel/yaml.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { closed, NonEmptyText } from '../formats/schemas/primitives.ts'
+import { problemOfTemplate } from '../receivers/template.ts'
 
 const Variables = Type.Optional(
   Type.Record(Type.String(), NonEmptyText, { description: 'an object of texts' }),
@@ -22,6 +23,19 @@ const Upstream = Type.Union(
   ],
   { description: '{command: [program, argument, …], env} or {url: http…, headers}' },
 )
+
+const Members = Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 })
+
+const ReadBack = closed({
+  /** One that only reads. */
+  tool: NonEmptyText,
+  /** A text in it may name members of the release, such as `{parameters.arguments.id}`. */
+  arguments: Type.Record(Type.String(), Type.Unknown(), { description: 'an object' }),
+  /** The members of its answer that say so. */
+  executed: Members,
+  notExecuted: Type.Optional(Members),
+})
+export type ReadBack = Static<typeof ReadBack>
 
 const Gateway = closed({
   alias: Type.String({
@@ -61,15 +75,16 @@ const Gateway = closed({
       ),
     }),
   ),
-  /** What `pin` takes instead of the server's own annotations. */
+  /** What `pin` takes instead of the server's own annotations, and how a doubt about a tool's calls is read back. */
   tools: Type.Optional(
     Type.Record(
       Type.String(),
       closed({
         readOnly: Type.Optional(Type.Boolean({ description: 'true or false' })),
         errorsAreFinal: Type.Optional(Type.Boolean({ description: 'true or false' })),
+        readBack: Type.Optional(ReadBack),
       }),
-      { description: 'an object with a member for each tool: {readOnly, errorsAreFinal}' },
+      { description: 'an object with a member for each tool: {readOnly, errorsAreFinal, readBack}' },
     ),
   ),
 })
@@ -112,7 +127,12 @@ export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
     'url' in upstream
       ? { url: upstream.url, ...present('headers', filled('upstream.headers', upstream.headers)) }
       : { command: upstream.command, ...present('env', filled('upstream.env', upstream.env)) }
-  const { http } = shaped.value
+  const { http, tools = {} } = shaped.value
+  for (const [name, { readBack }] of Object.entries(tools))
+    for (const text of textsIn(readBack?.arguments)) {
+      const problem = problemOfTemplate(text, true)
+      if (problem !== undefined) throw new Error(`${file}: tools.${name}.readBack.arguments ${problem}.`)
+    }
   const tokenIssuers = http?.tokenIssuers && tokenIssuersOf(http.tokenIssuers, `${file}: http.tokenIssuers`)
   return {
     ...shaped.value,
@@ -120,6 +140,11 @@ export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
     http: http && { ...http, tokenIssuers },
     folder: dirname(resolve(file)),
   }
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
 const present = <Name extends string, T>(name: Name, value: T | undefined) =>

@@ -9,6 +9,7 @@ import { openResults, toolEffect } from './effect.ts'
 import { openCallsIn } from './open-calls.ts'
 import { ownToolNames } from './own-tools.ts'
 import type { Lock } from './lock.ts'
+import { lookUp } from './read-back.ts'
 import { openUpstream } from './upstream.ts'
 
 export const TIMEOUT_SECONDS = 25
@@ -39,7 +40,7 @@ export interface Gateway {
  * @throws Error where the service does not answer, or another process has the journal or the port
  */
 export async function openGateway(
-  { folder, alias, audience, port, upstream: behind, timeoutSeconds = TIMEOUT_SECONDS }: GatewayFile,
+  { folder, alias, audience, port, tools, upstream: behind, timeoutSeconds = TIMEOUT_SECONDS }: GatewayFile,
   given: {
     readonly lock: Lock
     readonly service: Service
@@ -59,6 +60,7 @@ export async function openGateway(
     journal,
     audience,
     ...toolEffect(upstream, { lock, results }),
+    readBack: (release) => lookUp(release, { upstream, lock, tools }),
     onError: (error, release) =>
       say(
         `${release?.businessTransactionId ?? 'A request'}: ${error instanceof Error ? error.message : String(error)}. The outcome is unknown.`,

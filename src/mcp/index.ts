@@ -9,6 +9,7 @@ import { openGateway, TIMEOUT_SECONDS, type Gateway, type Service } from './gate
 import type { Lock } from './lock.ts'
 import { strictLines } from './messages.ts'
 import { writePin, type Pinned } from './pin.ts'
+import { assertReadBacks } from './read-back.ts'
 import { gatewayServer } from './server.ts'
 import { openUpstream } from './upstream.ts'
 
@@ -49,7 +50,7 @@ export interface Http {
  * Serves MCP until a signal comes: by HTTP, or on standard input and output until the input ends. Answers at once, and opens journal and port with
  * the first request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
  * @param given.lock what was pinned
- * @throws Error where the port is taken
+ * @throws Error where the port is taken, or a tool that reads back is not pinned as one that only reads
  */
 export async function serveGateway({
   gateway,
@@ -61,6 +62,7 @@ export async function serveGateway({
   readonly http?: Http | undefined
 }): Promise<void> {
   const { alias, holdSeconds = HOLD_SECONDS } = gateway
+  assertReadBacks(gateway, given.lock)
   let opened: Promise<Gateway> | undefined
 
   /** The same for all; tried again where it failed, such as before the service has started. */

@@ -6,13 +6,16 @@ import { dirname, join } from 'node:path'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { stringify } from 'yaml'
 import { createCountersign, deterministicId, type Options } from '../../clients/typescript/src/index.ts'
 import { Refused, type Release } from '../../clients/typescript/src/receiver/index.ts'
 import { makeCalls, type Followed, type Standing } from '../../src/mcp/calls.ts'
 import { STDIO } from '../../src/mcp/clients.ts'
 import { openResults, toolEffect } from '../../src/mcp/effect.ts'
+import { readGateway } from '../../src/mcp/config.ts'
 import { readLock } from '../../src/mcp/lock.ts'
 import { openCallsIn } from '../../src/mcp/open-calls.ts'
+import { assertReadBacks, lookUp } from '../../src/mcp/read-back.ts'
 import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
 import { CLI, runCommand } from '../command.ts'
 import type { TestService } from '../service.ts'
@@ -553,5 +556,54 @@ describe('a server behind', () => {
     const error = await Promise.resolve(act(release)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name })
     expect(error instanceof Refused).toBe(name === 'Refused')
+  })
+
+  test('whose tool reads back says what became of a call, and only where its answer says so', async () => {
+    const tools = {
+      write: {
+        readBack: {
+          tool: 'look',
+          arguments: {
+            paid: '{parameters.arguments.paid}',
+            of: '{authorizationId}',
+            how: '{parameters.arguments.how?}',
+          },
+          executed: { args: { paid: true, of: 'a-1' } },
+          notExecuted: { args: { paid: false, of: 'a-1' } },
+        },
+      },
+    }
+    const readBackOf = (args: object, expiresAt: string, target = 'write') => {
+      const parameters = { arguments: args, toolHash: lock().tools['write']!.toolHash }
+      const release = { target, parameters, authorizationId: 'a-1', expiresAt } as unknown as Release
+      return lookUp(release, { upstream: behind, lock: lock(), tools })
+    }
+    const [old, now] = ['2026-01-01T00:00:00.000Z', new Date().toISOString()]
+    expect(await readBackOf({ paid: true }, now)).toMatchObject({
+      executed: true,
+      result: { readBack: { tool: 'look', answer: { args: { paid: true } } } },
+    })
+    expect(await readBackOf({ paid: false }, old)).toMatchObject({ executed: false })
+    // The call may still be at work; the answer is another one; the look has failed; the tool has no way.
+    expect(await readBackOf({ paid: false }, now)).toBeUndefined()
+    expect(await readBackOf({ paid: 'perhaps' }, old)).toBeUndefined()
+    expect(await readBackOf({ paid: true, how: 'error' }, old)).toBeUndefined()
+    expect(await readBackOf({ paid: true }, old, 'look')).toBeUndefined()
+
+    const beside = { write: { readBack: { ...tools.write.readBack, tool: 'write' } } }
+    expect(() => assertReadBacks({ tools: beside }, lock())).toThrow(
+      'tools.write.readBack.tool must be a tool',
+    )
+    const file = join(alone, 'gateway.yaml')
+    writeFileSync(
+      file,
+      stringify({
+        alias: 'a',
+        port: 1,
+        upstream: { command: ['x'] },
+        tools: { write: { readBack: { ...tools.write.readBack, arguments: { x: '{secret}' } } } },
+      }),
+    )
+    expect(() => readGateway(file, {})).toThrow('tools.write.readBack.arguments names {secret}')
   })
 })
