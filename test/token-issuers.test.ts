@@ -85,6 +85,17 @@ test.each<[what: string, entry: unknown, sentence: RegExp]>([
     { ...issuer, issuer: 'spiffe://a.org', callerClaim: 'x' },
     /^\.callerClaim must be sub/,
   ],
+  [
+    'proofs for an address with a query',
+    { ...issuer, dpop: { url: 'https://api.example.com/?a' } },
+    /^\.dpop must be \{url, required\}: the https URL/,
+  ],
+  ['proofs without an address', { ...issuer, dpop: { required: true } }, /^\.dpop must be /],
+  [
+    'proofs of a workload',
+    { ...issuer, issuer: 'spiffe://a.org', dpop: { url: 'https://api.example.com' } },
+    /^\.dpop must be left out/,
+  ],
   ['a text', 'https://idp.example.com', /^ must be an object\.$/],
 ])('%s is a mistake that names its member', (_what, entry, sentence) => {
   const found = problems(() => parseTokenIssuers(JSON.stringify([entry])))

@@ -60,6 +60,11 @@ export interface Options {
    * routes answer; a key that is undefined is a mistake, and refused.
    */
   readonly apiKey?: string | (() => string | Promise<string>) | undefined
+  /**
+   * For an access token that is bound to a key (DPoP, RFC 9449): gives the proof of one request, which that key signs. Asked before each
+   * request, because a proof is good for one; its token is then sent with the scheme DPoP.
+   */
+  readonly proof?: ((request: ProvenRequest) => string | Promise<string>) | undefined
   /** Instead of the platform's. */
   readonly fetch?: (request: Request) => Promise<Response>
   /** How often one call is sent at most, the first included; 4 where left out. */
@@ -70,6 +75,14 @@ export interface Options {
   readonly signal?: AbortSignal
   /** Makes this client a witness of the evidence log, checked before an execution is sent: `countersign-client/log-witness`, for Node. */
   readonly logWitness?: LogWitness
+}
+
+/** What a proof of possession is of: its `htm`, its `htu`, and the token whose SHA-256 is its `ath`. */
+export interface ProvenRequest {
+  readonly method: string
+  /** Without query and fragment. */
+  readonly url: string
+  readonly token: string
 }
 
 /** The time limit of one attempt. */
@@ -370,7 +383,7 @@ function openGet(options: Options): (path: string) => Promise<Response> {
 }
 
 function rawClient(options: Options): Client<paths> {
-  const { baseUrl, apiKey } = options
+  const { baseUrl, apiKey, proof } = options
   const client = createClient<paths>({
     baseUrl: new URL(baseUrl).href,
     // Never followed: a redirected POST becomes a GET, and the key would be sent along.
@@ -381,7 +394,11 @@ function rawClient(options: Options): Client<paths> {
     client.use({
       async onRequest({ request }) {
         const key = typeof apiKey === 'function' ? await apiKey() : apiKey
-        request.headers.set('Authorization', `Bearer ${key}`)
+        request.headers.set('Authorization', `${proof === undefined ? 'Bearer' : 'DPoP'} ${key}`)
+        if (proof === undefined) return request
+        const { origin, pathname } = new URL(request.url)
+        const proven = { method: request.method, url: origin + pathname, token: key }
+        request.headers.set('DPoP', await proof(proven))
         return request
       },
     })

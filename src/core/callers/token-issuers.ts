@@ -39,6 +39,15 @@ export interface TokenIssuer {
   readonly allowedCapabilities: readonly string[]
   /** A token is refused this long after it was issued, however late it expires. */
   readonly maxAgeSeconds: number
+  /** How its tokens that are bound to a key (RFC 9449) are accepted; undefined: they are not. */
+  readonly dpop: Dpop | undefined
+}
+
+interface Dpop {
+  /** Where callers reach this service, as their proofs name it: no slash at its end. */
+  readonly url: string
+  /** Whether tokens that are not bound to a key are refused. */
+  readonly required: boolean
 }
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
@@ -91,6 +100,16 @@ const Issuer = Type.Object(
     ),
     maxAgeSeconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 86_400, description: 'a whole number from 1 to 86400' }),
+    ),
+    dpop: Type.Optional(
+      Type.Object(
+        { url: Type.String(), required: Type.Optional(Type.Boolean()) },
+        {
+          additionalProperties: false,
+          description:
+            '{url, required}: the https URL by which callers reach this service (http for a loopback address) without query and fragment, and true where tokens that are not bound to a key are refused',
+        },
+      ),
     ),
   },
   { additionalProperties: false, description: 'an object' },
@@ -148,6 +167,10 @@ function issuerOf({ jwks, jwksUri, ...given }: Given): TokenIssuer {
     scopePrefix: given.scopePrefix,
     allowedCapabilities: given.allowedCapabilities ?? [],
     maxAgeSeconds: given.maxAgeSeconds ?? MAX_AGE_SECONDS,
+    dpop: given.dpop && {
+      url: given.dpop.url.replace(/\/+$/, ''),
+      required: given.dpop.required ?? false,
+    },
   }
 }
 
@@ -171,13 +194,18 @@ function must(member: string): string {
 }
 
 /** What the schema does not say. */
-function furtherMistakes({ issuer, jwks, jwksUri, callerClaim }: Given): string[] {
+function furtherMistakes({ issuer, jwks, jwksUri, callerClaim, dpop }: Given): string[] {
   const mistakes: string[] = []
   if (!isIssuer(issuer)) mistakes.push(must('issuer'))
   if ((jwks === undefined) === (jwksUri === undefined))
     mistakes.push(' must have one of jwks and jwksUri, not both.')
   if (jwks !== undefined && !jwks.keys.every(isPublicKey)) mistakes.push(must('jwks'))
   if (jwksUri !== undefined && !isKeySetAddress(jwksUri)) mistakes.push(must('jwksUri'))
+  if (dpop !== undefined && !isPlainAddress(dpop.url)) mistakes.push(must('dpop'))
+  if (isTrustDomain(issuer) && dpop !== undefined)
+    mistakes.push(
+      '.dpop must be left out where issuer is a SPIFFE trust domain: a JWT-SVID is bound to no key.',
+    )
   if (isTrustDomain(issuer) && callerClaim !== undefined && callerClaim !== 'sub')
     mistakes.push(
       ".callerClaim must be sub where issuer is a SPIFFE trust domain: a workload's name is its SPIFFE ID.",
@@ -188,7 +216,11 @@ function furtherMistakes({ issuer, jwks, jwksUri, callerClaim }: Given): string[
 /** RFC 8414 §2; SPIFFE-ID §2.1. */
 function isIssuer(issuer: string): boolean {
   if (isTrustDomain(issuer)) return /^spiffe:\/\/[a-z0-9._-]+$/.test(issuer)
-  return isWebAddress(issuer) && !/[?#]/.test(issuer)
+  return isPlainAddress(issuer)
+}
+
+function isPlainAddress(text: string): boolean {
+  return isWebAddress(text) && !/[?#]/.test(text)
 }
 
 function isKeySetAddress(address: string): boolean {

@@ -14,6 +14,7 @@ import { isTrustDomain, namesOf } from '../../formats/people/caller-authenticati
 import { fullCaller } from '../../formats/people/caller.ts'
 import { isClearName } from '../../formats/people/names.ts'
 import { sha256Hex } from '../../store/sha256.ts'
+import { whyNotProven } from './proofs.ts'
 import { openKeySet, type KeySet } from './key-set.ts'
 
 export interface Tokens {
@@ -23,6 +24,23 @@ export interface Tokens {
   readonly known: (token: string) => CallerKey | undefined
   /** @returns the caller of a token, or a sentence for the log that says why it is refused. Never rejects. */
   readonly verify: (token: string) => Promise<CallerKey | string>
+  /**
+   * Whether a request may use the token of a caller: one that is bound to a key has to be proven, another one cannot be.
+   * @param request.scheme of its header Authorization, in any case
+   * @param request.proof the value of its header DPoP
+   * @returns undefined, or a sentence for the log that says why not
+   * @throws where the database, which knows the proofs that were used, is away
+   */
+  readonly whyNotUsed: (key: CallerKey, request: TokenUse) => Promise<string | undefined>
+}
+
+export interface TokenUse {
+  readonly token: string
+  readonly scheme: string
+  readonly proof: string | undefined
+  readonly method: string
+  /** Raw, without the query. */
+  readonly path: string
 }
 
 /** Verified tokens that are kept, so that a caller's next request costs a hash and no signature. */
@@ -50,16 +68,19 @@ interface Verified {
 /**
  * @param issuers the entries of SERVICE_TOKEN_ISSUERS
  * @param options.isTaken whether a key that is in effect has this callerId: governance could issue one
+ * @param options.isFirstUse remembers an id in all instances for a minute; left out, tokens that are bound to a key are refused
  * @param options.log called when an issuer's keys cannot be read, and when they can again
  */
 export function openTokens(
   issuers: readonly TokenIssuer[],
   {
     isTaken,
+    isFirstUse,
     log,
     nowMs = Date.now,
   }: {
     readonly isTaken: (callerId: string) => boolean
+    readonly isFirstUse?: (id: string) => Promise<boolean>
     readonly log: (line: { readonly issuer: string; readonly reason?: string }, message: string) => void
     readonly nowMs?: () => number
   },
@@ -110,7 +131,12 @@ export function openTokens(
         currentDate: new Date(nowMs()),
       }
       const { payload, protectedHeader } = await inTurn(() => jwtVerify(token, key, options))
-      const caller = callerOf(payload, { issuer, hash, header: protectedHeader })
+      const caller = callerOf(payload, {
+        issuer,
+        hash,
+        header: protectedHeader,
+        canProve: isFirstUse !== undefined,
+      })
       if (typeof caller === 'string') return caller
       const { callerId } = caller.caller
       if (isTaken(callerId)) return `a key has the callerId ${callerId}`
@@ -145,6 +171,22 @@ export function openTokens(
       verifying.set(hash, started)
       return started
     },
+    async whyNotUsed({ token: verifiedToken }, { scheme, proof, path, ...request }) {
+      const { issuer, keyThumbprint: thumbprint } = verifiedToken?.authentication ?? {}
+      const isProven = scheme.toLowerCase() === 'dpop'
+      if (thumbprint === undefined)
+        return isProven ? 'the token is not bound to a key: its scheme is Bearer' : undefined
+      if (!isProven) return 'the token is bound to a key: its scheme is DPoP'
+      const dpop = known.find((one) => one.issuer === issuer)?.dpop
+      if (dpop === undefined || isFirstUse === undefined) return 'the token is bound to a key (cnf)'
+      const proven = { ...request, thumbprint, url: dpop.url + path }
+      try {
+        return await whyNotProven(proof, proven, { isFirstUse, inTurn, nowMs })
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return `the proof: ${error.code}: ${error.message}`
+        throw error
+      }
+    },
   }
 }
 
@@ -165,18 +207,27 @@ function callerOf(
     issuer,
     hash,
     header: { typ },
+    canProve,
   }: {
     readonly issuer: TokenIssuer
     readonly hash: string
     readonly header: ProtectedHeaderParameters
+    readonly canProve: boolean
   },
 ): CallerKey | string {
   const ofWorkload = isTrustDomain(issuer.issuer)
   // JWT-SVID §2.3 allows these two.
   if (ofWorkload && typ !== undefined && typ !== 'JWT' && typ !== 'JOSE')
     return 'the typ of a JWT-SVID is wrong'
-  // Whoever presents such a token has to prove that a key is theirs (RFC 7800, RFC 9449), which this service does not check.
-  if (payload['cnf'] !== undefined) return 'the token is bound to a key (cnf)'
+  const { cnf } = payload
+  // Whoever presents such a token has to prove that a key is theirs (RFC 7800, RFC 9449).
+  if (cnf !== undefined && (issuer.dpop === undefined || !canProve))
+    return 'the token is bound to a key (cnf)'
+  const keyThumbprint = thumbprintIn(cnf)
+  if (cnf !== undefined && keyThumbprint === undefined)
+    return 'the token is not bound to a key by its thumbprint (jkt)'
+  if (issuer.dpop?.required === true && keyThumbprint === undefined)
+    return 'the token is not bound to a key (cnf)'
   const named = payload[issuer.callerClaim]
   if (typeof named !== 'string' || named === '') return `the claim ${issuer.callerClaim} names no caller`
   if (ofWorkload && !named.startsWith(namesOf(issuer))) return `sub is not in ${issuer.issuer}`
@@ -209,15 +260,23 @@ function callerOf(
       principalIds,
       capabilities: caller.unrestrictedCapabilities ? 'all' : capabilities,
       authentication: {
-        method: ofWorkload ? 'jwt-svid' : 'access-token',
+        method: ofWorkload ? 'jwt-svid' : keyThumbprint === undefined ? 'access-token' : 'dpop',
         issuer: issuer.issuer,
         subject,
         ...(actor === undefined || actor === subject ? {} : { actor }),
         tokenHash: hash,
+        ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
       },
       untilMs: Math.min(exp, iat + issuer.maxAgeSeconds) * 1000,
     },
   }
+}
+
+/** RFC 9449 §6.1. @returns undefined where `cnf` has none, or says something else too */
+function thumbprintIn(cnf: unknown): string | undefined {
+  if (typeof cnf !== 'object' || cnf === null || !('jkt' in cnf) || Object.keys(cnf).length !== 1)
+    return undefined
+  return typeof cnf.jkt === 'string' && /^[\w-]{43}$/.test(cnf.jkt) ? cnf.jkt : undefined
 }
 
 /** Who uses the token: its `act` names them where it was exchanged for another (RFC 8693 §4.1), else they are the client (RFC 9068 §2.2). */

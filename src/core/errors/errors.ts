@@ -136,11 +136,14 @@ export const failures = {
   invalidTransaction: (message: string) => new Failure(400, message, { headers: EVALUATE_LINK }),
   /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
-  /** @param cause why a token was refused, for the log line */
-  authenticationRequired: (cause?: string) =>
+  /**
+   * @param cause why a token was refused, for the log line
+   * @param challenge RFC 9110 §11.6.1
+   */
+  authenticationRequired: (cause?: string, challenge = 'Bearer realm="countersign"') =>
     new Failure(401, 'authentication required', {
       cause,
-      headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
+      headers: { 'WWW-Authenticate': challenge },
       audit: { type: 'caller.rejected' },
     }),
   /**

@@ -1,15 +1,18 @@
 // The credential of a request: a caller's key or token, or a session of the console.
 import type { CallerKey } from '../../core/callers/caller-keys.ts'
+import { proofAlgorithms } from '../../core/callers/proof-algorithms.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { failureOf } from '../../core/errors/failure-of.ts'
 import { sessionOf, type ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
 import type { Route } from '../route.ts'
 import type { People } from '../service.ts'
-import type { Tokens } from '../../core/callers/tokens.ts'
+import type { Tokens, TokenUse } from '../../core/callers/tokens.ts'
 import type { Head } from './listen/listener.ts'
 
-const BEARER = /^Bearer +([\x21-\x7e]+)$/i
+const CREDENTIAL = /^(?<scheme>Bearer|DPoP) +(?<token>[\x21-\x7e]+)$/i
+/** RFC 9449 §7.1. */
+const PROOF_CHALLENGE = `DPoP realm="countersign", error="invalid_dpop_proof", algs="${proofAlgorithms.join(' ')}"`
 
 export interface Credential {
   /** Undefined on an open route without a key, and with authentication disabled. */
@@ -51,24 +54,6 @@ export function openCredentials({
   readonly tokens: Tokens | undefined
   readonly authDisabled: boolean
 }): Credentials {
-  /** @returns undefined for a header that holds no token; keys are written otherwise */
-  function tokenOf(authorization: string | undefined): string | undefined {
-    const credential = BEARER.exec(authorization ?? '')?.[1]
-    return credential !== undefined && tokens?.isToken(credential) === true ? credential : undefined
-  }
-
-  function byToken(token: string, route: Route): Credential | UnverifiedToken {
-    const known = tokens?.known(token)
-    if (known !== undefined) return { authenticated: known, session: undefined }
-    return new UnverifiedToken(async () => {
-      const caller = await tokens?.verify(token)
-      if (typeof caller === 'object') return { authenticated: caller, session: undefined }
-      return route.open === undefined
-        ? failures.authenticationRequired(caller)
-        : { authenticated: undefined, session: undefined }
-    })
-  }
-
   return {
     identify(request, route, onConsole) {
       const session = onConsole && route.open !== true ? sessionOf(gate, request) : undefined
@@ -78,8 +63,8 @@ export function openCredentials({
       if (authDisabled) return { authenticated: undefined, session }
       const authenticated = callers.authenticate(request.header('authorization'))
       if (authenticated !== undefined) return { authenticated, session }
-      const token = tokens && tokenOf(request.header('authorization'))
-      if (token !== undefined) return byToken(token, route)
+      const use = tokens && tokenOf(request, tokens)
+      if (tokens !== undefined && use !== undefined) return byToken(use, route, tokens)
       return route.open === undefined ? failures.authenticationRequired() : { authenticated, session }
     },
     async ended({ authenticated, session }) {
@@ -101,4 +86,39 @@ export function openCredentials({
       return token === undefined ? {} : { 'Set-Cookie': gate.cookie(token) }
     },
   }
+}
+
+/** @returns undefined where no token is sent; keys are written otherwise */
+function tokenOf({ header, method, path }: Head, tokens: Tokens): TokenUse | undefined {
+  const { scheme = '', token = '' } = CREDENTIAL.exec(header('authorization') ?? '')?.groups ?? {}
+  if (!tokens.isToken(token)) return undefined
+  return { scheme, token, proof: header('dpop'), method, path }
+}
+
+/** A bearer token that is known costs no wait. */
+function byToken(
+  use: TokenUse,
+  route: Route,
+  { known: find, verify, whyNotUsed }: Tokens,
+): Credential | UnverifiedToken {
+  const known = find(use.token)
+  const isBearer = use.scheme.toLowerCase() === 'bearer'
+  if (known?.token?.authentication.method !== 'dpop' && known !== undefined && isBearer)
+    return { authenticated: known, session: undefined }
+  const refused = (cause: string, challenge?: string) =>
+    route.open === undefined
+      ? failures.authenticationRequired(cause, challenge)
+      : { authenticated: undefined, session: undefined }
+  return new UnverifiedToken(async () => {
+    const caller = known ?? (await verify(use.token))
+    if (typeof caller === 'string') return refused(caller)
+    try {
+      const cause = await whyNotUsed(caller, use)
+      return cause === undefined
+        ? { authenticated: caller, session: undefined }
+        : refused(cause, PROOF_CHALLENGE)
+    } catch (error) {
+      return failureOf(error)
+    }
+  })
 }

@@ -70,8 +70,8 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: 'gzip',
   },
   'WWW-Authenticate': {
-    description: 'The required scheme (RFC 6750).',
-    schema: text('^Bearer '),
+    description: 'The required scheme (RFC 6750); DPoP (RFC 9449) for a token that is bound to a key.',
+    schema: text('^(Bearer|DPoP) '),
     example: 'Bearer realm="countersign"',
   },
   'Content-Security-Policy': {

@@ -6,6 +6,7 @@ import {
   watchEvidenceFaults,
   type EvidenceFault,
 } from '../../core/threads/evidence-fault.ts'
+import { isFirstUse } from '../../store/tables/rate-buckets.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
 import { openCallers } from '../callers.ts'
 import { openCompute } from '../http/gates/compute.ts'
@@ -50,6 +51,7 @@ export async function startThreads(
       : (await import('../../core/callers/tokens.ts')).openTokens(config.tokenIssuers, {
           isTaken: (callerId) =>
             callers.inEffect().some(({ caller }) => caller.callerId.toLowerCase() === callerId.toLowerCase()),
+          isFirstUse: (id) => isFirstUse(pools.read, id),
           log: (line, message) => logger.warn(line, message),
         })
   const refusedEntries = openProblems()

@@ -64,6 +64,21 @@ export async function spendRequests(
 }
 
 /**
+ * Uses something once, in all instances: a budget of one request a minute, spent.
+ * @param id longer than a minute after its first use it may be used again: what it stands for must be over by then
+ * @returns whether this is the first use
+ */
+export async function isFirstUse(sql: Sql, id: string): Promise<boolean> {
+  const [spent] = await spendRequests(sql, {
+    limit: { name: 'once', perMinute: 1 },
+    wanted: [{ key: id, requests: 1, aheadMs: 0 }],
+  })
+  // An instance on the embedded database shares no limits, and nothing else forgets them there.
+  await forgetWhole(sql, 2)
+  return spent?.allowed === 1
+}
+
+/**
  * Deletes budgets that are whole again, which are the same as none; not those that are in use.
  *
  * @returns how many, `max` at most

@@ -1,0 +1,71 @@
+// Proofs of possession (DPoP, RFC 9449): a token that is bound to a key is accepted with a proof that this key signed for this one request.
+import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, jwtVerify } from 'jose'
+import { proofAlgorithms } from './proof-algorithms.ts'
+import { sha256, sha256Hex } from '../../store/sha256.ts'
+
+/** What a proof must be of. */
+export interface ProvenRequest {
+  readonly token: string
+  /** RFC 7638, of the key that the token is bound to. */
+  readonly thumbprint: string
+  readonly method: string
+  /** Where the caller sent the request, without query and fragment. */
+  readonly url: string
+}
+
+/** A proof is made for one request: it is accepted for half a minute, and a first use is remembered for a whole one. */
+const AGE_MAX_SECONDS = 25
+const CLOCK_SECONDS = 5
+const PROOF_SHAPE = /^[\w-]{2,4096}\.[\w-]{2,4096}\.[\w-]{2,2048}$/
+
+/**
+ * Checks a proof as RFC 9449 §4.3 asks. A key that is not the token's costs no signature check.
+ * @param proof the value of the header DPoP
+ * @param options.isFirstUse remembers an id, in all instances, for longer than a proof is accepted
+ * @param options.inTurn bounds how many signatures are checked at once
+ * @returns undefined: it holds; else a sentence for the log
+ * @throws what `isFirstUse` throws, and what jose throws for a proof that does not hold
+ */
+export async function whyNotProven(
+  proof: string | undefined,
+  { token, thumbprint, method, url }: ProvenRequest,
+  {
+    isFirstUse,
+    inTurn,
+    nowMs,
+  }: {
+    readonly isFirstUse: (id: string) => Promise<boolean>
+    readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
+    readonly nowMs: () => number
+  },
+): Promise<string | undefined> {
+  if (proof === undefined) return 'the token is bound to a key, and the request has no proof (DPoP)'
+  if (!PROOF_SHAPE.test(proof)) return 'the header DPoP is not one proof'
+  const { jwk } = decodeProtectedHeader(proof)
+  if (typeof jwk !== 'object' || (await calculateJwkThumbprint(jwk)) !== thumbprint)
+    return 'the proof is by another key than the token is bound to'
+  const { payload } = await inTurn(() =>
+    jwtVerify(proof, EmbeddedJWK, {
+      algorithms: [...proofAlgorithms],
+      typ: 'dpop+jwt',
+      requiredClaims: ['htm', 'htu', 'ath', 'jti'],
+      maxTokenAge: AGE_MAX_SECONDS,
+      clockTolerance: CLOCK_SECONDS,
+      currentDate: new Date(nowMs()),
+    }),
+  )
+  const { htm, htu, ath, jti } = payload
+  if (htm !== method) return 'the proof is for another method (htm)'
+  if (typeof htu !== 'string' || addressOf(htu) !== addressOf(url))
+    return `the proof is for another address (htu) than ${url}`
+  if (ath !== sha256(token).toString('base64url')) return 'the proof is for another token (ath)'
+  if (typeof jti !== 'string' || !/^[!-~]{1,256}$/.test(jti))
+    return 'the jti of the proof is not 1 to 256 printable ASCII characters without spaces'
+  return (await isFirstUse(sha256Hex(`${thumbprint} ${jti}`))) ? undefined : 'the proof was used before'
+}
+
+/** Without query and fragment, as RFC 3986 §6.2 has two spellings of one address compared; undefined for what is no address. */
+function addressOf(text: string): string | undefined {
+  const url = URL.parse(text)
+  return url === null ? undefined : url.origin + url.pathname
+}
