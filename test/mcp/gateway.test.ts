@@ -269,6 +269,7 @@ describe('what goes wrong', () => {
       'error',
       { isError: true, content: [{ text: 'the disk is full' }], _meta: { 'countersign/status': 'failed' } },
     ],
+    ['twice', { content: [{ text: 'did look' }], _meta: { 'countersign/status': 'completed' } }],
     ['big', { content: [{ text: 'x'.repeat(3_000_000) }], _meta: { 'countersign/status': 'completed' } }],
     [
       'image',
@@ -284,7 +285,7 @@ describe('what goes wrong', () => {
   })
 
   // proves abuse: An MCP server that hangs, dies or breaks off
-  test.each(['die', 'hang'])(
+  test.each(['die', 'hang', 'asks'])(
     'in a server that does not answer (%s) is in doubt, and is never called again',
     async (how) => {
       const call = { name: 'look', arguments: { how } }

@@ -4,7 +4,7 @@ import { request as send } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client, StreamableHTTPClientTransport, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -70,9 +70,13 @@ function aToken(sub: string, claims: object = {}): Promise<string> {
     .sign(pair.privateKey)
 }
 
-async function aClient(sub: string, mode: 'auto' | 'legacy'): Promise<Client> {
+async function aClient(
+  sub: string,
+  mode: 'auto' | 'legacy',
+  capabilities: ClientCapabilities = {},
+): Promise<Client> {
   const headers = { authorization: `Bearer ${await aToken(sub)}` }
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } })
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
   onTestFinished(() => client.close())
   return client
@@ -222,6 +226,30 @@ describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
     expect([statusOf(result), idIn(result)]).toEqual(['completed', idIn(waiting)])
     expect(actsWith(text)).toHaveLength(1)
   })
+})
+
+// proves abuse: An agent that goes on with the call of another
+test('what a client was given to go on with is taken from nobody else', async () => {
+  const elicitation = { url: {} }
+  const params = { name: 'write', arguments: { text: randomUUID() } }
+  const [one, two] = [
+    await aClient('one', 'auto', { elicitation }),
+    await aClient('two', 'auto', { elicitation }),
+  ]
+  const request = (client: Client, more: object = {}) =>
+    client.request(
+      { method: 'tools/call', params: { ...params, ...more } },
+      { allowInputRequired: true },
+    ) as Promise<Result & { requestState?: string }>
+  let asking = await request(one)
+  while (asking.requestState === undefined) asking = await request(one)
+  const going = { requestState: asking.requestState, inputResponses: { approval: { action: 'accept' } } }
+  await expect(request(two, going)).rejects.toThrow(/requestState/i)
+  await expect(request(one, { ...going, requestState: `${asking.requestState}x` })).rejects.toThrow(
+    /requestState/i,
+  )
+  expect(statusOf(await request(one, going))).toBe('waiting')
+  expect(actsWith(params.arguments.text)).toEqual([])
 })
 
 test('a session of 2025 is of the caller that began it, and of nobody after it was ended', async () => {

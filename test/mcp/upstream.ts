@@ -2,7 +2,7 @@
 // `notes` says what a description is now, and a process that starts beside `sick` never lists its tools. How a call goes wrong is one of its arguments.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ProtocolError, Server } from '@modelcontextprotocol/server'
+import { inputRequired, ProtocolError, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
 const folder = process.argv[2] ?? '.'
@@ -37,9 +37,14 @@ function serve(): Server {
     if (isSick) throw new Error('sick')
     return { tools: tools() }
   })
-  server.setRequestHandler('tools/call', async ({ params }) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { name, arguments: args = {} } = params
     appendFileSync(join(folder, 'acts'), `${name} ${JSON.stringify(args)}\n`)
+    const answered = {
+      content: text(`did ${name}`),
+      structuredContent: { args },
+      _meta: { 'upstream/own': 1 },
+    }
     switch (args['how']) {
       case 'error':
         return { content: text('the disk is full'), isError: true }
@@ -61,10 +66,25 @@ function serve(): Server {
         while (!existsSync(join(folder, `go-${String(args['text'])}`)))
           await new Promise((resolve) => setTimeout(resolve, 20))
         return { content: text(`did ${name}`) }
+      case 'asks':
+        return inputRequired({
+          inputRequests: {
+            pin: inputRequired.elicit({
+              message: 'PIN?',
+              requestedSchema: { type: 'object', properties: {} },
+            }),
+          },
+        })
+      case 'twice':
+        // The same answer, before the one that the SDK sends.
+        process.stdout.write(
+          `${JSON.stringify({ jsonrpc: '2.0', id: mcpReq.id, result: { resultType: 'complete', ...answered } })}\n`,
+        )
+        return answered
       case 'hang':
         return new Promise<never>(() => {})
       default:
-        return { content: text(`did ${name}`), structuredContent: { args }, _meta: { 'upstream/own': 1 } }
+        return answered
     }
   })
   return server
