@@ -66,6 +66,7 @@ let service: TestService
 let receiver: ChildProcess
 /** What the receiver carried out, in the words that it prints. */
 const effects: string[] = []
+const pythonRun = (name: string) => `python-${name}-${randomUUID()}`
 const effectsOn = (vendor: string) => effects.filter((line) => line.includes(` ${vendor} `))
 
 withDatabase(async ({ start, ...made }) => {
@@ -404,9 +405,8 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', (
         .split('\n')
         .map((line) => JSON.parse(line) as Record<string, unknown>)
     }
-    const of = (run: string) => `python-${run}-${randomUUID()}`
 
-    const small = of('small')
+    const small = pythonRun('small')
     const [first, again, other] = await python([
       [small, '1', small, 5],
       [small, '1', small, 5],
@@ -426,7 +426,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', (
     })
     expect(effectsOn(small)).toHaveLength(1)
 
-    const seen = of('seen')
+    const seen = pythonRun('seen')
     const waiting = {
       proposed: 'waits',
       raised: 'waits',
@@ -456,7 +456,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('a governed tool', (
     expect(await python([[seen, '1', seen, 300]])).toEqual([declined])
 
     const network = await openBreakingNetwork()
-    const doubtful = of('doubtful')
+    const doubtful = pythonRun('doubtful')
     const [lost, next] = await python(
       [
         [doubtful, '1', doubtful, 5],
