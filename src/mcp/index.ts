@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { printable } from '../formats/text/printable.ts'
 import { STDIO } from './clients.ts'
 import type { GatewayFile } from './config.ts'
 import { openGateway, TIMEOUT_SECONDS, type Gateway, type Service } from './gateway.ts'
@@ -20,8 +21,8 @@ export { policyFileOf } from './pin.ts'
 
 const HOLD_SECONDS = 45
 
-/** Standard output belongs to the protocol. */
-const say = (sentence: string) => console.error(`countersign mcp: ${sentence}`)
+/** Standard output belongs to the protocol. A sentence may quote what a stranger sent, such as the header of a token. */
+const say = (sentence: string) => console.error(`countersign mcp: ${printable(sentence)}`)
 
 interface With {
   readonly gateway: GatewayFile
