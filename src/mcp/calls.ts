@@ -92,7 +92,7 @@ export interface Calls {
   /** Finds a call by its id: one that is open, or how it has ended. */
   readonly find: (id: string, client: ClientOf) => Promise<Followed | Standing>
   /** The signed record of a call that was carried out; undefined where there is none. */
-  readonly record: (id: string) => Promise<TrustRecord | undefined>
+  readonly record: (id: string, client: ClientOf) => Promise<TrustRecord | undefined>
   /** Follows nothing any more. What is open stays open, for the next process. */
   readonly close: () => void
 }
@@ -314,16 +314,27 @@ export function makeCalls(
     return { status: 'failed', id, record, reason: reasonOf(execution?.evidence.result), result }
   }
 
-  async function recordOf(id: string): Promise<TrustRecord | undefined> {
+  /**
+   * How a call stands that is not open here. Its id may follow from one that a host gave, which others may know or guess: a caller by token is told
+   * of what was asked for on its own authority alone.
+   */
+  async function outcomeFor(id: string, { principalId }: ClientOf): Promise<Outcome> {
     const outcome = await outcomeOf(client, { id, action })
+    if (principalId === undefined || outcome.kind === 'unknown') return outcome
+    const { authority } =
+      outcome.kind === 'recorded' ? outcome.record.transaction : await client.transaction(id)
+    return authority.principalId === principalId ? outcome : { kind: 'unknown' }
+  }
+
+  async function recordOf(id: string, from: ClientOf): Promise<TrustRecord | undefined> {
+    const outcome = await outcomeFor(id, from)
     return outcome.kind === 'recorded' ? outcome.record : undefined
   }
 
-  async function find(id: string, { caller }: ClientOf): Promise<Followed | Standing> {
+  async function find(id: string, from: ClientOf): Promise<Followed | Standing> {
     const call = open.byId(id)
-    if (call !== undefined) return call.caller === caller ? follow(call) : { status: 'unknown-id', id }
-    // The id is random: only a client that was told it can ask for it.
-    return standingAt(id, await outcomeOf(client, { id, action }))
+    if (call !== undefined) return call.caller === from.caller ? follow(call) : { status: 'unknown-id', id }
+    return standingAt(id, await outcomeFor(id, from))
   }
 
   function close(): void {

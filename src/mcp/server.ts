@@ -100,7 +100,7 @@ export function gatewayServer(served: ServedBy): Server {
       throw new ProtocolError(INVALID_PARAMS, 'id must be the UUID that a call was answered with.')
     const { calls, keySet } = await open()
     if (name === 'countersign_verify') {
-      const record = await calls.record(id)
+      const record = await calls.record(id, client)
       return record === undefined
         ? problem(`There is no record of a call with the id ${id}.`)
         : verifiedReply(record, await keySet())

@@ -112,6 +112,7 @@ async function post(body: string | Uint8Array, headers: Record<string, string> =
 }
 
 const refused = (args: string[]) => runCommand(['mcp', '--config', config, ...args], trial.env)
+const base64urlOf = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('who may call', () => {
@@ -153,6 +154,14 @@ describe('who may call', () => {
     const answer = await post('{}', given)
     expect(answer.status).toBe(status)
     if (!('origin' in given)) expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=')
+  })
+
+  test('what a token says of itself cannot write lines of its own to the terminal', async () => {
+    const text = 'x\ncountersign mcp: serves \u001b[2J'
+    const header = { alg: 'ES256', kid: 'one', typ: 'at+jwt', crit: [text], [text]: 1 }
+    const token = `${base64urlOf(header)}.${base64urlOf({ iss: ISSUER })}.${'A'.repeat(86)}`
+    expect((await post('{}', bearer(token))).status).toBe(401)
+    await expect.poll(() => served.said()).toContain('x\ufffdcountersign mcp: serves \ufffd[2J')
   })
 
   test('a name that was pointed at this machine is refused', async () => {
@@ -206,6 +215,17 @@ describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
     expect(results.map(statusOf)).toEqual(['completed', 'completed'])
     expect(results.map(idIn)).toEqual(waiting.map(idIn))
     expect(actsWith(call.arguments.text)).toHaveLength(2)
+    // Also what has ended is its own caller's.
+    const id = idIn(results[0])
+    const verify = { name: 'countersign_verify', arguments: { id } }
+    expect([statusOf(await one.callTool(resultOf(id))), statusOf(await two.callTool(resultOf(id)))]).toEqual([
+      'completed',
+      'unknown-id',
+    ])
+    expect((await one.callTool(verify)).content).toMatchObject([{ text: expect.stringContaining('holds: ') }])
+    expect(await two.callTool(verify)).toMatchObject({
+      content: [{ text: expect.stringContaining('There is no record') }],
+    })
   })
 
   // proves abuse: A connection that is cut while a call runs, and the call sent again
