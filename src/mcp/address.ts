@@ -26,6 +26,11 @@ export function assertServable(
     throw new Error(
       '--unauthenticated is for this machine alone: leave http.host out, or name http.tokenIssuers.',
     )
+  // Behind it stands a proxy that others reach.
+  if (unauthenticated && http.url !== undefined && !isLoopbackHost(URL.parse(http.url)?.hostname ?? ''))
+    throw new Error(
+      '--unauthenticated is for this machine alone: leave http.url out, or name http.tokenIssuers.',
+    )
   if (!unauthenticated && http.tokenIssuers === undefined)
     throw new Error(
       '--port needs http.tokenIssuers in the file of the gateway, or --unauthenticated on this machine alone.',
@@ -35,4 +40,5 @@ export function assertServable(
 }
 
 const inUrl = (host: string) => (isIPv6(host) ? `[${host}]` : host)
+/** @param host as it is listened on, or as in an address */
 const isLoopbackHost = (host: string) => host === 'localhost' || isLoopbackLiteral(inUrl(host))

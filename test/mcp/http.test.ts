@@ -120,12 +120,18 @@ describe('who may call', () => {
     expect(JSON.parse(/\{\n[^]*\n\}/.exec(trialSaid)?.[0] ?? '')).toEqual({
       mcpServers: { journal: { type: 'http', url } },
     })
-    const [open, stdio, number] = await Promise.all([
-      refused(['--port', String(port), '--unauthenticated']),
+    const proxied = join(folder, 'proxied.yaml')
+    const http = { url: 'https://tools.example.com/mcp' }
+    writeFileSync(proxied, stringify({ alias: 'journal', port, upstream: { command: ['true'] }, http }))
+    const unauthenticated = ['--port', String(port), '--unauthenticated']
+    const [open, elsewhere, stdio, number] = await Promise.all([
+      refused(unauthenticated),
+      runCommand(['mcp', '--config', proxied, ...unauthenticated], trial.env),
       refused(['--unauthenticated']),
       refused(['--port', '70000']),
     ])
     expect(open).toMatchObject({ status: 1, stderr: expect.stringContaining('http.tokenIssuers names who') })
+    expect(elsewhere).toMatchObject({ status: 1, stderr: expect.stringContaining('leave http.url out') })
     expect(stdio).toMatchObject({ status: 1, stderr: expect.stringContaining('needs --port') })
     expect(number.stderr).toContain('must be from 1 to 65535')
   })
