@@ -137,6 +137,9 @@ test('a proof is good for one request, on whichever instance, also of several at
   expect((await callerOf(`DPoP ${token}`, await aProof(token), services[1])).status).toBe(200)
 })
 
+/** A proof of a header alone. */
+const aHeader = (header: unknown) => `${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.AAAA`
+
 const now = () => Math.floor(Date.now() / 1000)
 
 /** By what an attacker, or a program with a mistake, sends with a token that is bound to the holder's key. */
@@ -191,6 +194,9 @@ const refused: readonly (readonly [what: string, send: (token: string) => Promis
   ],
   ['with the token as its proof', (token) => callerOf(`DPoP ${token}`, token)],
   ['with an unsigned proof', (token) => callerOf(`DPoP ${token}`, new UnsecuredJWT({ htm: 'GET' }).encode())],
+  ['with a proof whose key is null', (token) => callerOf(`DPoP ${token}`, aHeader({ jwk: null }))],
+  ['with a proof whose key is empty', (token) => callerOf(`DPoP ${token}`, aHeader({ jwk: {} }))],
+  ['with a proof whose header is no object', (token) => callerOf(`DPoP ${token}`, aHeader('x'))],
   [
     'with two proofs',
     async (token) => callerOf(`DPoP ${token}`, `${await aProof(token)}, ${await aProof(token)}`),

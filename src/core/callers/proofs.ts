@@ -41,8 +41,7 @@ export async function whyNotProven(
 ): Promise<string | undefined> {
   if (proof === undefined) return 'the token is bound to a key, and the request has no proof (DPoP)'
   if (!PROOF_SHAPE.test(proof)) return 'the header DPoP is not one proof'
-  const { jwk } = decodeProtectedHeader(proof)
-  if (typeof jwk !== 'object' || (await calculateJwkThumbprint(jwk)) !== thumbprint)
+  if ((await thumbprintOfKeyIn(proof)) !== thumbprint)
     return 'the proof is by another key than the token is bound to'
   const { payload } = await inTurn(() =>
     jwtVerify(proof, EmbeddedJWK, {
@@ -62,6 +61,16 @@ export async function whyNotProven(
   if (typeof jti !== 'string' || !/^[!-~]{1,256}$/.test(jti))
     return 'the jti of the proof is not 1 to 256 printable ASCII characters without spaces'
   return (await isFirstUse(sha256Hex(`${thumbprint} ${jti}`))) ? undefined : 'the proof was used before'
+}
+
+/** @returns undefined where its header cannot be read or has no key: jose throws a TypeError then, which would read as a fault of the service */
+async function thumbprintOfKeyIn(proof: string): Promise<string | undefined> {
+  try {
+    const { jwk } = decodeProtectedHeader(proof)
+    return jwk && (await calculateJwkThumbprint(jwk))
+  } catch {
+    return undefined
+  }
 }
 
 /** Without query and fragment, as RFC 3986 §6.2 has two spellings of one address compared; undefined for what is no address. */
