@@ -340,6 +340,7 @@ describe('GET /statistics', () => {
     ['?bucket=hour&by=rule&status=refused', [null]],
     ['?by=policy&target=vendor-17', ['paying']],
     ['?by=capability', ['sandbox:echo']],
+    ['?by=target&bucket=month&status=completed', ['vendor-17', 'Vendor-44', 'vendor-doubt']],
     ['', [null]],
   ])('%s groups by %j', async (query, keys) => {
     const { buckets } = await counted(query)
@@ -356,8 +357,8 @@ describe('GET /statistics', () => {
   // proves abuse: A range of years by minutes
   test.each([
     ['?bucket=minute&since=2020-01-01T00:00:00Z', 'bucket must be larger'],
-    ['?bucket=second', 'bucket must be one of minute, hour, day.'],
-    ['?by=target', 'by must be one of status, capability, policy, rule, callerId.'],
+    ['?bucket=second', 'bucket must be one of minute, hour, day, month.'],
+    ['?by=principal', 'by must be one of status, capability, target, policy, rule, callerId.'],
     ['?since=2999-01-01T00:00:00Z', 'since must not be after until'],
   ])('%s answers 400', async (query, sentence) => {
     const { status, body } = await service.get(`/statistics${query}`, human)

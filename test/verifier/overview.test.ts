@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest'
 import type { ActionText } from '../../src/formats/artifacts/account-text.ts'
 import { gather, LARGEST_MAX, ROWS_MAX } from '../../src/formats/verifier/overview.ts'
-import { exceptionTables, restTables } from '../../src/formats/verifier/overview-tables.ts'
+import {
+  exceptionsLeftText,
+  exceptionTables,
+  restTables,
+} from '../../src/formats/verifier/overview-tables.ts'
 
 const DONE = 'Done, as the connector reported'
 
@@ -73,6 +77,30 @@ test('the largest, and what humans approved, is listed behind the rows that the 
   ])
   expect(overviewOf(many).approvedLeft).toBe(0)
   expect(overviewOf([...many, { amount: 2 }]).approvedLeft).toBe(1)
+})
+
+test('a list of exceptions that has no room for all says how many more there are', () => {
+  const failed = Array.from({ length: ROWS_MAX + 2 }, () => ({ ending: 'Not done' as const }))
+  const [notDone] = exceptionTables(overviewOf(failed, []))
+  expect(notDone?.rows).toHaveLength(ROWS_MAX)
+  expect(notDone?.note).toBe(
+    'These are the first 1000 in the order of the files; 2 executions more: in the totals and not listed.',
+  )
+  expect(exceptionTables(overviewOf(failed.slice(2), []))[0]?.note).toBeUndefined()
+
+  const gathering = gather()
+  for (let line = 1; line <= ROWS_MAX + 1; line++)
+    for (const verdict of ['invalid', 'unchecked'] as const)
+      gathering.add({
+        file: 'records.ndjson',
+        line,
+        report: { artifact: 'trust-record', subject: `r${line}`, verdict, checks: [], notes: [] },
+        account: undefined,
+      })
+  expect(exceptionsLeftText(gathering.overview())).toEqual([
+    '1 piece more: invalid, counted above and not listed.',
+    '1 piece more: could not all be checked, counted above and not listed.',
+  ])
 })
 
 test('the table says how many times the usual amount it was', () => {

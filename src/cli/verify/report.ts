@@ -8,6 +8,7 @@ import { printable } from '../../formats/text/printable.ts'
 import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
 import { gather, type Overview, type Piece } from '../../formats/verifier/overview.ts'
 import {
+  exceptionsLeftText,
   exceptionTables,
   kindTitle,
   periodFacts,
@@ -246,6 +247,9 @@ ${isNone && inDoubt !== undefined ? '<p>None.</p>' : ''}
 <ol class="pieces">
 ${[...invalid, ...unchecked].map(piece).join('\n')}
 </ol>
+${exceptionsLeftText(overview)
+  .map((line) => `<p class="missing">${line}</p>`)
+  .join('\n')}
 ${table(
   'In doubt or closed without a record: released, and no record of the outcome',
   ['When', 'Action', 'Target', 'Amount', 'Caller', 'State', 'Closed by', 'Why', 'Closed at', 'Id'],

@@ -159,7 +159,15 @@ function LoginPasskeys({
           keyOf={({ loginPasskeyId }) => loginPasskeyId}
           columns={[
             { title: 'Name', cell: ({ name }) => <Said text={name} /> },
-            { title: 'Made', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+            {
+              title: 'Made',
+              // On a phone, which shows no headings, two times stand one after the other.
+              cell: ({ registeredAt }) => (
+                <>
+                  made <Time at={registeredAt} />
+                </>
+              ),
+            },
             {
               title: 'Last used',
               cell: ({ usedAt, isInEffect }) =>

@@ -33,16 +33,29 @@ export function totalsTable({ totals }: Overview): TextTable {
 }
 
 /** What an auditor looks at first, of what is valid. */
-export function exceptionTables({ aboveUsual, failed }: Overview): TextTable[] {
+export function exceptionTables({ aboveUsual, failed, exceptionsLeft: left }: Overview): TextTable[] {
   return [
     {
       caption: 'Approved above usual',
       columns: ['When', 'Action', 'Target', 'Amount', 'Usual', 'Times', ...ENDS],
       rows: aboveUsual.map((one) => aboveUsualCells(one)),
-      note: `Approved by humans, and more than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.`,
+      note: `Approved by humans, and more than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.${left.aboveUsual > 0 ? ` ${leftNote(left.aboveUsual)}` : ''}`,
     },
-    executionsTable('Not done', failed),
+    { ...executionsTable('Not done', failed), ...(left.failed > 0 ? { note: leftNote(left.failed) } : {}) },
   ].filter(({ rows }) => rows.length > 0)
+}
+
+const leftNote = (left: number) =>
+  `These are the first ${ROWS_MAX} in the order of the files; ${counted(left, 'execution')} more: in the totals and not listed.`
+
+/** What is to be said below the pieces that are invalid or could not be checked, where there are too many to list. */
+export function exceptionsLeftText({ exceptionsLeft: { invalid, unchecked } }: Overview): string[] {
+  return [
+    ...(invalid > 0 ? [`${counted(invalid, 'piece')} more: invalid, counted above and not listed.`] : []),
+    ...(unchecked > 0
+      ? [`${counted(unchecked, 'piece')} more: could not all be checked, counted above and not listed.`]
+      : []),
+  ]
 }
 
 /** Everything that is valid: who approved, each execution, then all others. */

@@ -51,6 +51,8 @@ export interface Overview {
   readonly failed: readonly Piece[]
   /** Valid executions, whether done or not, above what was usual on their target: `UNUSUAL_TIMES`. */
   readonly aboveUsual: readonly AboveUsual[]
+  /** How many each of these four lists has no room for. */
+  readonly exceptionsLeft: Readonly<Record<'invalid' | 'unchecked' | 'failed' | 'aboveUsual', number>>
   /** Valid executions that humans approved, in the order in which they came. */
   readonly approved: readonly Piece[]
   /** How many `approved` has no room for. */
@@ -125,6 +127,12 @@ export function gather(): Gathering {
       unchecked: lists.unchecked.rows,
       failed: lists.failed.rows,
       aboveUsual: aboveUsual.rows,
+      exceptionsLeft: {
+        invalid: lists.invalid.left(),
+        unchecked: lists.unchecked.left(),
+        failed: lists.failed.left(),
+        aboveUsual: aboveUsual.left(),
+      },
       approved: lists.approved.rows,
       approvedLeft: lists.approved.left(),
       largest: lists.executions.left() > 0 ? largest.all() : [],

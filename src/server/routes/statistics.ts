@@ -24,6 +24,8 @@ const bucketMs: Readonly<Record<Bucket, number>> = {
   minute: MINUTE_MS,
   hour: 60 * MINUTE_MS,
   day: 24 * 60 * MINUTE_MS,
+  // The shortest month.
+  month: 28 * 24 * 60 * MINUTE_MS,
 }
 /** A day by minutes, two months by hours. */
 const BUCKETS_MAX = 1_500

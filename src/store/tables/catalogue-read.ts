@@ -69,6 +69,7 @@ export async function findEntries(
 const groupings = {
   status: 'item.status',
   capability: 'item.capability',
+  target: 'item.target',
   policy: 'item.policy_name',
   rule: 'item.rule',
   callerId: 'item.caller_id',
@@ -76,7 +77,7 @@ const groupings = {
 export type Grouping = keyof typeof groupings
 export const groupingNames = Object.keys(groupings) as Grouping[]
 
-export const buckets = ['minute', 'hour', 'day'] as const
+export const buckets = ['minute', 'hour', 'day', 'month'] as const
 export type Bucket = (typeof buckets)[number]
 
 export interface CountedGroup {
