@@ -292,9 +292,6 @@ describe.skipIf(!installed && process.env['CI'] !== 'true').each(Object.entries(
   },
 )
 
-/** A run, and the vendor of its payments, that no other attempt of a test has. */
-const aRun = (of: string) => `python-${of}-${randomUUID()}`
-
 const connect = (baseUrl = service.url) => createCountersign({ baseUrl, apiKey: service.key, maxAttempts: 2 })
 const thrownBy = (work: Promise<unknown>) => work.catch((thrown: unknown) => thrown)
 

@@ -659,6 +659,10 @@ class Client:
         """GET /event-endpoints: what is in effect, and how far each endpoint has been served."""
         return list(self._every("/event-endpoints", {}, "eventEndpoints"))
 
+    def event_endpoint(self, endpoint_id: str) -> shapes.EventEndpoint:
+        """GET /event-endpoints/{id}: one of them, with its last attempts to deliver."""
+        return self._read(f"/event-endpoints/{_part(endpoint_id)}").value()
+
     def propose_event_endpoint_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
         """POST /event-endpoints/changes: ``{action, url, types, withParameters, callerIds, reason}``."""
         return self._create("/event-endpoints/changes", proposal).value()
