@@ -134,6 +134,12 @@ export function readGateway(file: string, env: NodeJS.ProcessEnv): GatewayFile {
       if (problem !== undefined) throw new Error(`${file}: tools.${name}.readBack.arguments ${problem}.`)
     }
   const tokenIssuers = http?.tokenIssuers && tokenIssuersOf(http.tokenIssuers, `${file}: http.tokenIssuers`)
+  const bound = tokenIssuers?.findIndex(({ dpop }) => dpop !== undefined) ?? -1
+  // Uses of proofs are remembered in the service's database, which a gateway has not: it refuses every token that is bound to a key.
+  if (bound !== -1)
+    throw new Error(
+      `${file}: http.tokenIssuers[${bound}].dpop must be left out: a gateway takes no tokens that are bound to a key.`,
+    )
   return {
     ...shaped.value,
     upstream: withSecrets,

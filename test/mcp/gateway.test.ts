@@ -606,5 +606,14 @@ describe('a server behind', () => {
       }),
     )
     expect(() => readGateway(file, {})).toThrow('tools.write.readBack.arguments names {secret}')
+    const issuer = {
+      issuer: 'https://login.example.com',
+      audience: 'a',
+      jwksUri: 'https://login.example.com/keys',
+    }
+    const dpop = { url: 'https://tools.example' }
+    const http = { tokenIssuers: [{ ...issuer, algorithms: ['ES256'], dpop }] }
+    writeFileSync(file, stringify({ alias: 'a', port: 1, upstream: { command: ['x'] }, http }))
+    expect(() => readGateway(file, {})).toThrow('http.tokenIssuers[0].dpop must be left out')
   })
 })
