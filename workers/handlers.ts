@@ -10,7 +10,6 @@ import { auditEvent } from '../src/formats/artifacts/audit-event.ts'
 import { refusalRecord } from '../src/formats/artifacts/refusal-record.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/config/witnesses.ts'
 import { answerEach, answerOwn } from './answer-each.ts'
-import { askAgain } from './approval-requests/ask-again.ts'
 import { declineOrWithdraw } from './approval-requests/close.ts'
 import { judgeRequest } from './approval-requests/judgement.ts'
 import { writeNote } from './approval-requests/note.ts'
@@ -119,11 +118,7 @@ export function openHandlers({
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
-    async 'sweep-intents'(batch) {
-      const swept = await sweepIntents(batch, thread)
-      await askAgain({ ...thread, notificationWays, joinQueue })
-      return swept
-    },
+    'sweep-intents': (batch) => sweepIntents(batch, thread),
     'ask-connector': answerOwn<'ask-connector'>((given) => askConnector(given, thread)),
     'conclude-read-back': answerOwn<'conclude-read-back'>((given) => concludeReadBack(given, thread)),
     'sequence-log': (batch) => sequenceLog(batch, logWork),

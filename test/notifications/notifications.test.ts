@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { openJoinedQueue } from '../../src/store/queues/job-queue.ts'
-import { askAgain } from '../../workers/approval-requests/ask-again.ts'
+import { askAgain } from '../../src/server/notifications/ask-again.ts'
 import { aHuman, anApprovalOf, anApprover, enrolled, putInEffect } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -399,17 +399,12 @@ async function jobsOf({ request: { requestId } }: ApprovalRequest, why: string):
   return rows.map(({ state }) => state)
 }
 
-/** As instances do that sweep in the same moment, beside the service itself. */
-const sweepTogether = () =>
-  Promise.all(
-    Array.from({ length: 3 }, () =>
-      askAgain({
-        pool: database.pool,
-        notificationWays: [{ name: 'bot' }],
-        joinQueue: openJoinedQueue(database.pool),
-      }),
-    ),
-  )
+/** As instances do that look in the same moment, beside the service itself. */
+async function askTogether(): Promise<void> {
+  const { pool } = database
+  const boss = await openJoinedQueue(pool)()
+  await Promise.all(Array.from({ length: 3 }, () => askAgain({ pool, boss, ways: [{ name: 'bot' }] })))
+}
 
 const messagesOf = (asked: ApprovalRequest) =>
   postedOf('/bot', asked).map(({ headers, body }) => {
@@ -432,7 +427,7 @@ describe('under a policy that says when to ask again', () => {
     await until(() => messagesOf(asked)[0], 'the first message', 60_000)
 
     await makeDue('remind_at', asked)
-    await sweepTogether()
+    await askTogether()
     await until(() => messagesOf(asked)[1], 'the reminder', 60_000)
     expect(await jobsOf(asked, 'reminder')).toHaveLength(1)
     expect((await read(asked)).eligible).toEqual(['alice'])
@@ -440,7 +435,7 @@ describe('under a policy that says when to ask again', () => {
     await makeDue('escalate_at', asked)
     expect(await read(asked)).toMatchObject({ eligible: ['alice', 'bob'], missing: 1, status: 'PENDING' })
     expect([await waitsFor(maker, asked), await waitsFor(checker, asked)]).toEqual([true, true])
-    await sweepTogether()
+    await askTogether()
     await until(() => messagesOf(asked)[2], 'the escalation', 60_000)
     expect(await jobsOf(asked, 'escalation')).toHaveLength(1)
     expect(messagesOf(asked)).toEqual([
@@ -501,7 +496,7 @@ describe('under a policy that says when to ask again', () => {
       reason: 'test',
     })
     await makeDue('remind_at', asked)
-    await sweepTogether()
+    await askTogether()
     expect(await jobsOf(asked, 'reminder')).toEqual([])
     expect(await read(asked)).toMatchObject({ status: 'ENDED', eligible: [] })
     expect((await read(asked)).ask).toBeUndefined()

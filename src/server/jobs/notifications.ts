@@ -9,13 +9,17 @@ import {
 import type { Persons } from '../../formats/people/persons.ts'
 import { readAskingRequests, readRequestsOfNotice } from '../../store/tables/approval-requests.ts'
 import type { ConfiguredWay } from '../notifications/configuration.ts'
+import { askAgain } from '../notifications/ask-again.ts'
 import { askedOf, noticesOf } from '../notifications/notice.ts'
 import { send, type NotSent } from '../notifications/send.ts'
 import type { JobQueue } from './job-queue.ts'
+import { openProblems, repeat } from './repeat.ts'
 
 /** Fetched at a time, and sent beside each other. */
 const JOBS_MAX = 10
 const POLL_SECONDS = 1
+/** How often reminders and escalations are looked for. */
+const ASK_AGAIN_EVERY_MS = 5_000
 /** Attempts that fail one after the other before /ready says so. */
 const FAILURES_SHOWN = 3
 
@@ -109,6 +113,20 @@ export async function startNotifying({
       { batchSize: JOBS_MAX, pollingIntervalSeconds: POLL_SECONDS, perJobResults: true },
       (jobs: Job<NotificationJob>[]) => Promise.all(jobs.map((job) => notify(way, job))),
     )
+
+  const problems = openProblems()
+  void repeat(closing.signal, async () => {
+    try {
+      await askAgain({ pool, boss, ways })
+      problems.become([])
+    } catch (error) {
+      if (!closing.signal.aborted)
+        problems.become([errorText(error)], (reason) =>
+          log.warn({ reason }, 'approvers are not told again of what is still open'),
+        )
+    }
+    return ASK_AGAIN_EVERY_MS
+  })
 
   return {
     warnings: () =>

@@ -55,8 +55,6 @@ export const never: Readonly<Record<string, readonly string[]>> = {
         'readAskingRequests:1',
         'takeRequestsToAskAgain:1',
       ].map((place) => `src/store/tables/approval-requests.ts:${place}`),
-      'workers/handlers.ts:openHandlers.sweep-intents:1',
-      'workers/handlers.ts:openHandlers.sweep-intents:2',
       'src/store/tables/approver-groups.ts:readApproverGroups:1',
       'src/store/tables/approvals.ts:findCounterMisfit:1',
       'src/store/tables/approvals.ts:insertApproval:1',
