@@ -21,6 +21,7 @@ import {
 } from './options.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
+import { mcpProgram } from './mcp.ts'
 import { proofsProgram } from './proofs.ts'
 import { disturbed, FRESH, startReport, type Report } from './report.ts'
 import type { Measured, Program, SuiteOptions } from './scenario.ts'
@@ -72,7 +73,13 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
   return exitCode
 }
 
-const programs: readonly Program<object>[] = [exportProgram, catalogueProgram, soakProgram, proofsProgram]
+const programs: readonly Program<object>[] = [
+  exportProgram,
+  catalogueProgram,
+  soakProgram,
+  proofsProgram,
+  mcpProgram,
+]
 
 function suiteCommand(name: string): Command {
   const suite = new Command(name)

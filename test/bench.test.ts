@@ -169,6 +169,17 @@ test('proofs: proofs and bundles are measured with and without executions beside
   }
 })
 
+test('mcp: the same call direct and through the gateway, and what went through verifies', async () => {
+  const { measurements, checked } = await reported('mcp', '--calls', '5', '--rounds', '1', '--seconds', '0.2')
+  expect(measurements.map(({ label }) => label)).toEqual([
+    'direct',
+    'through the gateway',
+    'through the gateway, 16 at a time',
+  ])
+  for (const { figures } of measurements) expect(figures['p50 ms']?.median).toBeGreaterThan(0)
+  expect(checked.verifiedOffline).toBeGreaterThan(5)
+})
+
 const acknowledged = (count: number) => [{ execute: { 200: 1, 409: 7 } }, { execute: { 200: count - 1 } }]
 
 /** @param mb of each of a thousand samples of an hour, above a hundred */

@@ -77,7 +77,7 @@ export async function openGateway(
     timeoutMs: ATTEMPT_MS,
   }
   const client = createCountersign(options)
-  const open = openCallsIn(join(folder, 'open-calls.json'))
+  const open = openCallsIn(join(folder, 'open-calls.ndjson'))
   const calls = makeCalls(client, { options, alias, lock, open, results })
   say(`releases for mcp:${alias} arrive at ${listening.origin}.`)
   return {

@@ -489,7 +489,7 @@ describe('the calls of a gateway', () => {
       .toMatchObject({ _meta: { 'countersign/status': 'in-doubt' } })
 
     const { calls: busy, open } = callsBeside({
-      path: join(dirname(config), 'open-calls.json'),
+      path: join(dirname(config), 'open-calls.ndjson'),
       fetch: async (request) =>
         request.url.endsWith('/execute')
           ? Response.json({ error: 'Too many' }, { status: 429, headers: { 'Retry-After': '0' } })

@@ -326,5 +326,5 @@ test('what waits when the gateway is stopped, or killed, goes on with the next e
   await trial.approve()
   const result = await ended(await aClient('two', 'auto'), resultOf(id))
   expect(statusOf(result)).toBe('completed')
-  expect(existsSync(join(config, '..', 'open-calls.json'))).toBe(true)
+  expect(existsSync(join(config, '..', 'open-calls.ndjson'))).toBe(true)
 })

@@ -2,6 +2,7 @@
 import {
   closeSync,
   existsSync,
+  fdatasync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import type { Release } from './release.ts'
 
 /**
@@ -45,8 +47,11 @@ export interface FileJournal extends Journal {
 /** The service asks what became of a release for days at most; a release itself is worth nothing two minutes after it was issued. */
 const KEPT_DAYS = 90
 
+const toDisk = promisify(fdatasync)
+
 /**
- * A journal in a file: a line for what was begun, one for its answer, each on the disk before it counts. What was answered more than 90 days ago is
+ * A journal in a file: a line for what was begun, one for its answer, each on the disk before it counts; what is written at the same time waits for the
+ * disk once. What was answered more than 90 days ago is
  * left out when it is opened; what was begun and never ended stays.
  * @param path made where there is none; its folder must be there
  * @throws Error where another process has it open, or a line before the last cannot be read
@@ -59,30 +64,55 @@ export function openJournal(path: string): FileJournal {
     const file = openSync(path, 'a', 0o600)
     let isClosed = false
     let hasFailed = false
-    const append = (authorizationId: string, entry: Entry): void => {
+    /** Under way, and the one after it, which has what is written until it begins. */
+    let syncing: Promise<void> | undefined
+    let next: Promise<void> | undefined
+
+    const synced = (): Promise<void> =>
+      (next ??= (syncing ?? Promise.resolve()).then(() => {
+        next = undefined
+        syncing = toDisk(file).finally(() => (syncing = undefined))
+        return syncing
+      }))
+
+    const append = async (authorizationId: string, entry: Entry): Promise<void> => {
       if (hasFailed) throw new Error(`${path} could not be written before: open the journal again.`)
       const line = Buffer.from(`${lineOf(authorizationId, entry)}\n`)
-      // Until it is opened again, which cuts off half a line, nothing may be written behind one.
-      hasFailed = true
-      if (writeSync(file, line) !== line.length)
-        throw new Error(`${path} was written in part: the disk is full.`)
-      fsyncSync(file)
-      hasFailed = false
-      entries.set(authorizationId, { ...entries.get(authorizationId), ...entry })
+      try {
+        if (writeSync(file, line) !== line.length)
+          throw new Error(`${path} was written in part: the disk is full.`)
+        await synced()
+      } catch (error) {
+        // Until it is opened again, which cuts off half a line, nothing may be written behind one.
+        hasFailed = true
+        throw error
+      }
     }
     return {
       find: (authorizationId) => entries.get(authorizationId),
-      begin(release) {
-        if (entries.has(release.authorizationId)) return false
-        append(release.authorizationId, { release })
+      async begin(release) {
+        const { authorizationId } = release
+        if (entries.has(authorizationId)) return false
+        // At once: whoever begins it meanwhile must not.
+        entries.set(authorizationId, { release })
+        try {
+          await append(authorizationId, { release })
+        } catch (error) {
+          entries.delete(authorizationId)
+          throw error
+        }
         return true
       },
-      end: (authorizationId, answer) => append(authorizationId, { answer }),
+      async end(authorizationId, answer) {
+        await append(authorizationId, { answer })
+        entries.set(authorizationId, { ...entries.get(authorizationId), answer })
+      },
       close() {
         if (isClosed) return
         isClosed = true
-        closeSync(file)
         unlock()
+        if (syncing === undefined && next === undefined) closeSync(file)
+        else void (next ?? syncing)!.catch(() => undefined).then(() => closeSync(file))
       },
     }
   } catch (error) {
