@@ -34,7 +34,8 @@ test('every unique key of a distributed table contains the column that it is dis
 
 test('nothing about a distributed table is of a kind that stays on one node: foreign keys, triggers, identities, sequences', async () => {
   const { rows } = await database.pool.query<{ what: string }>(
-    `SELECT conname AS what FROM pg_constraint WHERE contype = 'f'
+    `SELECT conname AS what FROM pg_constraint
+       WHERE contype = 'f' AND (conrelid::regclass::text = ANY($1) OR confrelid::regclass::text = ANY($1))
      UNION ALL SELECT tgname FROM pg_trigger
        WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY($1) AND tgname NOT LIKE 'truncate%'
      UNION ALL SELECT s.relname FROM pg_class AS s LEFT JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i')
