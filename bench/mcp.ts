@@ -31,7 +31,7 @@ export const mcpProgram: Program<McpOptions> = {
     calls: whole(1, 100_000),
     rounds: whole(1, 100),
     seconds: number(0.1, 3_600),
-    parallel: whole(1, 32),
+    parallel: whole(1, 1_000),
   },
   defaults: { calls: 200, rounds: 5, seconds: 5, parallel: 16 },
   measure: measureMcp,

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../src/cli/free-port.ts'
 import { runCommand } from './command.ts'
 import { aFolder } from './embedded/drive.ts'
 import { baseEnvironment } from './run/environment.ts'
@@ -97,7 +98,7 @@ describe("a trial, by the README's commands", () => {
       .replaceAll('8081', ports.tools)
 
   beforeAll(async () => {
-    ports = { connector: await aFreePort(), tools: await aFreePort() }
+    ports = { connector: String(await freePort()), tools: String(await freePort()) }
     const made = terminal(
       `${setup} --connector http://127.0.0.1:${ports.connector}/ --tools http://127.0.0.1:${ports.tools}/`,
       {
@@ -224,15 +225,6 @@ describe("a trial, by the README's commands", () => {
     expect(existsSync(join(cwd, 'mine', 'others'))).toBe(false)
   })
 })
-
-async function aFreePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? String(address.port) : ''
-}
 
 /** Reads what it says, having changed nothing. */
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {

@@ -1,7 +1,5 @@
 // countersign mcp and mcp pin: which service and which gateway, and for a trial everything that two humans would approve.
-import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { basename, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -18,6 +16,7 @@ import {
 import type { Given } from './command.ts'
 import type { mcp } from './commands.ts'
 import type { Env } from './database.ts'
+import { freePort } from './free-port.ts'
 import { serviceOf } from './profile.ts'
 import { approveTrial } from './setup/mcp-trial.ts'
 
@@ -94,19 +93,10 @@ async function newGateway({
   const [first = ''] = upstream
   const isUrl = /^https?:\/\//.test(first)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // It is registered, so the gateway keeps it.
   const members = { alias, port: await freePort(), upstream: isUrl ? { url: first } : { command: upstream } }
   writeFileSync(file, stringify(members), { mode: 0o600 })
   return file
-}
-
-/** A port that nothing listens on now: it is registered, so the gateway keeps it. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** A name from the last word of the command that is no option, such as `server-everything`. */

@@ -68,10 +68,17 @@ export function openCallsIn(path: string): OpenCalls {
   lines = []
   let file = openSync(path, 'a', 0o600)
 
-  function add(line: Line): void {
-    writeSync(file, textOf(line))
-    take(line)
-    if (++count - byId.size > ENDED_LINES_MAX) writeAnew()
+  /** Whether the last line may be there in part: nothing may be written behind it. */
+  let isTorn = false
+
+  function write(line: Line): void {
+    if (isTorn || count - byId.size > ENDED_LINES_MAX) writeAnew()
+    const text = Buffer.from(textOf(line))
+    isTorn = true
+    if (writeSync(file, text) !== text.length)
+      throw new Error(`${path} was written in part: the disk is full.`)
+    isTorn = false
+    count++
   }
 
   /** A process that is killed leaves the whole file of before or of after. */
@@ -83,6 +90,7 @@ export function openCallsIn(path: string): OpenCalls {
     closeSync(file)
     file = openSync(path, 'a', 0o600)
     count = byId.size
+    isTorn = false
   }
 
   return {
@@ -90,11 +98,18 @@ export function openCallsIn(path: string): OpenCalls {
     byId: (id) => byId.get(id),
     begin(call) {
       if (isClosed) throw new Error('The gateway has closed.')
-      add({ begun: call })
+      write({ begun: call })
+      take({ begun: call })
     },
     end({ transaction: { businessTransactionId: ended } }) {
       // The call stays open for the process that has the file now.
-      if (!isClosed && byId.has(ended)) add({ ended })
+      if (isClosed || !byId.has(ended)) return
+      take({ ended })
+      try {
+        write({ ended })
+      } catch {
+        // It has ended all the same. The next process asks the service once more, and the next call here is told that the file cannot be written.
+      }
     },
     close() {
       if (isClosed) return

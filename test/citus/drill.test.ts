@@ -82,7 +82,7 @@ describeWithCitus('on a Citus cluster', () => {
   /** Whatever happened: what was acknowledged is there, whole, and what is in doubt is listed. Then fsck finds nothing. */
   async function expectNothingLost(): Promise<void> {
     await until(async () => (await service.get('/ready')).status === 200, 'the service to be ready')
-    // Tables on several nodes are read at several moments: what is being closed meanwhile fits none of the states, and is looked at again.
+    // What a killed worker had prepared is committed on the coordinator, and is seen when Citus has recovered it: until then it fits no state.
     await until(
       async () =>
         (await readStored(pool).catch(() => undefined))?.inDoubt.difference(hanging).isSubsetOf(unavailable),

@@ -1,8 +1,7 @@
 // The servers of a Citus cluster as an operator sets them up by docs/handbook/scaling.md, each with its own terminal.
-import { once } from 'node:events'
 import { appendFileSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../../src/cli/free-port.ts'
 import { blocks } from '../handbook.ts'
 import { aServerFolder, runAsPostgres } from '../drills/server.ts'
 import { until } from '../service.ts'
@@ -22,19 +21,10 @@ export interface Node {
   destroy(): Promise<void>
 }
 
-async function aFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** Makes a server with the settings of the chapter and starts it. Nodes trust each other, as behind a `pg_hba.conf` of their own. */
 export async function aNode(): Promise<Node> {
   const folder = aServerFolder()
-  const port = await aFreePort()
+  const port = await freePort()
   const data = join(folder, 'data')
   const env = { PGDATA: data, PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'postgres' }
   const terminal = { cwd: folder, env }

@@ -372,7 +372,13 @@ test('a journal is of one process, says which line cannot be read, and forgets w
     expect(await opened.begin(one)).toBe(false)
     if (one.authorizationId !== 'in doubt') await opened.end(one.authorizationId, { success: true })
   }
+  const twice = { ...release, authorizationId: 'at the same time' }
+  const begun = await Promise.all([opened.begin(twice), opened.begin(twice)])
+  expect(begun).toEqual([true, false])
   opened.close()
+  const late = { ...release, authorizationId: 'late' }
+  await expect(opened.begin(late)).rejects.toThrow(`${path} is closed`)
+  expect(opened.find('late')).toBeUndefined()
   // What a process that was killed leaves.
   writeFileSync(`${path}.pid`, `${process.pid}\n`)
   const again = openJournal(path)

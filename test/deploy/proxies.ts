@@ -7,6 +7,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { freePort } from '../../src/cli/free-port.ts'
 import { cleanUpAfterEachFile } from '../run/cleanup.ts'
 import { until } from '../service.ts'
 import { outputOf } from '../start-main.ts'
@@ -29,16 +30,6 @@ export interface Proxy {
   stop(): Promise<void>
 }
 
-/** Free when it is asked for: these programs cannot say which port they were given. */
-async function aPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** @param configure makes the configuration for a port and a folder */
 async function start(
   program: Program,
@@ -46,7 +37,7 @@ async function start(
   args: (file: string, folder: string) => readonly string[],
 ): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-proxy-'))
-  const port = await aPort()
+  const port = await freePort()
   const file = join(folder, `${program}.conf`)
   writeFileSync(file, configure(port, folder))
   const child = spawn(SBIN[program], args(file, folder), { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -12,7 +12,8 @@ import { decide } from '../../src/cli/setup/authority.ts'
 import { makeCaller } from '../../src/cli/setup/people.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { runCommand } from '../command.ts'
-import { aFreePort, serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from './trial.ts'
+import { freePort } from '../../src/cli/free-port.ts'
+import { serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from './trial.ts'
 
 const ISSUER = 'https://login.example.com'
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-http-'))
@@ -29,7 +30,7 @@ let trialSaid: string
 
 beforeAll(async () => {
   trial = await startTrial(folder)
-  port = await aFreePort()
+  port = await freePort()
   url = `http://127.0.0.1:${port}/mcp`
   const args = ['--trial', '--port', String(port), '--unauthenticated', '--alias', 'journal']
   const places = ['--dir', join(folder, 'gateways'), '--humans', folder]

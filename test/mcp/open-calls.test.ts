@@ -1,4 +1,5 @@
 // The file of a gateway's open calls: what a process that was killed leaves, and how large it gets.
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,4 +54,38 @@ test('half a last line counts as not written, and another line that cannot be re
   expect(openCallsIn(path).byKey('one')).toBeUndefined()
   writeFileSync(path, `x\n${whole}`)
   expect(() => openCallsIn(path)).toThrow(`Line 1 of ${path} cannot be read.`)
+})
+
+test('on a full disk a call is refused, and nothing is written behind the part of a line', () => {
+  const path = aFile()
+  const program = `
+    import { openCallsIn } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'mcp', 'open-calls.ts'))}
+    const [path, ...calls] = JSON.parse(process.argv[1])
+    const open = openCallsIn(path)
+    open.begin(calls[0])
+    for (const call of calls.slice(1)) try { open.begin(call); console.log('begun') } catch (error) { console.log(error.message) }
+    open.end(calls[0])`
+  const calls = [aCall('small'), { ...aCall('large'), caller: 'x'.repeat(8_000) }, aCall('next')]
+  // Files of this process may have 4 KiB: a write beyond is one in part, as on a disk that is full.
+  const { stdout, stderr } = spawnSync(
+    'bash',
+    [
+      '-c',
+      'trap "" XFSZ; ulimit -f 4; exec "$@"',
+      '_',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program,
+      JSON.stringify([path, ...calls]),
+    ],
+    { encoding: 'utf8' },
+  )
+  expect(stdout.trim().split('\n'), stderr).toEqual([
+    `${path} was written in part: the disk is full.`,
+    'begun',
+  ])
+  const next = openCallsIn(path)
+  expect([next.byKey('large'), next.byKey('next')]).toEqual([undefined, calls[2]])
+  expect(next.byKey('small')).toBeUndefined()
 })

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CLI } from '../command.ts'
-import { aFreePort, serveByHttp, startTrial, type ServedByHttp, type Trial } from './trial.ts'
+import { freePort } from '../../src/cli/free-port.ts'
+import { serveByHttp, startTrial, type ServedByHttp, type Trial } from './trial.ts'
 
 const OTHERS = join(import.meta.dirname, '..', '..', '.ci', 'mcp', 'node_modules', '@modelcontextprotocol')
 const installed = existsSync(join(OTHERS, 'conformance', 'package.json'))
@@ -76,7 +77,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('the gateway', () =>
 
   beforeAll(async () => {
     trial = await startTrial(folder)
-    const port = await aFreePort()
+    const port = await freePort()
     url = `http://127.0.0.1:${port}/mcp`
     suite = await trialOf('suite', port, [process.execPath, join(import.meta.dirname, 'suite.ts')])
   })
@@ -125,7 +126,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('the gateway', () =>
   })
 
   test('governs the server with everything by HTTP', async () => {
-    const [behind, port] = [await aFreePort(), await aFreePort()]
+    const [behind, port] = [await freePort(), await freePort()]
     const env = { ...trial.env, PORT: String(behind) }
     const child = spawn(process.execPath, [everything, 'streamableHttp'], {
       env,

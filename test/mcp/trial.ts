@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { enrolApprover } from '../../src/cli/setup/authority.ts'
@@ -90,14 +89,4 @@ export async function serveByHttp(
       return (await exited)[0]
     },
   }
-}
-
-/** A port that nothing listens on now. */
-export async function aFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

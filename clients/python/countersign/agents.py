@@ -234,8 +234,8 @@ class _Tool:
             asked = None
         if record is not None:
             return _ended(record), following
-        if why is not None and not why.needs_approval:
-            return _refused(why), following
+        if not _may_be_asked(why):
+            return _refused(cast(AnswerError, why)), following
         asked = asked or self._ask(following, arguments)
         return (self._evaluated(following) if asked is None else _standing_of(asked)), following
 

@@ -76,6 +76,8 @@ export function openJournal(path: string): FileJournal {
       }))
 
     const append = async (authorizationId: string, entry: Entry): Promise<void> => {
+      // The number of the file may be another file's by now.
+      if (isClosed) throw new Error(`${path} is closed.`)
       if (hasFailed) throw new Error(`${path} could not be written before: open the journal again.`)
       const line = Buffer.from(`${lineOf(authorizationId, entry)}\n`)
       try {
