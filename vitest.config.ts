@@ -54,6 +54,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    provide: { filesNamed: namesFiles },
     // The second project runs when the first is done: it looks at all the replies that were seen.
     projects: [
       {

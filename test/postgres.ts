@@ -23,6 +23,8 @@ declare module 'vitest' {
     clusterTemplate: string
     /** Folder where test/openapi/conforms.ts notes the replies it has seen, a file for each test file. */
     seenReplies: string
+    /** Not all files were asked for. */
+    filesNamed: boolean
     /** Not all tests of a file were asked for. */
     testsFiltered: boolean
   }

@@ -14,7 +14,7 @@ import { createCountersign, type ProvenRequest } from '../../clients/typescript/
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
-import type { TestService } from '../service.ts'
+import { reply, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
 
@@ -81,21 +81,16 @@ function aProof(token: string, { by = holder, claims, header }: Changed = {}): P
     .sign(by.privateKey)
 }
 
-async function callerOf(
-  authorization: string,
-  proof?: string,
-  { url }: { readonly url: string } = services[0]!,
-): Promise<Response> {
-  return await fetch(`${url}/callers/me?x=1`, {
-    headers: { authorization, ...(proof === undefined ? {} : { dpop: proof }) },
-  })
+function callerOf(authorization: string, proof?: string, service = services[0]!): Promise<Called> {
+  const headers = { authorization, ...(proof === undefined ? {} : { dpop: proof }) }
+  return service.get('/callers/me?x=1', { key: null, headers })
 }
 
 test('a token that is bound to a key is accepted with a proof, and signed evidence names the key', async () => {
   const token = await aToken(ISSUER)
   for (let i = 0; i < 2; i++) {
     const answer = await callerOf(`DPoP ${token}`, await aProof(token))
-    expect([answer.status, await answer.json()]).toMatchObject([200, { callerId: `${ISSUER}#agent-1` }])
+    expect(reply(answer)).toMatchObject({ status: 200, body: { callerId: `${ISSUER}#agent-1` } })
   }
   const proven: ProvenRequest[] = []
   const client = createCountersign({
@@ -143,7 +138,7 @@ const aHeader = (header: unknown) => `${Buffer.from(JSON.stringify(header)).toSt
 const now = () => Math.floor(Date.now() / 1000)
 
 /** By what an attacker, or a program with a mistake, sends with a token that is bound to the holder's key. */
-const refused: readonly (readonly [what: string, send: (token: string) => Promise<Response>])[] = [
+const refused: readonly (readonly [what: string, send: (token: string) => Promise<Called>])[] = [
   ['without a proof', (token) => callerOf(`DPoP ${token}`)],
   ['as a bearer token', async (token) => callerOf(`Bearer ${token}`, await aProof(token))],
   [
@@ -207,7 +202,7 @@ describe('401', () => {
   // proves abuse: A stolen token that is bound to a key
   test.each(refused)('for a bound token %s', async (_what, send) => {
     const answer = await send(await aToken(ISSUER))
-    expect([answer.status, await answer.json()]).toEqual([401, { error: 'authentication required' }])
+    expect(reply(answer)).toEqual({ status: 401, body: { error: 'authentication required' } })
     expect(answer.headers.get('www-authenticate')).toMatch(
       /^DPoP realm="countersign", error="invalid_dpop_proof", algs="ES256 /,
     )
