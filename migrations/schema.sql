@@ -214,6 +214,7 @@ CREATE TABLE catalogue_entries (
   currency text,
   request_id uuid,
   search text NOT NULL,
+  approvable boolean,
   CONSTRAINT catalogue_entries_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT catalogue_entries_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'refused'::text, 'in_doubt'::text])))
 );
@@ -222,6 +223,7 @@ CREATE INDEX catalogue_entries_by_target ON public.catalogue_entries USING btree
 CREATE INDEX catalogue_entries_by_text ON public.catalogue_entries USING gin (search gin_trgm_ops);
 CREATE INDEX catalogue_entries_by_time ON public.catalogue_entries USING btree (decided_at, business_transaction_id);
 CREATE INDEX catalogue_entries_in_doubt ON public.catalogue_entries USING btree (decided_at, business_transaction_id) WHERE (status = 'in_doubt'::text);
+CREATE INDEX catalogue_entries_unfilled ON public.catalogue_entries USING btree (business_transaction_id) WHERE ((status = 'refused'::text) AND (approvable IS NULL));
 
 CREATE TABLE catalogue_state (
   only_row boolean NOT NULL DEFAULT true,

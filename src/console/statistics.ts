@@ -34,12 +34,21 @@ export interface Statistics {
 
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
 
+/**
+ * The filter of what came to an end. A refusal that lacked an approval is no end: the same action stands here once more where it was executed with
+ * one, and would be counted twice.
+ */
+export const ENDED = { approvable: 'false' } as const
+
+/** The filters of the refusals that approvals would have lifted, and what pages call them. */
+export const LACKED = { name: 'lacked approval', filters: { status: 'refused', approvable: 'true' } } as const
+
 /** How executions end, in the order in which plots stack them. */
 export const OUTCOMES = [
-  { key: 'completed', name: 'completed', colour: 'accent' },
-  { key: 'refused', name: 'refused', colour: 'quiet' },
-  { key: 'failed', name: 'failed', colour: 'bad' },
-  { key: 'in_doubt', name: 'in doubt', colour: 'open' },
+  { key: 'completed', name: 'completed', colour: 'accent', filters: { status: 'completed' } },
+  { key: 'refused', name: 'refused', colour: 'quiet', filters: { status: 'refused', ...ENDED } },
+  { key: 'failed', name: 'failed', colour: 'bad', filters: { status: 'failed' } },
+  { key: 'in_doubt', name: 'in doubt', colour: 'open', filters: { status: 'in_doubt' } },
 ] as const
 
 /** Times that a page can look back on, with buckets of which a plot has room for all. */
@@ -100,10 +109,24 @@ function addedUp(sums: Counted['sums']): Counted['sums'] {
   )
 }
 
+/** How many there are of all groups together. */
+export function countOf(statistics: Pick<Statistics, 'buckets'>): number {
+  return totalsOf(statistics).reduce((sum, { count }) => sum + count, 0)
+}
+
+/** @param filters of GET /statistics; empty ones are left out */
+export function statisticsPath(filters: Readonly<Record<string, string | undefined>>): string {
+  return `/statistics?${queryOf(filters)}`
+}
+
 /** @param filters of GET /executions; empty ones are left out */
 export function executionsPath(filters: Readonly<Record<string, string | undefined>>): string {
+  return `/console/executions?${queryOf(filters)}`
+}
+
+function queryOf(filters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(filters).filter(
     (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
   )
-  return `/console/executions?${new URLSearchParams(given).toString()}`
+  return new URLSearchParams(given).toString()
 }

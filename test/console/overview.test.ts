@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { axeFindings } from '../browser/axe.ts'
@@ -66,12 +67,14 @@ async function logIn(url: string, key: string): Promise<WatchedPage> {
   return opened
 }
 
-async function read<T>(path: string): Promise<T> {
+async function answerOf(path: string): Promise<{ readonly body: unknown; readonly link: string | null }> {
   const url = origin().replace('localhost', '127.0.0.1')
   const response = await fetch(url + path, { headers: { Authorization: `Bearer ${keyOf('auditor')}` } })
   expect(response.status, path).toBe(200)
-  return (await response.json()) as T
+  return { body: await response.json(), link: response.headers.get('Link') }
 }
+
+const read = async <T>(path: string) => (await answerOf(path)).body as T
 
 interface Counted {
   readonly completeUntil: string
@@ -79,6 +82,33 @@ interface Counted {
     readonly start: string
     readonly groups: readonly { readonly key: string | null; readonly count: number }[]
   }[]
+}
+
+/** Each number of a page that has a link, with the list it leads to: a path of the console. */
+async function linkedNumbers(): Promise<{ readonly number: number; readonly path: string }[]> {
+  const linked = await page.evaluate(() =>
+    Array.from(document.querySelectorAll('main a[href*="since="], .figures a'), (link) => {
+      const shown = link.closest('tr')?.querySelector('td')?.textContent ?? link.textContent ?? ''
+      return { shown, path: link.getAttribute('href') ?? '' }
+    }),
+  )
+  return linked.flatMap(({ shown, path }) => {
+    // Sums of money lead to what they are the sum of.
+    const [, digits] = /^([\d,]+)(?: [a-z]|$)/.exec(shown) ?? []
+    return digits === undefined ? [] : [{ number: Number(digits.replaceAll(',', '')), path }]
+  })
+}
+
+/** @returns how many rows the list of a page has */
+async function countListed(path: string): Promise<number> {
+  let count = 0
+  let next = `${path.replace('/console', '').replace('/requests?', '/approval-requests?')}&pageSize=100`
+  while (next !== '') {
+    const { body, link } = await answerOf(next)
+    count += Object.values(body as object).find((member) => Array.isArray(member))?.length ?? 0
+    next = /<([^>]+)>; rel="next"/.exec(link ?? '')?.[1] ?? ''
+  }
+  return count
 }
 
 describeInBrowser('npm run demo:console', () => {
@@ -123,6 +153,19 @@ describeInBrowser('npm run demo:console', () => {
     await until(async () => /^\d+$/.test((await figure('failed').textContent()) ?? ''), 'the counts')
     const refused = Number(await figure('refused').textContent())
     expect(refused).toBeGreaterThan(5)
+    // A page that is open shows what is new after some seconds, the list at once.
+    await until(async () => {
+      const numbers = await linkedNumbers()
+      if (numbers.length < 12) return false
+      const lists = await Promise.all(
+        numbers.map(async ({ path }) => ({ path, number: await countListed(path) })),
+      )
+      return isDeepStrictEqual(
+        lists,
+        numbers.map(({ path, number }) => ({ path, number })),
+      )
+    }, 'each number to be that of its list')
+    expect(Number(await figure('lacked approval').textContent())).toBeGreaterThan(0)
     await page.locator('.plot canvas').waitFor()
     await page.getByRole('link', { name: 'Policy customer-refund 3.0.0' }).waitFor()
     await page.getByText('As a table').click()

@@ -802,7 +802,16 @@ describe('GET /statistics/approvals 200', () => {
     expect(status, text).toBe(200)
     expect(body).toMatchObject({
       since,
-      requests: { opened: 6, pending: 1, approved: 2, declined: 1, expired: 1, withdrawn: 1, ended: 0 },
+      requests: {
+        opened: 6,
+        pending: 1,
+        approved: 2,
+        declined: 1,
+        expired: 1,
+        withdrawn: 1,
+        ended: 0,
+        used: 0,
+      },
       decisions: { approved: 3, declined: 1, p50Seconds: 30, p90Seconds: 90 },
       approvers: [
         { approverId: 'alice', approved: 2, declined: 0, p50Seconds: 10, p90Seconds: 30 },

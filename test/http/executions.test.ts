@@ -26,6 +26,7 @@ withService((made) => ({ database, service } = made), {
     const policy = { version: '1.0.0', capability: 'sandbox:echo', display: { 'sandbox:echo': display } }
     addPolicy(folder, { name: 'paying', ...policy })
     addPolicy(folder, { name: 'limited', ...policy, ...limitedTo(500) })
+    addPolicy(folder, { name: 'asking', ...policy, verify: { approved: { by: 'approval', quorum: 1 } } })
   },
 })
 
@@ -76,7 +77,13 @@ async function followed(): Promise<void> {
   const codes = codesMask(eventTypes)
   await until(async () => {
     const standing = await readStanding(database.pool, { codes, before: null })
-    return standing !== undefined && !standing.behind && !standing.queued && !standing.building
+    return (
+      standing !== undefined &&
+      !standing.behind &&
+      !standing.queued &&
+      !standing.building &&
+      !standing.unfilled
+    )
   }, 'the catalogue')
 }
 
@@ -481,6 +488,66 @@ test('statistics say what is used of a limit: what was paid, and nothing that wa
   ]
   expect(await counted('')).toMatchObject({ limits: [{ ...limit, per: ['target', 'currency'], used }] })
   expect(await counted('', other.key)).toMatchObject({ limits: [{ ...limit, used: [] }] })
+})
+
+const approvableOf = async (query: string) =>
+  Object.fromEntries(
+    (await found(query)).map(({ businessTransactionId: id, approvable }) => [id, approvable]),
+  )
+
+describe('a refusal that approvals would have lifted', () => {
+  let lifted: string
+  let final: string
+  beforeAll(async () => {
+    // The tests before this one have pruned it.
+    await command('catalogue', 'rebuild')
+    const target = `vendor-${randomUUID()}`
+    const asking = payment({ target })
+    lifted = asking.businessTransactionId
+    const policy = { ...asking.policy, name: 'asking' }
+    const { status } = await service.post('/execute', { ...asking, policy })
+    expect(status).toBe(403)
+    final = await execute({ target, approved: false })
+    await followed()
+  })
+  test('is refused as before, and says so wherever refusals are listed, counted and exported', async () => {
+    expect(await approvableOf('?status=refused')).toMatchObject({ [lifted]: true, [final]: false })
+    expect(await approvableOf('?approvable=true')).toEqual({ [lifted]: true })
+    const others = await approvableOf('?approvable=false&pageSize=100')
+    expect(others).toMatchObject({ [final]: false })
+    expect(others).not.toHaveProperty(lifted)
+    expect(new Set(Object.values(others))).toEqual(new Set([undefined, false]))
+    expect(await refusals('?approvable=true')).toEqual([lifted])
+    expect(await refusals('?approvable=false')).not.toContain(lifted)
+
+    const { buckets } = await counted('?by=status&approvable=true')
+    expect(buckets).toMatchObject([{ groups: [{ key: 'refused', count: 1 }] }])
+    const inAll = await counted('?status=refused')
+    const forGood = await counted('?status=refused&approvable=false')
+    const count = ({ buckets: [bucket] }: typeof inAll) => (bucket!.groups[0] as { count: number }).count
+    expect(count(inAll)).toBe(count(forGood) + 1)
+
+    const { text } = await exported('text/csv', '?approvable=true')
+    const [names, values] = text.split('\r\n')
+    expect([names?.split(',').at(-1), values?.split(',').at(-1)]).toEqual(['approvable', 'true'])
+    const wrong = await service.get('/executions?approvable=yes', human)
+    expect(reply(wrong)).toEqual({ status: 400, body: { error: 'approvable must be one of true, false.' } })
+  })
+
+  test('is filled in where a release before wrote the entry, and fsck knows both', async () => {
+    const before = await rows()
+    // The service of this file may fill in what it finds at any time: what is asked for is what it comes to.
+    await database.pool.query('UPDATE catalogue_entries SET approvable = NULL')
+    expect((await command('fsck')).stdout).toContain('No problems.')
+    await until(async () => (await found('?approvable=true')).length === 1, 'the entry to be filled in')
+    await followed()
+    expect(await rows()).toEqual(before)
+    await database.pool.query(
+      'UPDATE catalogue_entries SET approvable = true WHERE business_transaction_id = $1::uuid',
+      [final],
+    )
+    expect((await command('fsck')).stdout).toContain(`catalogue_entries ${final}: differs from the evidence`)
+  })
 })
 
 // Last, because the tests before it count what is in the catalogue.

@@ -86,8 +86,11 @@ export function Said({ text }: { readonly text: string }) {
   return <bdi class="said">{breakable(oneLine(text))}</bdi>
 }
 
+/** A refusal that approvals would have lifted, where others are `REFUSED`. */
+export const LACKED_APPROVAL = 'LACKED_APPROVAL'
+
 /** What ended without anybody's fault, or only informs. */
-const OVER = ['EXPIRED', 'ENDED', 'WITHDRAWN', 'unknown', 'no-match', 'INFO']
+const OVER = ['EXPIRED', 'ENDED', 'WITHDRAWN', LACKED_APPROVAL, 'unknown', 'no-match', 'INFO']
 const GOOD = [
   'APPROVED',
   'COMPLETED',

@@ -29,6 +29,7 @@ export const timeFilters: readonly Filter[] = [
 
 /** The filters that the catalogue has for executions and refusals alike. */
 export const entryFilters: readonly Filter[] = [
+  { name: 'approvable', label: 'Lacked approval', values: ['true', 'false'] },
   { name: 'capability', label: 'Action' },
   { name: 'target', label: 'Target' },
   { name: 'policy', label: 'Policy' },
@@ -303,7 +304,9 @@ function shown({ kind, values, without = '' }: Filter, value: string): string {
   return values === undefined ? value : wordsOf(value)
 }
 
-const wordsOf = (value: string) => value.replaceAll('_', ' ').toLowerCase()
+const YES_NO: Readonly<Record<string, string>> = { true: 'yes', false: 'no' }
+
+const wordsOf = (value: string) => YES_NO[value] ?? value.replaceAll('_', ' ').toLowerCase()
 
 /** @param local as a date field has it, in the reader's zone @returns ISO 8601 in UTC, to the second; '' for none */
 function utcOf(local: string): string {

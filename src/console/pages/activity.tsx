@@ -5,6 +5,7 @@ import type { CallerKey } from '../../formats/schemas/caller-key.ts'
 import { Badge, Empty, Hash, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Bars } from '../components/bars.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
+import { Lacked } from '../components/lacked.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
 import { Plot } from '../components/plot.tsx'
@@ -14,10 +15,12 @@ import type { PageProps } from '../page.ts'
 import {
   bucketTimes,
   countsOf,
+  ENDED,
   executionsPath,
   OUTCOMES,
   ranges,
   sinceOf,
+  statisticsPath,
   totalsOf,
   type Counted,
   type Statistics,
@@ -78,9 +81,8 @@ const RANGE = ranges['30d']
 
 function Executions({ of }: { readonly of: Of }) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
-  const filter = new URLSearchParams(of).toString()
-  const asked = (by: string, more = '') => `/statistics?since=${since}&by=${by}&${filter}${more}`
-  const byStatus = useCatalogue<Statistics>(asked('status', `&bucket=${RANGE.bucket}`), EVERY_MS)
+  const asked = (by: string, more = {}) => statisticsPath({ since, by, ...of, ...ENDED, ...more })
+  const byStatus = useCatalogue<Statistics>(asked('status', { bucket: RANGE.bucket }), EVERY_MS)
   const { data, problem } = byStatus
   const times = useMemo(
     () => (data === undefined ? [] : bucketTimes(since, Date.parse(data.until), RANGE.bucketMs)),
@@ -96,20 +98,21 @@ function Executions({ of }: { readonly of: Of }) {
   )
   const totals = data === undefined ? [] : totalsOf(data)
   const done = totals.find(({ key }) => key === 'completed')
-  const link = (filters: Readonly<Record<string, string>>) => executionsPath({ ...of, ...filters, since })
+  const link = (filters: Readonly<Record<string, string>>) =>
+    executionsPath({ ...of, ...ENDED, ...filters, since })
   return (
     <>
       <p class="quiet">
         The last 30 days. Actions, callers and policies count every execution and its amount, those refused,
-        failed and in doubt included.
+        failed and in doubt included; not those that lacked an approval, which are executed once they have it.
       </p>
       {data !== undefined && <Reach until={data.completeUntil} />}
       <dl class="figures">
-        {OUTCOMES.map(({ key, name }) => (
+        {OUTCOMES.map(({ key, name, filters }) => (
           <div key={key}>
             <dt>{name}</dt>
             <dd>
-              <a href={link({ status: key })}>
+              <a href={link(filters)}>
                 {data === undefined
                   ? '–'
                   : (totals.find((group) => group.key === key)?.count ?? 0).toLocaleString('en-US')}
@@ -117,6 +120,7 @@ function Executions({ of }: { readonly of: Of }) {
             </dd>
           </div>
         ))}
+        <Lacked of={{ ...of, since }} everyMs={EVERY_MS} />
         {done?.sums.map(({ currency, amount }) => (
           <div key={currency}>
             <dt>completed, in all</dt>
@@ -160,7 +164,7 @@ function Executions({ of }: { readonly of: Of }) {
           />
           <Groups
             title="Refusals by rule"
-            path={asked('rule', '&status=refused')}
+            path={asked('rule', { status: 'refused' })}
             name={(key) => (
               <a href={link({ status: 'refused', rule: key })}>
                 <Said text={key} />

@@ -1,7 +1,7 @@
 // Executions, newest first, as the catalogue has them: what was done, how it ended, and for how much.
 import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
-import { Badge, Said, Time } from '../components/basic.tsx'
+import { Badge, LACKED_APPROVAL, Said, Time } from '../components/basic.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
 import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, type Rows } from '../components/list.tsx'
@@ -38,7 +38,12 @@ export const executionRows: Rows<Entry> = {
       number: true,
       cell: ({ amount, currency }) => (amount === undefined ? '' : shownMoney(amount, currency)),
     },
-    { title: 'Status', cell: ({ status }) => <Badge status={STATUSES[status]} /> },
+    {
+      title: 'Status',
+      cell: ({ status, approvable }) => (
+        <Badge status={approvable === true ? LACKED_APPROVAL : STATUSES[status]} />
+      ),
+    },
     { title: 'Target', minor: true, cell: ({ target }) => <TargetLink name={target} /> },
     { title: 'Caller', cell: ({ callerId }) => <CallerLink id={callerId} /> },
     {

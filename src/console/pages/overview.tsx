@@ -8,6 +8,7 @@ import { counted } from '../../formats/text/text.ts'
 import { Badge, Empty, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Bars } from '../components/bars.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
+import { Lacked } from '../components/lacked.tsx'
 import { LogState } from '../components/log-state.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 import { Now } from '../components/now.tsx'
@@ -18,10 +19,12 @@ import { navigate, withQuery } from '../router.ts'
 import {
   bucketTimes,
   countsOf,
+  ENDED,
   executionsPath,
   OUTCOMES,
   ranges,
   sinceOf,
+  statisticsPath,
   totalsOf,
   type Limit,
   type RangeName,
@@ -89,7 +92,10 @@ function Without() {
 function Period({ range }: { readonly range: RangeName }) {
   const { bucket, bucketMs } = ranges[range]
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
-  const byStatus = useCatalogue<Statistics>(`/statistics?since=${since}&bucket=${bucket}&by=status`, EVERY_MS)
+  const byStatus = useCatalogue<Statistics>(
+    statisticsPath({ since, bucket, by: 'status', ...ENDED }),
+    EVERY_MS,
+  )
   const changes = useLoaded<{ changes: Change[] }>(
     '/policies/pending-changes?status=APPROVED&pageSize=100',
     REST_EVERY_MS,
@@ -113,6 +119,7 @@ function Period({ range }: { readonly range: RangeName }) {
   const toBucket = (fromMs: number) =>
     navigate(
       executionsPath({
+        ...ENDED,
         since: new Date(fromMs).toISOString(),
         until: new Date(fromMs + bucketMs).toISOString(),
       }),
@@ -121,16 +128,17 @@ function Period({ range }: { readonly range: RangeName }) {
     <>
       {data !== undefined && <Reach until={data.completeUntil} />}
       <dl class="figures">
-        {OUTCOMES.map(({ key, name }) => (
+        {OUTCOMES.map(({ key, name, filters }) => (
           <div key={key}>
             <dt>{name}</dt>
             <dd>
-              <a href={executionsPath({ status: key, since })}>
+              <a href={executionsPath({ ...filters, since })}>
                 {data === undefined ? '–' : (totals.get(key)?.count ?? 0).toLocaleString('en-US')}
               </a>
             </dd>
           </div>
         ))}
+        <Lacked of={{ since }} everyMs={EVERY_MS} />
         <Waiting />
       </dl>
       <Panel title="Executions by outcome">
@@ -182,7 +190,7 @@ function Waiting() {
 
 function Refusals({ since }: { readonly since: string }) {
   const { data, problem } = useCatalogue<Statistics>(
-    `/statistics?since=${since}&by=rule&status=refused`,
+    statisticsPath({ since, by: 'rule', status: 'refused', ...ENDED }),
     EVERY_MS,
   )
   const rules = data === undefined ? [] : totalsOf(data)
@@ -207,7 +215,7 @@ function Refusals({ since }: { readonly since: string }) {
                   'no rule: a signal did not hold, or none fitted'
                 )
               ) : (
-                <a href={executionsPath({ status: 'refused', rule: key, since })}>
+                <a href={executionsPath({ status: 'refused', ...ENDED, rule: key, since })}>
                   <Said text={key} />
                 </a>
               ),
@@ -222,7 +230,7 @@ function Refusals({ since }: { readonly since: string }) {
 
 function Spend({ since }: { readonly since: string }) {
   const { data, problem } = useCatalogue<Statistics>(
-    `/statistics?since=${since}&by=policy&status=completed`,
+    statisticsPath({ since, by: 'policy', status: 'completed' }),
     EVERY_MS,
   )
   const sums =
@@ -252,9 +260,13 @@ function Spend({ since }: { readonly since: string }) {
             {sums.map(({ policy, currency, amount }) => (
               <tr key={`${policy} ${currency}`}>
                 <th scope="row">
-                  <a href={executionsPath({ status: 'completed', policy: policy ?? '', currency, since })}>
-                    <Said text={policy ?? 'all others'} />
-                  </a>
+                  {policy === null ? (
+                    'all others'
+                  ) : (
+                    <a href={executionsPath({ status: 'completed', policy, currency, since })}>
+                      <Said text={policy} />
+                    </a>
+                  )}
                 </th>
                 <td class="number">{shownMoney(cents(amount), currency)}</td>
               </tr>
@@ -333,6 +345,9 @@ interface ApprovalStatistics {
   readonly approvers: readonly ({ readonly approverId: string } & ApprovalStatistics['decisions'])[]
 }
 
+const requestsPath = (filters: Readonly<Record<string, string>>) =>
+  `/console/requests?${new URLSearchParams(filters).toString()}`
+
 function Approvals({ range }: { readonly range: RangeName }) {
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
   const { data, problem } = useLoaded<ApprovalStatistics>(
@@ -345,17 +360,21 @@ function Approvals({ range }: { readonly range: RangeName }) {
         <NotLoaded problem={problem} />
       </Panel>
     )
-  const { opened = 0, ...states } = data.requests
+  const { opened = 0, used = 0, ...states } = data.requests
+  const unused = { ...states, approved: (states['approved'] ?? 0) - used, used }
   const { p50Seconds, p90Seconds } = data.decisions
   return (
     <Panel title={`Approvals in ${ranges[range].title}`}>
       <p>
-        <a href="/console/requests">{counted(opened, 'request')} opened</a>
-        {Object.entries(states)
+        <a href={requestsPath({ since })}>{counted(opened, 'request')} opened</a>
+        {Object.entries(unused)
           .filter(([, count]) => count > 0)
           .map(([state, count]) => (
             <span key={state}>
-              , {count} {state}
+              ,{' '}
+              <a href={requestsPath({ status: state.toUpperCase(), since })}>
+                {count} {state}
+              </a>
             </span>
           ))}
         .

@@ -1,6 +1,17 @@
 // The page of refusals, with the reason of each.
 import type { RefusalRecord } from '../../formats/schemas/refusal-record.ts'
-import { Command, Detail, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
+import {
+  Badge,
+  Command,
+  Detail,
+  Hash,
+  LACKED_APPROVAL,
+  Members,
+  NotLoaded,
+  Panel,
+  Said,
+  Time,
+} from '../components/basic.tsx'
 import { useHasCatalogue } from '../components/catalogue.tsx'
 import { entryFilters, Filters, timeFilters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
@@ -58,6 +69,10 @@ export function Refusals({ query }: PageProps) {
             ),
           },
           { title: 'Caller', cell: ({ submittedBy }) => <CallerLink id={submittedBy} /> },
+          {
+            title: 'Status',
+            cell: ({ approvable }) => <Badge status={approvable === true ? LACKED_APPROVAL : 'REFUSED'} />,
+          },
           { title: 'Reason', cell: ({ decision }) => <Said text={decision.reason} /> },
           {
             title: 'Policy',

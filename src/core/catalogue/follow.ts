@@ -1,7 +1,13 @@
-// Fills the catalogue, a piece at a time: what the feed has behind its place; then, where it is being built, what is stored; then what is too
-// old goes. Called by a background thread of each instance and by `countersign catalogue rebuild`: one of them at a time does anything.
+// Fills the catalogue, a piece at a time: what the feed has behind its place; then, where it is being built, what is stored; then what a release
+// before wrote is filled in; then what is too old goes. Called by a background thread of each instance and by `countersign catalogue rebuild`: one of them at a time does anything.
 import { codesMask, type EventType } from '../../formats/schemas/event-types.ts'
-import { putEntries, pruneEntries, type CatalogueRow } from '../../store/tables/catalogue-entries.ts'
+import {
+  listUnfilled,
+  markFilled,
+  putEntries,
+  pruneEntries,
+  type CatalogueRow,
+} from '../../store/tables/catalogue-entries.ts'
 import { anyDecidedBefore, listBelow } from '../../store/tables/catalogue-evidence.ts'
 import {
   buildBelow,
@@ -74,7 +80,10 @@ export function restMs({ busy }: Pick<Filled, 'busy'>, tookMs: number): number {
 export async function fillCatalogue(tools: FillWith): Promise<Filled> {
   const before = new Date(tools.nowMs() - tools.days * DAY_MS).toISOString()
   const standing = await catalogueStanding(tools.pool, before)
-  if (standing === undefined || !(standing.behind || standing.building || standing.overdue))
+  if (
+    standing === undefined ||
+    !(standing.behind || standing.building || standing.unfilled || standing.overdue)
+  )
     return { rows: 0, more: false, busy: standing?.busy === true }
   const rows = await inTransaction(tools.pool, async (sql) => {
     const state = await lockState(sql)
@@ -97,6 +106,7 @@ async function nextPiece(sql: Transaction, piece: Piece): Promise<number | undef
     if (followed !== undefined || state.building === null) return followed
   }
   if (state.building !== null) return build(sql, state.building, piece)
+  if (standing.unfilled) return fillIn(sql, piece)
   await notePruned(sql, before)
   await pruneEntries(sql, { before, limit: PRUNED_MAX })
   return 0
@@ -138,6 +148,19 @@ async function executionsOf(sql: Sql, events: readonly Wanted[]): Promise<(strin
   const details = await readArtifactDetails(sql, indirect)
   const byArtifact = new Map(indirect.map(({ id }, i) => [id, details[i]?.['businessTransactionId']]))
   return events.map(({ type, id }) => (NAMED_BY_ARTIFACT.has(type) ? byArtifact.get(id) : id))
+}
+
+/** Makes entries again that a release before wrote. Those without readable evidence are marked, so that they do not come back; fsck names them. */
+async function fillIn(sql: Transaction, { documents }: Piece): Promise<number> {
+  const ids = await listUnfilled(sql, PIECE_MAX)
+  const rows = await catalogueRows(sql, ids, documents)
+  const made = new Set(rows.map((row) => row.businessTransactionId))
+  await markFilled(
+    sql,
+    ids.filter((id) => !made.has(id)),
+  )
+  sql.runLast(putEntries(rows))
+  return rows.length
 }
 
 /** Evidence is logged in the order in which it was stored, so that everything before its time is there. */

@@ -104,7 +104,7 @@ function rowOf(
 ): CatalogueRow | undefined {
   const standing = standingOf(stored)
   if (standing === undefined) return undefined
-  const { decision, ...ended } = standing
+  const { decision, approvable = null, ...ended } = standing
   const { authority, intent, policy, signals } = transaction
   const { action: capability, target, parameters } = intent
   const known = policies.get(`${policy.name}/${policy.version}`)
@@ -128,6 +128,7 @@ function rowOf(
     amount,
     currency: plainOrNull(currency),
     requestId: decision === undefined ? null : requestIdOf(decision),
+    approvable,
     search: searchText([capability, target, ...Object.values(parameters)]),
   }
 }
@@ -135,6 +136,8 @@ function rowOf(
 interface Standing extends Pick<CatalogueRow, 'status' | 'resolution' | 'completedAt'> {
   /** Undefined where nothing that is stored holds it: of an execution in doubt. */
   readonly decision?: Decision
+  /** Of a refusal alone. */
+  readonly approvable?: boolean
 }
 
 /** @returns undefined where an execution is under way, or came to nothing: no policy or no connector stood for it */
@@ -148,8 +151,8 @@ function standingOf(stored: StoredExecution): Standing | undefined {
     return { status, resolution: null, completedAt: recordedAt, decision: execution.decision }
   }
   if (refusal !== null) {
-    const { decision } = JSON.parse(refusal) as { decision: Decision }
-    return { status: 'refused', resolution: null, completedAt: null, decision }
+    const { decision, approvable = false } = JSON.parse(refusal) as { decision: Decision; approvable?: true }
+    return { status: 'refused', resolution: null, completedAt: null, decision, approvable }
   }
   const closed = closedBefore ?? closedByWord(stored)
   if (closed !== undefined) {

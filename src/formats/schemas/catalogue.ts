@@ -27,6 +27,12 @@ export const CatalogueEntry = Type.Object({
   requestId: Type.Optional(
     Type.String({ ...Uuid, description: 'the approval request whose approvals it used up' }),
   ),
+  approvable: Type.Optional(
+    Type.Boolean({
+      description:
+        'of a refusal: whether approvals would have lifted it, as its Refusal Record says. Absent of what was not refused',
+    }),
+  ),
 })
 
 /** How far a reply from the catalogue reaches. */

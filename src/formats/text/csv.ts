@@ -1,6 +1,6 @@
 // Lines of comma-separated values (RFC 4180), for spreadsheets. Browser-safe.
 
-export type Cell = string | number | null
+export type Cell = string | number | boolean | null
 
 /** @returns with its line break */
 export function lineOf(cells: readonly Cell[]): string {
@@ -12,7 +12,7 @@ const FORMULA = /^[=+\-@\t\r]/
 
 export function cellText(cell: Cell): string {
   if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
+  if (typeof cell !== 'string') return String(cell)
   const text = FORMULA.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

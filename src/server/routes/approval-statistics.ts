@@ -41,6 +41,7 @@ const ApprovalStatistics = Type.Object({
       expired: count,
       withdrawn: count,
       ended: count,
+      used: Type.Integer({ minimum: 0, description: 'of those approved: an execution used the approvals' }),
     },
     { description: 'by what they are now; `approved` are also those that were used' },
   ),
@@ -66,7 +67,16 @@ export const approvalStatistics = [
         example: {
           since: '2026-11-01T00:00:00.000Z',
           until: '2026-12-01T00:00:00.000Z',
-          requests: { opened: 60, pending: 4, approved: 41, declined: 6, expired: 7, withdrawn: 1, ended: 1 },
+          requests: {
+            opened: 60,
+            pending: 4,
+            approved: 41,
+            declined: 6,
+            expired: 7,
+            withdrawn: 1,
+            ended: 1,
+            used: 39,
+          },
           decisions: { approved: 43, declined: 6, p50Seconds: 240.5, p90Seconds: 1_830 },
           approvers: [
             { approverId: 'dana', approved: 43, declined: 6, p50Seconds: 240.5, p90Seconds: 1_830 },
@@ -111,6 +121,7 @@ async function readStatistics(
       expired: status('EXPIRED'),
       withdrawn: status('WITHDRAWN'),
       ended: status('ENDED'),
+      used: status('USED'),
     },
     decisions: decided,
     approvers: each,

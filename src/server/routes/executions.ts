@@ -32,6 +32,11 @@ const amount = (which: string) => ({
 /** The filters of what is in the catalogue. */
 export const catalogueFilters = {
   status: { schema: Type.Enum([...catalogueStatuses]), description: 'Only executions with this status.' },
+  approvable: {
+    schema: Type.Enum(['true', 'false']),
+    description:
+      'With `true` only refusals that approvals would have lifted, with `false` everything else: with `status=refused` what the policy forbids.',
+  },
   capability: equalText('this action'),
   target: equalText('this target'),
   policy: equalText('this policy'),

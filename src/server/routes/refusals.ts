@@ -18,6 +18,7 @@ const { capability, target, policy, policyVersion, rule, currency, minAmount, ma
   catalogueFilters
 /** Filters that the refusals themselves have no index for. */
 const byCatalogue = {
+  approvable: catalogueFilters.approvable,
   capability,
   target,
   policy,

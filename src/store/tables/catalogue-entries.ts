@@ -26,6 +26,8 @@ export interface CatalogueEntry {
   readonly currency: string | null
   /** The approval request whose approvals it used up. */
   readonly requestId: string | null
+  /** Of a refusal: whether approvals would have lifted it. Null: it was not refused, or a release before wrote the entry. */
+  readonly approvable: boolean | null
 }
 
 /** An entry with the text that it is found by, lower case. */
@@ -50,6 +52,7 @@ const columns = {
   amount: ['numeric', (row) => row.amount],
   currency: ['text', (row) => row.currency],
   request_id: ['uuid', (row) => row.requestId],
+  approvable: ['boolean', (row) => row.approvable],
   search: ['text', (row) => row.search],
 } satisfies Columns<CatalogueRow>
 
@@ -69,7 +72,7 @@ export const ENTRY = `
   item.business_transaction_id AS "businessTransactionId", item.status, item.resolution, ${isoTime('item.decided_at')} AS "decidedAt",
   ${isoTime('item.completed_at')} AS "completedAt", item.caller_id AS "callerId", item.principal_id AS "principalId", item.capability,
   item.target, item.policy_name AS "policyName", item.policy_version AS "policyVersion", item.rule, item.summary,
-  trim_scale(item.amount)::text AS amount, item.currency, item.request_id AS "requestId"`
+  trim_scale(item.amount)::text AS amount, item.currency, item.request_id AS "requestId", item.approvable`
 
 /** The rows of executions, by id. */
 export async function readEntries(sql: Sql, ids: readonly string[]): Promise<Map<string, CatalogueRow>> {
@@ -79,6 +82,32 @@ export async function readEntries(sql: Sql, ids: readonly string[]): Promise<Map
     values: [ids],
   })
   return new Map(rows.map((row) => [row.businessTransactionId, row]))
+}
+
+/** Refusals that a release before wrote, without `approvable`. */
+const UNFILLED = `status = 'refused' AND approvable IS NULL`
+
+/** SQL: whether there are entries that a release before wrote. */
+export const ANY_UNFILLED = `EXISTS (SELECT FROM catalogue_entries WHERE ${UNFILLED})`
+
+/** Their ids, `limit` at most. */
+export async function listUnfilled(sql: Sql, limit: number): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'catalogue_entries_unfilled',
+    text: `SELECT business_transaction_id AS id FROM catalogue_entries WHERE ${UNFILLED} LIMIT $1::integer`,
+    values: [limit],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Takes entries as they are, where nothing that is stored could fill them in. */
+export async function markFilled(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql.query({
+    name: 'catalogue_entries_mark_filled',
+    text: 'UPDATE catalogue_entries SET approvable = false WHERE business_transaction_id = ANY ($1::uuid[])',
+    values: [ids],
+  })
 }
 
 /** Deletes entries of executions that were decided before a time, `limit` at most. @returns how many there were */

@@ -9,6 +9,8 @@ import { isoTime, type Sql } from '../postgres/sql.ts'
 const conditions = {
   // A constant, by which the partial index of a status can be chosen.
   status: (status) => `item.status = '${catalogueStatuses.find((known) => known === status) ?? ''}'`,
+  // Null is no: what was not refused, too, would not have been lifted.
+  approvable: (approvable) => `item.approvable IS ${approvable === 'true' ? '' : 'NOT '}TRUE`,
   capability: 'lower(item.capability) = lower($::text)',
   target: 'lower(item.target) = lower($::text)',
   policy: 'lower(item.policy_name) = lower($::text)',

@@ -1,6 +1,7 @@
 // catalogue_state: how far the catalogue is filled, in one row. Its lock is the right to fill; who does not get it leaves the work to the one
 // who has it. What is to be done is read without the lock, so that an idle service writes nothing.
 import { isoTime, type Sql } from '../postgres/sql.ts'
+import { ANY_UNFILLED } from './catalogue-entries.ts'
 import type { FeedPlace } from './log-events.ts'
 import { LEAST_UUID } from './position.ts'
 
@@ -96,6 +97,8 @@ export interface CatalogueStanding {
   readonly queued: boolean
   /** Entries are older than they are kept. */
   readonly overdue: boolean
+  /** Entries of a release before lack what this one writes. */
+  readonly unfilled: boolean
   /** Something was logged in the last seconds, by any instance. */
   readonly busy: boolean
   /** ISO 8601; null: nothing is in it yet. */
@@ -120,12 +123,13 @@ export async function readStanding(
   const { rows } = await sql.query<CatalogueStanding>({
     name: 'catalogue_state_standing',
     text: `
-      SELECT s.behind, s.building, s.queued_at IS NOT NULL AS queued, s.overdue, s.busy,
+      SELECT s.behind, s.building, s.queued_at IS NOT NULL AS queued, s.overdue, s.unfilled, s.busy,
         CASE WHEN isfinite(s.until) THEN ${isoTime('s.until')} END AS "completeUntil",
         CASE WHEN s.since = 'infinity' THEN ${isoTime('now()')} WHEN isfinite(s.since) THEN ${isoTime('s.since')} END AS "completeSince"
       FROM (
         SELECT w.*, CASE WHEN w.behind THEN c.complete_until ELSE coalesce(w.queued_at, now()) END AS until, c.complete_since AS since, c.building_below IS NOT NULL AS building,
           EXISTS (SELECT FROM catalogue_entries WHERE decided_at < $2::timestamptz) AS overdue,
+          ${ANY_UNFILLED} AS unfilled,
           coalesce((SELECT appended_at FROM log_events ORDER BY log DESC, last_index DESC LIMIT 1)
             > now() - interval '${BUSY_SECONDS} seconds', false) AS busy
         FROM catalogue_state AS c CROSS JOIN LATERAL (
