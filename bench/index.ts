@@ -106,8 +106,9 @@ function suiteOptions(
   given: Pick<SuiteOptions, 'only' | 'command' | 'key'>,
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
-  const { url, besideEnv, service, quick } = options
-  const beside = options.beside ?? (besideEnv && (service ?? CHECKOUT))
+  const { url, besideEnv, service, callers, quick } = options
+  const isBesideItself = besideEnv !== undefined || callers === 'token'
+  const beside = options.beside ?? (isBesideItself ? (service ?? CHECKOUT) : undefined)
   const generator = generatorOf(options)
   for (const [flag, checkout] of Object.entries({ '--beside': beside, '--service': service })) {
     if (checkout === undefined) continue

@@ -45,17 +45,29 @@ export async function openLineup(
   stack: AsyncDisposableStack,
 ): Promise<Lineup> {
   const { env = {}, hasLevels = false, settle } = scenario
-  const { seconds, storedCount, beside, besideEnv, service, generator, maxErrorPercent = 0 } = options
+  const {
+    seconds,
+    storedCount,
+    beside,
+    besideEnv,
+    service,
+    callers,
+    generator,
+    maxErrorPercent = 0,
+  } = options
+  const byToken = callers === 'token'
   const open = async (subject: Subject): Promise<Session> => {
     const requests = await scenario.setUp({ subject, storedCount, stack })
     for (const kind of requests.kinds)
       for (const sender of requests.senders) await tryOnce(subject, kind, sender)
     return openSession(subject, requests, { seconds, settle, errorShareMax: maxErrorPercent / 100 }, stack)
   }
-  const session = await open(deployment ?? (await start({ env, isFresh: false, checkout: service }, stack)))
+  const session = await open(
+    deployment ?? (await start({ env, isFresh: false, byToken, checkout: service }, stack)),
+  )
   const sessions = [session]
   if (hasLevels || beside !== undefined) {
-    const isFresh = hasLevels || beside === service || besideEnv !== undefined
+    const isFresh = hasLevels || beside === service || besideEnv !== undefined || byToken
     const other = { env: { ...env, ...besideEnv }, isFresh, checkout: beside ?? service }
     sessions.push(await open(await start(other, stack)))
   }

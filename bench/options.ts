@@ -57,6 +57,7 @@ export function addSuiteOptions(suite: Command): void {
     records: list(whole(0, 1e9)),
     rate: stages,
     generator: ['own', 'autocannon', 'both'],
+    callers: ['key', 'token'],
     besideEnv: settings,
     maxErrorPercent: number(0, 100),
     transaction: checked(readTransactions),
@@ -78,6 +79,7 @@ const LOAD = `
 --generator <name>  what sends the load: own, autocannon; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)
 --beside <checkout>  folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other
 --beside-env <settings>  variables of the service beside, NAME=value,…; without --beside that is this checkout's: what a setting brings, this ÷ other
+--callers <kind>  key, token: with token the callers of this service send an access token, and the service beside, without --beside of this checkout, has the same callers with keys (default: key)
 --service <checkout>  folder of the checkout whose service is measured, in place of this one's
 --url <address>  measure this deployment; what it executes is real
 --key <list>  API keys, for --url; with several, separated by commas, connections take them in turn

@@ -98,6 +98,8 @@ export interface SuiteOptions extends TransactionOptions {
   readonly beside?: string
   /** Variables of the service beside. */
   readonly besideEnv?: Readonly<Record<string, string>>
+  /** `token`: the callers of this service send an access token, those of the service beside their keys. */
+  readonly callers?: 'key' | 'token'
   /** Folder of the checkout whose service is measured, in place of this one's. */
   readonly service?: string
   /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */
@@ -107,9 +109,9 @@ export interface SuiteOptions extends TransactionOptions {
   readonly maxErrorPercent?: number
 }
 
-/** Starts a service; `isFresh` never returns one that another scenario has used. */
+/** Starts a service; `isFresh` never returns one that another scenario has used, `byToken` one whose callers send an access token. */
 export type Start = (
-  options: ServiceOptions & { readonly isFresh: boolean },
+  options: ServiceOptions & { readonly isFresh: boolean; readonly byToken?: boolean },
   stack: AsyncDisposableStack,
 ) => Promise<Subject>
 

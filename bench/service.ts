@@ -55,6 +55,9 @@ export interface DatabaseServer {
 export const PROVIDER = 'razorpay'
 export const WEBHOOK_SECRET = 'whsec_of-the-bench-alone'
 
+/** The caller by key of every service that the bench starts. */
+export const BENCH = 'bench'
+
 const START_MS_MAX = 60_000
 const POLL_EVERY_MS = 5
 const LOG_MS_MAX = 5_000
@@ -161,7 +164,7 @@ function variablesOf(
   { folder, databaseUrl, signingKeyDir }: Awaited<ReturnType<typeof openStorage>>,
   key: string,
 ): Record<string, string> {
-  const bench = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
+  const bench = { callerId: BENCH, keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
   return {
     DATA_DIR: folder,
     SERVICE_AUTH_DISABLED: '',

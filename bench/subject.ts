@@ -1,21 +1,27 @@
 // A fresh service of the bench's own as what is measured, with a connection to its database.
 import type { Subject } from './scenario.ts'
-import { connect, startService, type ServiceOptions } from './service.ts'
+import { BENCH, connect, startService, type ServiceOptions } from './service.ts'
+import { aTokenOfIssuer } from './tokens.ts'
 import type { TransactionOptions } from './transaction.ts'
 
 /** A subject whose processes and database are known. */
 export type OwnSubject = Subject & Required<Pick<Subject, 'own'>>
 
-/** @param stack takes what has to be undone: service, database, connection */
+/**
+ * @param options.byToken whether its callers send an access token in place of a key
+ * @param stack takes what has to be undone: service, database, connection
+ */
 export async function startSubject(
-  options: ServiceOptions,
+  { byToken = false, ...options }: ServiceOptions & { readonly byToken?: boolean },
   transaction: TransactionOptions,
   stack: AsyncDisposableStack,
 ): Promise<OwnSubject> {
-  const service = await startService(options, stack)
+  const issued = byToken ? await aTokenOfIssuer(BENCH) : undefined
+  const service = await startService({ ...options, env: { ...options.env, ...issued?.env } }, stack)
   const database = await connect(service.databaseUrl)
   stack.defer(() => database.end())
-  const { url, key } = service
+  const { url } = service
+  const key = issued?.token ?? service.key
   const senders = [{ key, stored: [] }]
   return { url, key, senders, slowsDown: false, transaction, own: { service, database } }
 }

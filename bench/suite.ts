@@ -108,8 +108,8 @@ async function runSuite(
 }
 
 function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Report['constants'] {
-  const { rounds, seconds, warmUp, rate, generator, maxErrorPercent, beside, besideEnv, service, quick } =
-    options
+  const { rounds, seconds, warmUp, rate, generator, maxErrorPercent, beside, besideEnv, callers } = options
+  const { service, quick } = options
   const isDeployment = deployment !== undefined
   return {
     rounds,
@@ -124,6 +124,7 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
     ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
     ...(service === undefined ? {} : { service: commitOf(service) }),
     ...(beside === undefined ? {} : { beside: commitOf(beside) }),
+    ...(callers === 'token' ? { callers: 'by token, beside by key' } : {}),
     ...(besideEnv === undefined ? {} : { 'settings beside': settingsText(besideEnv) }),
     ...(quick === true && !isDeployment ? { services: 'shared by scenarios' } : {}),
     transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',

@@ -91,7 +91,8 @@ describe('every scenario of the table, in one run', () => {
 
 test('--beside: both services are driven alike before they are measured in turn, and every round has its ratios', async () => {
   const here = join(import.meta.dirname, '..')
-  const sides = ['--service', here, '--beside', here, '--warm-up', '200']
+  // This side's callers send access tokens, the other side's keys.
+  const sides = ['--service', here, '--beside', here, '--callers', 'token', '--warm-up', '200']
   const { history, measurements } = await reported('execute', ...short, '--seconds', '0.2', ...sides)
   const many = expect.toSatisfy((answered: number) => answered >= 200)
   expect(history).toEqual({ answered: { this: many, other: many }, isCold: true })

@@ -21,6 +21,15 @@ export function scopedCallers(
   return new Map(inEffect.map(({ caller, index }) => [index, scopedCaller(caller)]))
 }
 
+/** @returns a function that makes the caller of each token of a batch once: the requests of one caller have the same object, also on this side */
+export function callersOfTokens(): (token: VerifiedToken) => ScopedCaller | undefined {
+  const made = new Map<VerifiedToken, ScopedCaller | undefined>()
+  return (token) => {
+    if (!made.has(token)) made.set(token, callerOfToken(token))
+    return made.get(token)
+  }
+}
+
 /** A caller by token reads its own records alone. @returns undefined once the token has expired */
 export function callerOfToken(token: VerifiedToken, nowMs = Date.now()): ScopedCaller | undefined {
   const { callerId, principalIds, capabilities, authentication, untilMs } = token

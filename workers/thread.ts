@@ -26,7 +26,7 @@ import { openReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 import { openHandlers } from './handlers.ts'
 import { openThread } from './open-thread.ts'
-import { ANONYMOUS, callerOfToken, REVOKED, scopedCallers } from './scoped-callers.ts'
+import { ANONYMOUS, callersOfTokens, REVOKED, scopedCallers } from './scoped-callers.ts'
 
 /** Linux's niceness of a background thread: where processors are short, executions, the front end and PostgreSQL come first. */
 const BACKGROUND_NICENESS = 5
@@ -74,9 +74,10 @@ function boot(given: Boot) {
     const stopwatch = openStopwatch()
     const batch: InFlight[] = []
     const revoked: InFlight[] = []
+    const byToken = callersOfTokens()
     for (const { ticket, callerIndex, token, body, params = {} } of unpackTask(task)) {
       const caller =
-        callerIndex === NOBODY ? ANONYMOUS : ((token && callerOfToken(token)) ?? callers.get(callerIndex))
+        callerIndex === NOBODY ? ANONYMOUS : ((token && byToken(token)) ?? callers.get(callerIndex))
       const request: WorkerRequest = {
         ticket,
         takenMs,

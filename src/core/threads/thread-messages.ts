@@ -186,6 +186,7 @@ export function packTask(
     end += body.byteLength
     const ticket = firstTicket + i
     const request = params === undefined ? { ticket, callerIndex, end } : { ticket, callerIndex, params, end }
+    // The same object for all requests of a token: a message holds an object once, however often it stands there.
     return token === undefined ? request : { ...request, token }
   })
   return { operation, authorityEpoch, bodies, requests }

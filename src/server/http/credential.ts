@@ -61,10 +61,13 @@ export function openCredentials({
       if (session !== undefined) return { authenticated: session, session }
       // A key is ignored then: every caller is anonymous (interface §5.6).
       if (authDisabled) return { authenticated: undefined, session }
-      const authenticated = callers.authenticate(request.header('authorization'))
-      if (authenticated !== undefined) return { authenticated, session }
       const use = tokens && tokenOf(request, tokens)
-      if (tokens !== undefined && use !== undefined) return byToken(use, route, tokens)
+      // First: a token that is known is hashed once, and compared with no key.
+      const known = use && tokens?.known(use.token)
+      const authenticated =
+        known === undefined ? callers.authenticate(request.header('authorization')) : undefined
+      if (authenticated !== undefined) return { authenticated, session }
+      if (tokens !== undefined && use !== undefined) return byToken({ use, known }, route, tokens)
       return route.open === undefined ? failures.authenticationRequired() : { authenticated, session }
     },
     async ended({ authenticated, session }) {
@@ -97,11 +100,10 @@ function tokenOf({ header, method, path }: Head, tokens: Tokens): TokenUse | und
 
 /** A bearer token that is known costs no wait. */
 function byToken(
-  use: TokenUse,
+  { use, known }: { readonly use: TokenUse; readonly known: CallerKey | undefined },
   route: Route,
-  { known: find, verify, whyNotUsed }: Tokens,
+  { verify, whyNotUsed }: Tokens,
 ): Credential | UnverifiedToken {
-  const known = find(use.token)
   const isBearer = use.scheme.toLowerCase() === 'bearer'
   if (known?.token?.authentication.method !== 'dpop' && known !== undefined && isBearer)
     return { authenticated: known, session: undefined }
