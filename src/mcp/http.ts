@@ -82,7 +82,7 @@ export async function serveHttp({
       return answer(response, known.metadata())
     if (pathname !== PATH && pathname !== url.pathname)
       return answer(response, new Response(null, { status: 404 }))
-    const client = known === undefined ? ANYBODY : await known.client(request.headers.authorization)
+    const client = known === undefined ? ANYBODY : await known.client(request)
     if (client instanceof Response) return answer(response, client)
     const auth = authInfoOf({ client, onSent: (callback) => onSent(response, callback) })
     const asKnown = Object.assign(request as IncomingMessage & { method: string; url: string }, { auth })
@@ -126,7 +126,7 @@ export async function serveHttp({
 
 interface CallersByToken {
   /** @returns the client, or the challenge that it is answered with */
-  readonly client: (authorization: string | undefined) => Promise<ClientOf | Response>
+  readonly client: (request: IncomingMessage) => Promise<ClientOf | Response>
   readonly metadata: () => Response
 }
 
@@ -151,11 +151,11 @@ function callersByToken(
   const challenge = (code: OAuthErrorCode, message: string, requiredScopes: string[] = []) =>
     bearerAuthChallengeResponse(new OAuthError(code, message), { resourceMetadataUrl, requiredScopes })
 
-  async function client(authorization: string | undefined): Promise<ClientOf | Response> {
-    const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+  async function client({ headers, socket }: IncomingMessage): Promise<ClientOf | Response> {
+    const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (token === undefined || !tokens.isToken(token))
       return challenge(OAuthErrorCode.InvalidToken, 'An access token is needed.', scopes)
-    const key = tokens.known(token) ?? (await tokens.verify(token))
+    const key = tokens.known(token) ?? (await tokens.verify(token, socket.remoteAddress ?? ''))
     if (typeof key === 'string') {
       say(`a token was refused: ${key}.`)
       return challenge(OAuthErrorCode.InvalidToken, 'The access token is not valid here.', scopes)

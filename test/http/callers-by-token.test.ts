@@ -99,7 +99,9 @@ withDatabase(async ({ database: own, start }) => {
   const jwks = { keys: [await publicKey(workloads, { kid: 'svid' })] }
   const workload = { issuer: TRUST_DOMAIN, audience: AUDIENCE, jwks, algorithms: ['RS256'] }
   const issuers = [anIssuer(), { ...workload, allowedCapabilities: ['sandbox:echo'] }]
-  service = await start({ callers: [alice.entry], env: { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers) } })
+  // By the header X-Forwarded-For a test comes from another address.
+  const env = { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers), TRUST_PROXY_HOPS: '1' }
+  service = await start({ callers: [alice.entry], env })
 })
 
 describe('a caller by token', () => {
@@ -232,6 +234,9 @@ test('no key is issued for a name of the callers by token', async () => {
   })
 })
 
+/** Another address than the tests come from. */
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
 /** What an attacker does to a token: each of them, of a trusted issuer otherwise. */
 const refusedTokens: readonly (readonly [what: string, make: () => Promise<string> | string])[] = [
   [
@@ -300,14 +305,35 @@ describe('401', () => {
   })
 
   // proves abuse: Tokens with invented key ids
-  test('for a flood of unknown key ids, which costs the issuer one fetch and no other caller anything', async () => {
-    const before = published.fetched
-    const flood = Array.from({ length: 60 }, async (_, at) =>
-      service.get('/callers/me', { key: await aToken({ header: { kid: `invented-${at}` } }) }),
+  // proves abuse: A flood of tokens that are no good
+  test('for a flood of tokens, which costs the issuer one fetch, and other addresses and callers nothing', async () => {
+    const thief = (await aPair('ES256')).privateKey
+    const kinds: readonly ((at: number) => Promise<string>)[] = [
+      (at) => aToken({ header: { kid: `invented-${at}` } }),
+      () => aToken({ key: thief }),
+      () => aToken({ claims: { aud: 'https://elsewhere.example.com' } }),
+      async (at) => new UnsecuredJWT({ iss: issuer, sub: `agent-${at}`, aud: AUDIENCE }).encode(),
+      () => aToken({ claims: { exp: seconds(Date.now()) - 10 } }),
+      () => aToken({ claims: { iat: seconds(Date.now()) + 60 } }),
+    ]
+    const invented = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => Promise.all(kinds.map((make) => make(at)))),
     )
-    const neighbours = [service.get('/callers/me'), service.get('/callers/me', { key: await aToken() })]
-    expect((await Promise.all(neighbours)).map(({ status }) => status)).toEqual([200, 200])
-    expect(new Set((await Promise.all(flood)).map(({ status }) => status))).toEqual(new Set([401]))
+    const before = published.fetched
+    let refusedCount = 0
+    const flood = invented.flat().map(async (key) => {
+      const { status } = await service.get('/callers/me', { key, ...from('192.0.2.1') })
+      refusedCount++
+      return status
+    })
+    // Tokens that are new to the service, and a caller with a key: none of them waits until the flood is over.
+    const neighbours = await Promise.all([
+      ...Array.from({ length: 4 }, async () => service.get('/callers/me', { key: await aToken() })),
+      service.post('/execute', aTransaction(), from('192.0.2.3')),
+    ])
+    expect(neighbours.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(refusedCount).toBeLessThan(flood.length)
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([401]))
     expect(published.fetched - before).toBeLessThanOrEqual(1)
   })
 })
@@ -319,7 +345,7 @@ describe('the keys of an issuer', () => {
 
   /** @returns the caller of a token, by a clock that the test moves */
   const callerOf = async (made?: Made) => {
-    const found = await tokens.verify(await aToken(made, nowMs))
+    const found = await tokens.verify(await aToken(made, nowMs), 'somebody')
     return typeof found === 'string' ? found : found.caller.callerId
   }
 
@@ -339,7 +365,7 @@ describe('the keys of an issuer', () => {
     const name = `${issuer}#agent-1`
     const old = await aToken({}, nowMs)
     expect([await callerOf(), await callerOf()]).toEqual([name, name])
-    expect(await tokens.verify(old)).toMatchObject({ caller: { callerId: name } })
+    expect(await tokens.verify(old, 'somebody')).toMatchObject({ caller: { callerId: name } })
     expect([tokens.known(old)?.caller.callerId, published.fetched]).toEqual([name, 1])
     const before = published.keys
     const next = await aPair('ES256')
@@ -384,7 +410,7 @@ describe('the keys of an issuer', () => {
   test('a verified token is known until it expires, also to a thread', async () => {
     open()
     const token = await aToken({}, nowMs)
-    const found = await tokens.verify(token)
+    const found = await tokens.verify(token, 'somebody')
     const verified = typeof found === 'string' ? undefined : found.token
     expect(tokens.known(token)?.caller.callerId).toBe(`${issuer}#agent-1`)
     expect(verified && callerOfToken(verified, nowMs)).toMatchObject({ reads: `${issuer}#agent-1` })

@@ -22,7 +22,7 @@ const PROOF_SHAPE = /^[\w-]{2,4096}\.[\w-]{2,4096}\.[\w-]{2,2048}$/
  * Checks a proof as RFC 9449 §4.3 asks. A key that is not the token's costs no signature check.
  * @param proof the value of the header DPoP
  * @param options.isFirstUse remembers an id, in all instances, for longer than a proof is accepted
- * @param options.inTurn bounds how many signatures are checked at once
+ * @param options.check runs the check of a signature when it is its client's turn
  * @returns undefined: it holds; else a sentence for the log
  * @throws what `isFirstUse` throws, and what jose throws for a proof that does not hold
  */
@@ -31,11 +31,11 @@ export async function whyNotProven(
   { token, thumbprint, method, url }: ProvenRequest,
   {
     isFirstUse,
-    inTurn,
+    check,
     nowMs,
   }: {
     readonly isFirstUse: (id: string) => Promise<boolean>
-    readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>
+    readonly check: <T>(work: () => Promise<T>) => Promise<T>
     readonly nowMs: () => number
   },
 ): Promise<string | undefined> {
@@ -43,7 +43,7 @@ export async function whyNotProven(
   if (!PROOF_SHAPE.test(proof)) return 'the header DPoP is not one proof'
   if ((await thumbprintOfKeyIn(proof)) !== thumbprint)
     return 'the proof is by another key than the token is bound to'
-  const { payload } = await inTurn(() =>
+  const { payload } = await check(() =>
     jwtVerify(proof, EmbeddedJWK, {
       algorithms: [...proofAlgorithms],
       typ: 'dpop+jwt',

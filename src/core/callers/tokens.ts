@@ -7,7 +7,6 @@ import {
   type JWTPayload,
   type ProtectedHeaderParameters,
 } from 'jose'
-import pLimit from 'p-limit'
 import { BY_TOKEN, type CallerKey } from './caller-keys.ts'
 import type { TokenIssuer } from './token-issuers.ts'
 import { isTrustDomain, namesOf } from '../../formats/people/caller-authentication.ts'
@@ -16,14 +15,18 @@ import { isClearName } from '../../formats/people/names.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { whyNotProven } from './proofs.ts'
 import { openKeySet, type KeySet } from './key-set.ts'
+import { openSignatureChecks } from './signature-checks.ts'
 
 export interface Tokens {
   /** @returns whether a credential is written like a token: three parts of base64url. A key never is. */
   readonly isToken: (credential: string) => boolean
   /** @returns the caller of a token that was verified before and has not expired */
   readonly known: (token: string) => CallerKey | undefined
-  /** @returns the caller of a token, or a sentence for the log that says why it is refused. Never rejects. */
-  readonly verify: (token: string) => Promise<CallerKey | string>
+  /**
+   * @param client who sends it: checks of one client wait for each other
+   * @returns the caller of a token, or a sentence for the log that says why it is refused. Never rejects.
+   */
+  readonly verify: (token: string, client: string) => Promise<CallerKey | string>
   /**
    * Whether a request may use the token of a caller: one that is bound to a key has to be proven, another one cannot be.
    * @param request.scheme of its header Authorization, in any case
@@ -36,6 +39,8 @@ export interface Tokens {
 
 export interface TokenUse {
   readonly token: string
+  /** Who sends it: checks of one client wait for each other. */
+  readonly client: string
   readonly scheme: string
   readonly proof: string | undefined
   readonly method: string
@@ -45,8 +50,6 @@ export interface TokenUse {
 
 /** Verified tokens that are kept, so that a caller's next request costs a hash and no signature. */
 const KEPT_MAX = 10_000
-/** Signatures are checked on the threads that files and name lookups use too: invented tokens leave most of them free. */
-const VERIFIED_AT_ONCE = 2
 /** The key is found by the header alone. */
 const NO_TOKEN = { payload: '', signature: '' }
 /** Clocks of two machines. */
@@ -88,7 +91,7 @@ export function openTokens(
   /** By the hash of the token, oldest first: a copy of the memory holds no token. */
   const kept = new Map<string, Verified>()
   const verifying = new Map<string, Promise<CallerKey | string>>()
-  const inTurn = pLimit(VERIFIED_AT_ONCE)
+  const checkSignature = openSignatureChecks()
   const known = issuers.map((issuer): KnownIssuer => {
     let isAway = false
     const keySet = openKeySet(issuer.keys, {
@@ -111,7 +114,7 @@ export function openTokens(
     return { ...issuer, keySet }
   })
 
-  async function verified(token: string, hash: string): Promise<CallerKey | string> {
+  async function verified(token: string, hash: string, client: string): Promise<CallerKey | string> {
     try {
       const issuer = issuerOf(token, known)
       if (issuer === undefined) return 'no configured issuer has issued the token'
@@ -130,7 +133,7 @@ export function openTokens(
         clockTolerance: CLOCK_SECONDS,
         currentDate: new Date(nowMs()),
       }
-      const { payload, protectedHeader } = await inTurn(() => jwtVerify(token, key, options))
+      const { payload, protectedHeader } = await checkSignature(client, () => jwtVerify(token, key, options))
       const caller = callerOf(payload, {
         issuer,
         hash,
@@ -141,7 +144,7 @@ export function openTokens(
       const { callerId } = caller.caller
       if (isTaken(callerId)) return `a key has the callerId ${callerId}`
       // The keys have changed meanwhile: it is one of the new ones that must have signed it.
-      if (keySet.edition() !== edition) return await verified(token, hash)
+      if (keySet.edition() !== edition) return await verified(token, hash, client)
       if (kept.size >= KEPT_MAX) kept.delete(kept.keys().next().value!)
       kept.set(hash, { key: caller, issuer })
       return caller
@@ -163,15 +166,15 @@ export function openTokens(
       kept.delete(hash)
       return undefined
     },
-    verify(token) {
+    verify(token, client) {
       const hash = sha256Hex(token)
       const running = verifying.get(hash)
       if (running !== undefined) return running
-      const started = verified(token, hash).finally(() => verifying.delete(hash))
+      const started = verified(token, hash, client).finally(() => verifying.delete(hash))
       verifying.set(hash, started)
       return started
     },
-    async whyNotUsed({ token: verifiedToken }, { scheme, proof, path, ...request }) {
+    async whyNotUsed({ token: verifiedToken }, { client, scheme, proof, path, ...request }) {
       const { issuer, keyThumbprint: thumbprint } = verifiedToken?.authentication ?? {}
       const isProven = scheme.toLowerCase() === 'dpop'
       if (thumbprint === undefined)
@@ -181,7 +184,8 @@ export function openTokens(
       if (dpop === undefined || isFirstUse === undefined) return 'the token is bound to a key (cnf)'
       const proven = { ...request, thumbprint, url: dpop.url + path }
       try {
-        return await whyNotProven(proof, proven, { isFirstUse, inTurn, nowMs })
+        const check: Parameters<typeof whyNotProven>[2]['check'] = (work) => checkSignature(client, work)
+        return await whyNotProven(proof, proven, { isFirstUse, check, nowMs })
       } catch (error) {
         if (error instanceof errors.JOSEError) return `the proof: ${error.code}: ${error.message}`
         throw error

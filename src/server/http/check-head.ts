@@ -94,7 +94,7 @@ export function checkHead(head: Head, checks: HeadChecks): CheckedHead | Refused
     route,
     isTooLarge: isTooLarge(head, route, service.config),
     async verify() {
-      const checked = checkAs(await credential.verify(), later, matched, checks)
+      const checked = checkAs(await credential.verify(exchange.client), later, matched, checks)
       return { ...checked, requestId: exchange.requestId, startedMs: exchange.startedMs }
     },
   }

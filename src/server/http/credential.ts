@@ -20,9 +20,12 @@ export interface Credential {
   readonly session: Session | undefined
 }
 
+type SentToken = Omit<TokenUse, 'client'>
+
 /** A token that was not seen before: whose it is, is known when its signature has been verified. */
 export class UnverifiedToken {
-  readonly verify: () => Promise<Credential | Failure>
+  /** @param client who sends it: checks of one client wait for each other */
+  readonly verify: (client: string) => Promise<Credential | Failure>
 
   constructor(verify: UnverifiedToken['verify']) {
     this.verify = verify
@@ -92,7 +95,7 @@ export function openCredentials({
 }
 
 /** @returns undefined where no token is sent; keys are written otherwise */
-function tokenOf({ header, method, path }: Head, tokens: Tokens): TokenUse | undefined {
+function tokenOf({ header, method, path }: Head, tokens: Tokens): SentToken | undefined {
   const { scheme = '', token = '' } = CREDENTIAL.exec(header('authorization') ?? '')?.groups ?? {}
   if (!tokens.isToken(token)) return undefined
   return { scheme, token, proof: header('dpop'), method, path }
@@ -100,7 +103,7 @@ function tokenOf({ header, method, path }: Head, tokens: Tokens): TokenUse | und
 
 /** A bearer token that is known costs no wait. */
 function byToken(
-  { use, known }: { readonly use: TokenUse; readonly known: CallerKey | undefined },
+  { use, known }: { readonly use: SentToken; readonly known: CallerKey | undefined },
   route: Route,
   { verify, whyNotUsed }: Tokens,
 ): Credential | UnverifiedToken {
@@ -111,11 +114,11 @@ function byToken(
     route.open === undefined
       ? failures.authenticationRequired(cause, challenge)
       : { authenticated: undefined, session: undefined }
-  return new UnverifiedToken(async () => {
-    const caller = known ?? (await verify(use.token))
+  return new UnverifiedToken(async (client) => {
+    const caller = known ?? (await verify(use.token, client))
     if (typeof caller === 'string') return refused(caller)
     try {
-      const cause = await whyNotUsed(caller, use)
+      const cause = await whyNotUsed(caller, { ...use, client })
       return cause === undefined
         ? { authenticated: caller, session: undefined }
         : refused(cause, PROOF_CHALLENGE)

@@ -1,7 +1,7 @@
 // Wakes the requests that wait for events.
 import { setTimeout as delay } from 'node:timers/promises'
 import pLimit from 'p-limit'
-import { openPerClient } from '../http/gates/concurrency.ts'
+import { openPerClient } from '../../core/concurrency/per-client.ts'
 import { bounds } from '../http/gates/index.ts'
 import { bitOf, codesMask, eventTypes } from '../../formats/schemas/event-types.ts'
 import { ownerTag, readEventsSince, type EventScope, type FeedPlace } from '../../store/tables/log-events.ts'

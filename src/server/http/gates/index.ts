@@ -2,6 +2,7 @@
 // them. The table of the handbook, "Who may use how much", is made from the rows (`npm run ledgers`).
 import type { Config } from '../../../core/config/config.ts'
 import type { OverloadGate } from '../../../core/errors/gates.ts'
+import { FAILED_SHARE } from '../../../core/callers/signature-checks.ts'
 import { LATE_MS } from '../../../core/threads/lateness.ts'
 import { LOGIN_CHALLENGES_MAX } from '../../../store/tables/login-passkeys.ts'
 import { QUEUED_MS_MAX, type Cost } from '../../../core/operations/index.ts'
@@ -125,6 +126,12 @@ export const throttles: Throttles = {
     whom: 'an address',
     bound: String(bounds.addressRequestsPerTurn),
     beyond: 'they wait for the next turn',
+  },
+  signatures: {
+    counts: 'signatures of tokens that are new, and of proofs, that are checked',
+    whom: 'an address',
+    bound: `one at a time; of those that do not hold, a ${part(FAILED_SHARE)} of a thread’s time`,
+    beyond: 'the next one waits',
   },
   ...limits,
   ...budgets,

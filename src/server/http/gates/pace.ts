@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { isAddress } from './client.ts'
 import { READ_MS_PER_BYTE } from './compute.ts'
-import { openPerClient } from './concurrency.ts'
+import { openPerClient } from '../../../core/concurrency/per-client.ts'
 import { bounds } from './index.ts'
 
 export interface Pace {

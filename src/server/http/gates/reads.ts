@@ -1,7 +1,7 @@
 // The connections that routes read by, shared out between clients: one that reads much waits for itself, and others do not wait for it.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
 import type { Sql } from '../../../store/postgres/sql.ts'
-import { openPerClient } from './concurrency.ts'
+import { openPerClient } from '../../../core/concurrency/per-client.ts'
 import { bounds } from './index.ts'
 
 /** A client has waited too long for its own other reads. */

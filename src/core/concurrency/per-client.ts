@@ -1,7 +1,7 @@
 // A concurrency limit for each client: its further work waits, and other clients do not wait for it.
 import pLimit, { type LimitFunction } from 'p-limit'
 
-type PerClient = <T>(client: string, work: () => Promise<T>) => Promise<T>
+export type PerClient = <T>(client: string, work: () => Promise<T>) => Promise<T>
 
 /** @returns a function that runs so much work of each client at once */
 export function openPerClient(atOnce: number): PerClient {
