@@ -88,7 +88,12 @@ test.each<[what: string, entry: unknown, sentence: RegExp]>([
   [
     'proofs for an address with a query',
     { ...issuer, dpop: { url: 'https://api.example.com/?a' } },
-    /^\.dpop must be \{url, required\}: the https URL/,
+    /^\.dpop must be \{url, required, nonces\}: the https URL/,
+  ],
+  [
+    'nonces by a word',
+    { ...issuer, dpop: { url: 'https://api.example.com', nonces: 'always' } },
+    /^\.dpop must be .*, and true where each proof needs a nonce of this service\.$/,
   ],
   ['proofs without an address', { ...issuer, dpop: { required: true } }, /^\.dpop must be /],
   [

@@ -1,5 +1,5 @@
 // Access tokens that are bound to a key (DPoP, RFC 9449): accepted with a proof by that key, once, whichever instance gets it.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import {
   calculateJwkThumbprint,
   exportJWK,
@@ -9,18 +9,23 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createCountersign, type ProvenRequest } from '../../clients/typescript/src/index.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
+import { rememberFor } from '../../src/store/tables/rate-buckets.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
-import { reply, type Called, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { reply, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withDatabase } from '../with-service.ts'
 
 const ISSUER = 'https://login.example.com'
 const STRICT = 'https://strict.example.com'
 const PLAIN = 'https://plain.example.com'
+/** Its callers' proofs need a nonce. */
+const NONCES = 'https://nonces.example.com'
 const AUDIENCE = 'countersign'
 /** By which callers reach the service: a proxy is in front of it. */
 const PUBLIC_URL = 'https://api.example.com/countersign'
@@ -40,18 +45,26 @@ async function aHolder(alg = 'ES256'): Promise<Holder> {
 const issuerKey = await generateKeyPair('ES256')
 const [holder, thief] = [await aHolder(), await aHolder()]
 const services: TestService[] = []
+let database: TestDatabase
+/** Between the first of the services and the database. */
+let proxy: DatabaseProxy
 
-withDatabase(async ({ start }) => {
+withDatabase(async ({ database: made, start }) => {
+  database = made
+  proxy = await openDatabaseProxy(made.url)
   const jwks = { keys: [await exportJWK(issuerKey.publicKey)] }
   const known = { audience: AUDIENCE, jwks, algorithms: ['ES256'], allowedCapabilities: ['*'] }
   const issuers = [
     { ...known, issuer: ISSUER, dpop: { url: `${PUBLIC_URL}/` } },
     { ...known, issuer: STRICT, dpop: { url: PUBLIC_URL, required: true } },
     { ...known, issuer: PLAIN },
+    { ...known, issuer: NONCES, dpop: { url: PUBLIC_URL, nonces: true } },
   ]
   const env = { SERVICE_TOKEN_ISSUERS: JSON.stringify(issuers) }
-  services.push(await start({ env }), await start({ env }))
+  services.push(await start({ env, databaseUrl: proxy.url }), await start({ env }))
 })
+
+afterAll(() => proxy.cut())
 
 /** @param iss its `cnf` binds it to the holder's key, where `claims` say nothing else */
 function aToken(iss: string, claims: object = { cnf: { jkt: holder.jkt } }): Promise<string> {
@@ -130,6 +143,115 @@ test('a proof is good for one request, on whichever instance, also of several at
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(7).fill(401)])
   expect((await callerOf(`DPoP ${token}`, proof, services[1])).status).toBe(401)
   expect((await callerOf(`DPoP ${token}`, await aProof(token), services[1])).status).toBe(200)
+})
+
+const NONCE_CHALLENGE = /^DPoP realm="countersign", error="use_dpop_nonce", algs="ES256 /
+
+/** @returns the answer to a proof with a nonce, and the nonce that it gives */
+async function withNonce(token: string, nonce: string | undefined, service = services[0]!) {
+  const answer = await callerOf(`DPoP ${token}`, await aProof(token, { claims: { nonce } }), service)
+  return { answer, challenge: answer.headers.get('www-authenticate'), next: answer.headers.get('dpop-nonce') }
+}
+
+describe('a nonce for proofs', () => {
+  // proves abuse: A proof of possession that was made in advance
+  test('is asked for, is accepted by every instance, and makes no proof good twice', async () => {
+    const token = await aToken(NONCES)
+    const unasked = await withNonce(token, undefined)
+    expect(reply(unasked.answer)).toEqual({ status: 401, body: { error: 'authentication required' } })
+    expect(unasked.challenge).toMatch(NONCE_CHALLENGE)
+    const nonce = unasked.next!
+    const proof = await aProof(token, { claims: { nonce } })
+    const accepted = await callerOf(`DPoP ${token}`, proof, services[1])
+    expect([accepted.status, accepted.headers.get('dpop-nonce')]).toEqual([
+      200,
+      expect.stringMatching(/^[\w-]{22}$/),
+    ])
+    for (const service of services) {
+      const again = await callerOf(`DPoP ${token}`, proof, service)
+      expect([again.status, again.headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining('error="invalid_dpop_proof"'),
+      ])
+    }
+    // A nonce is for many proofs, also where it was given out by another instance.
+    expect((await withNonce(token, accepted.headers.get('dpop-nonce')!)).answer.status).toBe(200)
+  })
+
+  test.each([
+    ['that nobody has given out', async () => 'A'.repeat(22)],
+    ['that is no text of the service', async () => '"'],
+    [
+      'whose time is over',
+      async () => {
+        const nonce = randomBytes(16).toString('base64url')
+        await rememberFor(database.pool, nonce, 0)
+        return nonce
+      },
+    ],
+  ])('%s is answered by another one', async (_what, nonceOf) => {
+    const { challenge, next } = await withNonce(await aToken(NONCES), await nonceOf())
+    expect(challenge).toMatch(NONCE_CHALLENGE)
+    expect((await withNonce(await aToken(NONCES), next!)).answer.status).toBe(200)
+  })
+
+  test('is given to nobody who does not hold the key', async () => {
+    const token = await aToken(NONCES)
+    const stolen = await callerOf(`DPoP ${token}`, await aProof(token, { by: thief }))
+    expect([stolen.status, stolen.headers.has('dpop-nonce')]).toEqual([401, false])
+  })
+
+  test('costs the TypeScript client one more request, and one execution', async () => {
+    const token = await aToken(NONCES)
+    const nonces: (string | undefined)[] = []
+    const sent: string[] = []
+    const client = createCountersign({
+      baseUrl: PUBLIC_URL,
+      apiKey: token,
+      proof({ method, url, nonce }) {
+        nonces.push(nonce)
+        return aProof(token, { claims: { htm: method, htu: url, nonce } })
+      },
+      async fetch(request) {
+        const { url, method, headers } = request
+        sent.push(await request.text())
+        const response = await fetch(url.replace(PUBLIC_URL, services[0]!.url), {
+          method,
+          headers,
+          body: sent.at(-1)!,
+        })
+        return response
+      },
+    })
+    const transaction = aTransaction({ authority: { principalId: `${NONCES}#agent-1` } })
+    await client.execute(transaction as never)
+    const again = aTransaction({ authority: { principalId: `${NONCES}#agent-1` } })
+    await client.execute(again as never)
+    expect(sent.map((text) => JSON.parse(text).businessTransactionId)).toEqual([
+      transaction.businessTransactionId,
+      transaction.businessTransactionId,
+      again.businessTransactionId,
+    ])
+    const given = expect.stringMatching(/^[\w-]{22}$/)
+    expect(nonces).toEqual([undefined, given, given])
+  })
+})
+
+// proves abuse: A proof of possession while the database is away
+test('503 while the database is away, and the proof is good afterwards: nothing was done with it', async () => {
+  const token = await aToken(ISSUER)
+  const proof = await aProof(token, { claims: { htm: 'POST', htu: `${PUBLIC_URL}/execute` } })
+  const transaction = aTransaction({ authority: { principalId: `${ISSUER}#agent-1` } })
+  const send = () =>
+    services[0]!.post('/execute', transaction, {
+      key: null,
+      headers: { authorization: `DPoP ${token}`, dpop: proof },
+    })
+  await proxy.cut()
+  expect((await send()).status).toBe(503)
+  await proxy.mend()
+  await until(async () => (await services[0]!.get('/ready')).status === 200, 'the database again')
+  expect((await send()).status).toBe(200)
 })
 
 /** A proof of a header alone. */

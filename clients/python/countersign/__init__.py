@@ -10,6 +10,7 @@ from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
 from .intent_transition import check_intent_transition
 from .kinds import NOT_PROVEN, check_evidence, evidence_in
+from .http import ProvenRequest
 from .log import LogError
 from .report import Report, verify_evidence, verify_text
 from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
@@ -32,6 +33,7 @@ __all__ = [
     "NotApprovedError",
     "NotCanonical",
     "OtherRequestError",
+    "ProvenRequest",
     "PublicKey",
     "Report",
     "Unreadable",

@@ -17,7 +17,7 @@ from .build import build_transaction, is_request
 from .canonical import canonicalize
 from .errors import AnswerError, ClosedWithoutRecordError, ConnectionLostError, ExecutionFailedError
 from .errors import IdUsedForAnotherIntentError, InDoubtError, NotApprovedError, OtherRequestError
-from .http import Answer, Exchange
+from .http import Answer, Exchange, ProvenRequest
 from .witness import LogWitness
 
 _LOGGER = logging.getLogger("countersign")
@@ -61,6 +61,8 @@ class Client:
     """A caller of one service. May be shared by threads.
 
     api_key              the caller's raw key or access token, or a function that gives one, asked before each request: a token expires
+    proof                for an access token that is bound to a key (DPoP, RFC 9449): gives the proof of one request, which that key signs.
+                         Asked before each request, and once more where the service asks for its nonce
     attempts             how often one call is sent at most, the first included
     wait_max_seconds     a longer Retry-After is not waited for: the error is raised at once
     log_checkpoint_file  makes this client a witness of the evidence log, which remembers there the newest checkpoint that it saw. Before
@@ -75,6 +77,7 @@ class Client:
         base_url: str,
         api_key: Union[str, Callable[[], str], None] = _NO_KEY,
         *,
+        proof: Optional[Callable[[ProvenRequest], str]] = None,
         timeout_seconds: float = 30.0,
         attempts: int = 4,
         wait_max_seconds: float = 60.0,
@@ -88,7 +91,8 @@ class Client:
             raise ValueError(f"api_key is {found}: pass the caller's key, or leave api_key out for the open routes alone")
         if attempts < 1:
             raise ValueError("attempts must be 1 or more")
-        self._exchange = Exchange(base_url, api_key=None if api_key is _NO_KEY else api_key, timeout_seconds=timeout_seconds)
+        key = None if api_key is _NO_KEY else api_key
+        self._exchange = Exchange(base_url, api_key=key, timeout_seconds=timeout_seconds, proof=proof)
         self._event_wait_seconds = min(_EVENT_WAIT_SECONDS, int(timeout_seconds / 2))
         self._attempts = attempts
         self._wait_max_seconds = wait_max_seconds

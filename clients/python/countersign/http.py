@@ -1,4 +1,4 @@
-"""One HTTP exchange with the service, and its answer or error; nothing here is ever sent twice."""
+"""One HTTP exchange with the service, and its answer or error. Nothing is sent twice but what the service refused for lack of its nonce."""
 
 from __future__ import annotations
 
@@ -46,6 +46,20 @@ class Answer:
         return AnswerError(self.status, code, message, self.headers.get("x-request-id"), self.headers)
 
 
+@dataclass(frozen=True)
+class ProvenRequest:
+    """What a proof of possession (DPoP, RFC 9449) is of."""
+
+    #: Its ``htm``.
+    method: str
+    #: Its ``htu``, without query and fragment.
+    url: str
+    #: Its ``ath`` is the SHA-256 of this.
+    token: str
+    #: What the service gave for this proof; None where it has given none.
+    nonce: Optional[str] = None
+
+
 class TooLong(ConnectionLostError):
     """The answer is longer than any that is true."""
 
@@ -78,7 +92,14 @@ def _ended_after(seconds: float, connected: socket.socket) -> Iterator[None]:
 class Exchange:
     """Where requests go and what they carry. A connection per request, so that threads may share it."""
 
-    def __init__(self, base_url: str, *, api_key: Union[str, Callable[[], str], None], timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: Union[str, Callable[[], str], None],
+        timeout_seconds: float,
+        proof: Optional[Callable[[ProvenRequest], str]] = None,
+    ) -> None:
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
             raise ValueError(f"not the address of a service: {base_url}")
@@ -87,6 +108,9 @@ class Exchange:
         self._prefix = url.path.rstrip("/")
         self._origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
         self._api_key = api_key
+        self._proof = proof
+        #: The newest that the service gave.
+        self._nonce: Optional[str] = None
         self._timeout_seconds = timeout_seconds
 
     def send(
@@ -101,6 +125,8 @@ class Exchange:
         bytes_max: Optional[int] = None,
     ) -> Answer:
         """Any status is an answer. With ``bytes_max`` the timeout is for the whole answer, and otherwise for each wait within it.
+
+        A service that asks for its nonce (RFC 9449 §9) did nothing with the request: it is sent once more, with a proof that has it.
 
         Raises ConnectionLostError where no whole answer arrived, and TooLong for one of more than ``bytes_max``.
         """
@@ -119,6 +145,23 @@ class Exchange:
             # Canonical: what could not be signed is refused before it is sent.
             content = canonical.canonicalize(body)
             headers["Content-Type"] = "application/json"
+        answer = self._send_once(method, target, content, self._proven(method, path, headers), bytes_max, request)
+        if not _asks_for_nonce(answer):
+            return answer
+        return self._send_once(method, target, content, self._proven(method, path, headers), bytes_max, request)
+
+    def _proven(self, method: str, path: str, headers: Mapping[str, str]) -> Dict[str, str]:
+        """The headers with a proof for the token that they have, where proofs are made."""
+        credential = headers.get("Authorization")
+        if self._proof is None or credential is None:
+            return dict(headers)
+        token = credential[len("Bearer ") :]
+        proven = ProvenRequest(method, f"{self._origin}{self._prefix}{path}", token, self._nonce)
+        return {**headers, "Authorization": f"DPoP {token}", "DPoP": self._proof(proven)}
+
+    def _send_once(
+        self, method: str, target: str, content: Optional[bytes], headers: Mapping[str, str], bytes_max: Optional[int], request: str
+    ) -> Answer:
         connection = self._connect()
         try:
             if bytes_max is None:
@@ -141,9 +184,16 @@ class Exchange:
         # Where less arrives than was announced, `read` with a size says nothing.
         if response.length:
             raise ConnectionLostError(f"{request}: the connection ended {response.length} bytes before the answer did")
-        return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
+        answer = Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
+        self._nonce = answer.headers.get("dpop-nonce", self._nonce)
+        return answer
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._address
         kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
         return kind(host, port, timeout=self._timeout_seconds)
+
+
+def _asks_for_nonce(answer: Answer) -> bool:
+    challenge = answer.headers.get("www-authenticate", "")
+    return answer.status == 401 and "dpop-nonce" in answer.headers and 'error="use_dpop_nonce"' in challenge

@@ -9,7 +9,7 @@ from typing import Any, List
 
 from countersign import AnswerError, Client, ClosedWithoutRecordError, ConnectionLostError, CountersignError
 from countersign import ExecutionFailedError
-from countersign import IdUsedForAnotherIntentError, InDoubtError, NotCanonical
+from countersign import IdUsedForAnotherIntentError, InDoubtError, NotCanonical, ProvenRequest
 from countersign import deterministic_id
 from stub_service import Scripted, StubService
 
@@ -198,6 +198,46 @@ class Failures(unittest.TestCase):
         for key in (None, ""):
             with self.subTest(key=key), self.assertRaisesRegex(ValueError, "^api_key is (None|empty): pass the caller's key"):
                 Client("http://127.0.0.1:1", key)
+
+
+class Proofs(ClientCase):
+    ASKS = {"WWW-Authenticate": 'DPoP realm="countersign", error="use_dpop_nonce", algs="ES256"', "DPoP-Nonce": "first"}
+    REFUSED = {"error": "authentication required"}
+
+    def test_a_request_is_sent_once_more_with_the_nonce_that_the_service_asks_for(self) -> None:
+        proven: List[ProvenRequest] = []
+
+        def proof(request: ProvenRequest) -> str:
+            proven.append(request)
+            return f"proof {len(proven)}"
+
+        client = self.against(
+            Scripted(POST, 401, self.REFUSED, self.ASKS),
+            Scripted(POST, 200, RECORD, {"DPoP-Nonce": "second"}),
+            Scripted("GET /version?", 599),
+            proof=proof,
+        )
+        self.assertEqual(client.execute(TRANSACTION), RECORD)
+        self.assert_posted(times=2)
+        with self.assertRaises(AnswerError):
+            client.version()
+        execute, version = f"{self.service.url}/execute", f"{self.service.url}/version"
+        self.assertEqual(
+            proven,
+            [
+                ProvenRequest("POST", execute, "csk_test"),
+                ProvenRequest("POST", execute, "csk_test", "first"),
+                ProvenRequest("GET", version, "csk_test", "second"),
+            ],
+        )
+        sent = [(seen.headers["authorization"], seen.headers["dpop"]) for seen in self.service.seen]
+        self.assertEqual(sent, [("DPoP csk_test", f"proof {count}") for count in (1, 2, 3)])
+
+    def test_a_service_that_asks_again_is_not_answered_again(self) -> None:
+        client = self.against(*[Scripted(POST, 401, self.REFUSED, self.ASKS)] * 3, proof=lambda request: str(request.nonce))
+        with self.assertRaises(AnswerError) as raised:
+            client.execute(TRANSACTION)
+        self.assertEqual((raised.exception.status, self.service.asked()), (401, [POST, POST]))
 
 
 class Writes(ClientCase):

@@ -62,7 +62,8 @@ export interface Options {
   readonly apiKey?: string | (() => string | Promise<string>) | undefined
   /**
    * For an access token that is bound to a key (DPoP, RFC 9449): gives the proof of one request, which that key signs. Asked before each
-   * request, because a proof is good for one; its token is then sent with the scheme DPoP.
+   * request, because a proof is good for one; its token is then sent with the scheme DPoP. A service that asks for its nonce did nothing
+   * with the request: it is sent once more, with a proof that has it.
    */
   readonly proof?: ((request: ProvenRequest) => string | Promise<string>) | undefined
   /** Instead of the platform's. */
@@ -77,12 +78,14 @@ export interface Options {
   readonly logWitness?: LogWitness
 }
 
-/** What a proof of possession is of: its `htm`, its `htu`, and the token whose SHA-256 is its `ath`. */
+/** What a proof of possession is of: its `htm`, its `htu`, the token whose SHA-256 is its `ath`, and its `nonce`. */
 export interface ProvenRequest {
   readonly method: string
   /** Without query and fragment. */
   readonly url: string
   readonly token: string
+  /** What the service gave for this proof; undefined: it has given none. */
+  readonly nonce?: string
 }
 
 /** The time limit of one attempt. */
@@ -382,23 +385,55 @@ function openGet(options: Options): (path: string) => Promise<Response> {
   return (openPath) => send(new Request(base + openPath, { redirect: 'error' }))
 }
 
+const PROVEN = 'DPoP '
+
+/**
+ * Sends each request with a proof for its token. Where the service asks for its nonce (RFC 9449 §9), which is an answer of the
+ * authentication alone, the request is sent once more.
+ */
+function proving(send: Send, proof: NonNullable<Options['proof']>): Send {
+  /** The newest that the service gave. */
+  let nonce: string | undefined
+  async function sendProven(request: Request): Promise<Response> {
+    const token = request.headers.get('Authorization')?.slice(PROVEN.length)
+    if (token !== undefined) {
+      const { origin, pathname } = new URL(request.url)
+      const given = nonce === undefined ? {} : { nonce }
+      const proven = { method: request.method, url: origin + pathname, token, ...given }
+      request.headers.set('DPoP', await proof(proven))
+    }
+    const response = await send(request)
+    nonce = response.headers.get('DPoP-Nonce') ?? nonce
+    return response
+  }
+  return async (request) => {
+    const again = request.clone()
+    const response = await sendProven(request)
+    if (!asksForNonce(response)) return response
+    await response.body?.cancel()
+    return sendProven(again)
+  }
+}
+
+function asksForNonce({ status, headers }: Response): boolean {
+  const challenge = headers.get('WWW-Authenticate') ?? ''
+  return status === 401 && headers.has('DPoP-Nonce') && /^DPoP .*\berror="use_dpop_nonce"/i.test(challenge)
+}
+
 function rawClient(options: Options): Client<paths> {
   const { baseUrl, apiKey, proof } = options
+  const send = named(sender(options), options.signal)
   const client = createClient<paths>({
     baseUrl: new URL(baseUrl).href,
     // Never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
-    fetch: named(sender(options), options.signal),
+    fetch: proof === undefined ? send : proving(send, proof),
   })
   if (apiKey !== undefined)
     client.use({
       async onRequest({ request }) {
         const key = typeof apiKey === 'function' ? await apiKey() : apiKey
-        request.headers.set('Authorization', `${proof === undefined ? 'Bearer' : 'DPoP'} ${key}`)
-        if (proof === undefined) return request
-        const { origin, pathname } = new URL(request.url)
-        const proven = { method: request.method, url: origin + pathname, token: key }
-        request.headers.set('DPoP', await proof(proven))
+        request.headers.set('Authorization', `${proof === undefined ? 'Bearer ' : PROVEN}${key}`)
         return request
       },
     })

@@ -1,6 +1,7 @@
 // Proofs of possession (DPoP, RFC 9449): a token that is bound to a key is accepted with a proof that this key signed for this one request.
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, jwtVerify } from 'jose'
 import { proofAlgorithms } from './proof-algorithms.ts'
+import type { Nonces } from './nonces.ts'
 import { sha256, sha256Hex } from '../../store/sha256.ts'
 
 /** What a proof must be of. */
@@ -13,6 +14,12 @@ export interface ProvenRequest {
   readonly url: string
 }
 
+/** Why a proof is not accepted, as a sentence for the log; `lacksNonce`: made again with the service's nonce it would be. */
+export interface NotProven {
+  readonly why: string
+  readonly lacksNonce?: true
+}
+
 /** A proof is made for one request: it is accepted for half a minute, and a first use is remembered for a whole one. */
 const AGE_MAX_SECONDS = 25
 const CLOCK_SECONDS = 5
@@ -23,26 +30,29 @@ const PROOF_SHAPE = /^[\w-]{2,4096}\.[\w-]{2,4096}\.[\w-]{2,2048}$/
  * @param proof the value of the header DPoP
  * @param options.isFirstUse remembers an id, in all instances, for longer than a proof is accepted
  * @param options.check runs the check of a signature when it is its client's turn
- * @returns undefined: it holds; else a sentence for the log
- * @throws what `isFirstUse` throws, and what jose throws for a proof that does not hold
+ * @param options.nonces left out: a proof needs no nonce, and one that it has says nothing
+ * @returns undefined: it holds
+ * @throws what `isFirstUse` and `nonces` throw, and what jose throws for a proof that does not hold
  */
 export async function whyNotProven(
   proof: string | undefined,
   { token, thumbprint, method, url }: ProvenRequest,
   {
     isFirstUse,
+    nonces,
     check,
     nowMs,
   }: {
     readonly isFirstUse: (id: string) => Promise<boolean>
+    readonly nonces?: Nonces | undefined
     readonly check: <T>(work: () => Promise<T>) => Promise<T>
     readonly nowMs: () => number
   },
-): Promise<string | undefined> {
-  if (proof === undefined) return 'the token is bound to a key, and the request has no proof (DPoP)'
-  if (!PROOF_SHAPE.test(proof)) return 'the header DPoP is not one proof'
+): Promise<NotProven | undefined> {
+  if (proof === undefined) return { why: 'the token is bound to a key, and the request has no proof (DPoP)' }
+  if (!PROOF_SHAPE.test(proof)) return { why: 'the header DPoP is not one proof' }
   if ((await thumbprintOfKeyIn(proof)) !== thumbprint)
-    return 'the proof is by another key than the token is bound to'
+    return { why: 'the proof is by another key than the token is bound to' }
   const { payload } = await check(() =>
     jwtVerify(proof, EmbeddedJWK, {
       algorithms: [...proofAlgorithms],
@@ -53,14 +63,19 @@ export async function whyNotProven(
       currentDate: new Date(nowMs()),
     }),
   )
-  const { htm, htu, ath, jti } = payload
-  if (htm !== method) return 'the proof is for another method (htm)'
+  const { htm, htu, ath, jti, nonce } = payload
+  if (htm !== method) return { why: 'the proof is for another method (htm)' }
   if (typeof htu !== 'string' || addressOf(htu) !== addressOf(url))
-    return `the proof is for another address (htu) than ${url}`
-  if (ath !== sha256(token).toString('base64url')) return 'the proof is for another token (ath)'
+    return { why: `the proof is for another address (htu) than ${url}` }
+  if (ath !== sha256(token).toString('base64url')) return { why: 'the proof is for another token (ath)' }
   if (typeof jti !== 'string' || !/^[!-~]{1,256}$/.test(jti))
-    return 'the jti of the proof is not 1 to 256 printable ASCII characters without spaces'
-  return (await isFirstUse(sha256Hex(`${thumbprint} ${jti}`))) ? undefined : 'the proof was used before'
+    return { why: 'the jti of the proof is not 1 to 256 printable ASCII characters without spaces' }
+  // Before its first use is remembered: who holds the key makes another one.
+  if (nonces !== undefined && !(await nonces.accepts(nonce)))
+    return { why: 'the proof has no nonce that this service has given out lately', lacksNonce: true }
+  return (await isFirstUse(sha256Hex(`${thumbprint} ${jti}`)))
+    ? undefined
+    : { why: 'the proof was used before' }
 }
 
 /** @returns undefined where its header cannot be read or has no key: jose throws a TypeError then, which would read as a fault of the service */

@@ -48,6 +48,8 @@ interface Dpop {
   readonly url: string
   /** Whether tokens that are not bound to a key are refused. */
   readonly required: boolean
+  /** Whether a proof needs a nonce of this service (RFC 9449 §9). */
+  readonly nonces: boolean
 }
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
@@ -103,11 +105,15 @@ const Issuer = Type.Object(
     ),
     dpop: Type.Optional(
       Type.Object(
-        { url: Type.String(), required: Type.Optional(Type.Boolean()) },
+        {
+          url: Type.String(),
+          required: Type.Optional(Type.Boolean()),
+          nonces: Type.Optional(Type.Boolean()),
+        },
         {
           additionalProperties: false,
           description:
-            '{url, required}: the https URL by which callers reach this service (http for a loopback address) without query and fragment, and true where tokens that are not bound to a key are refused',
+            '{url, required, nonces}: the https URL by which callers reach this service (http for a loopback address) without query and fragment, true where tokens that are not bound to a key are refused, and true where each proof needs a nonce of this service',
         },
       ),
     ),
@@ -170,6 +176,7 @@ function issuerOf({ jwks, jwksUri, ...given }: Given): TokenIssuer {
     dpop: given.dpop && {
       url: given.dpop.url.replace(/\/+$/, ''),
       required: given.dpop.required ?? false,
+      nonces: given.dpop.nonces ?? false,
     },
   }
 }

@@ -13,7 +13,8 @@ import { isTrustDomain, namesOf } from '../../formats/people/caller-authenticati
 import { fullCaller } from '../../formats/people/caller.ts'
 import { isClearName } from '../../formats/people/names.ts'
 import { sha256Hex } from '../../store/sha256.ts'
-import { whyNotProven } from './proofs.ts'
+import { openNonces, type NonceStore } from './nonces.ts'
+import { whyNotProven, type NotProven } from './proofs.ts'
 import { openKeySet, type KeySet } from './key-set.ts'
 import { openSignatureChecks } from './signature-checks.ts'
 
@@ -28,13 +29,20 @@ export interface Tokens {
    */
   readonly verify: (token: string, client: string) => Promise<CallerKey | string>
   /**
-   * Whether a request may use the token of a caller: one that is bound to a key has to be proven, another one cannot be.
+   * Uses the token of a caller for a request: one that is bound to a key has to be proven, another one cannot be.
    * @param request.scheme of its header Authorization, in any case
    * @param request.proof the value of its header DPoP
-   * @returns undefined, or a sentence for the log that says why not
-   * @throws where the database, which knows the proofs that were used, is away
+   * @throws where the database, which knows proofs that were used and nonces, is away
    */
-  readonly whyNotUsed: (key: CallerKey, request: TokenUse) => Promise<string | undefined>
+  readonly use: (key: CallerKey, request: TokenUse) => Promise<TokenUsed>
+}
+
+/** Whether a request may use its token, and what its caller is told of nonces. */
+export interface TokenUsed {
+  /** Undefined: it may. */
+  readonly refused?: NotProven | undefined
+  /** For the next proof of the caller; undefined: its issuer asks for none, or the caller has not shown that it holds the key. */
+  readonly nonce?: string | undefined
 }
 
 export interface TokenUse {
@@ -63,6 +71,13 @@ interface KnownIssuer extends TokenIssuer {
   readonly keySet: KeySet
 }
 
+/** What all instances know of proofs. */
+export interface ProofStore {
+  /** Remembers an id for a minute. */
+  readonly isFirstUse: (id: string) => Promise<boolean>
+  readonly nonces: NonceStore
+}
+
 interface Verified {
   readonly key: CallerKey
   readonly issuer: KnownIssuer
@@ -71,19 +86,19 @@ interface Verified {
 /**
  * @param issuers the entries of SERVICE_TOKEN_ISSUERS
  * @param options.isTaken whether a key that is in effect has this callerId: governance could issue one
- * @param options.isFirstUse remembers an id in all instances for a minute; left out, tokens that are bound to a key are refused
+ * @param options.proofs what all instances know of proofs; left out, tokens that are bound to a key are refused
  * @param options.log called when an issuer's keys cannot be read, and when they can again
  */
 export function openTokens(
   issuers: readonly TokenIssuer[],
   {
     isTaken,
-    isFirstUse,
+    proofs,
     log,
     nowMs = Date.now,
   }: {
     readonly isTaken: (callerId: string) => boolean
-    readonly isFirstUse?: (id: string) => Promise<boolean>
+    readonly proofs?: ProofStore
     readonly log: (line: { readonly issuer: string; readonly reason?: string }, message: string) => void
     readonly nowMs?: () => number
   },
@@ -92,6 +107,7 @@ export function openTokens(
   const kept = new Map<string, Verified>()
   const verifying = new Map<string, Promise<CallerKey | string>>()
   const checkSignature = openSignatureChecks()
+  const allNonces = proofs && openNonces(proofs.nonces, nowMs)
   const known = issuers.map((issuer): KnownIssuer => {
     let isAway = false
     const keySet = openKeySet(issuer.keys, {
@@ -138,7 +154,7 @@ export function openTokens(
         issuer,
         hash,
         header: protectedHeader,
-        canProve: isFirstUse !== undefined,
+        canProve: proofs !== undefined,
       })
       if (typeof caller === 'string') return caller
       const { callerId } = caller.caller
@@ -174,25 +190,33 @@ export function openTokens(
       verifying.set(hash, started)
       return started
     },
-    async whyNotUsed({ token: verifiedToken }, { client, scheme, proof, path, ...request }) {
+    async use({ token: verifiedToken }, { client, scheme, proof, path, ...request }) {
       const { issuer, keyThumbprint: thumbprint } = verifiedToken?.authentication ?? {}
       const isProven = scheme.toLowerCase() === 'dpop'
       if (thumbprint === undefined)
-        return isProven ? 'the token is not bound to a key: its scheme is Bearer' : undefined
-      if (!isProven) return 'the token is bound to a key: its scheme is DPoP'
+        return isProven ? refused('the token is not bound to a key: its scheme is Bearer') : {}
+      if (!isProven) return refused('the token is bound to a key: its scheme is DPoP')
       const dpop = known.find((one) => one.issuer === issuer)?.dpop
-      if (dpop === undefined || isFirstUse === undefined) return 'the token is bound to a key (cnf)'
-      const proven = { ...request, thumbprint, url: dpop.url + path }
+      if (dpop === undefined || proofs === undefined) return refused('the token is bound to a key (cnf)')
+      const nonces = dpop.nonces ? allNonces : undefined
       try {
-        const check: Parameters<typeof whyNotProven>[2]['check'] = (work) => checkSignature(client, work)
-        return await whyNotProven(proof, proven, { isFirstUse, check, nowMs })
+        const notProven = await whyNotProven(
+          proof,
+          { ...request, thumbprint, url: dpop.url + path },
+          { ...proofs, nonces, nowMs, check: (work) => checkSignature(client, work) },
+        )
+        if (notProven !== undefined && notProven.lacksNonce === undefined) return { refused: notProven }
+        return { refused: notProven, nonce: await nonces?.current() }
       } catch (error) {
-        if (error instanceof errors.JOSEError) return `the proof: ${error.code}: ${error.message}`
+        if (error instanceof errors.JOSEError) return refused(`the proof: ${error.code}: ${error.message}`)
         throw error
       }
     },
   }
 }
+
+/** @param why a sentence for the log */
+const refused = (why: string): TokenUsed => ({ refused: { why } })
 
 /** By what the token says of itself: its signature, by a key of that issuer, has yet to prove it. */
 function issuerOf(token: string, known: readonly KnownIssuer[]): KnownIssuer | undefined {

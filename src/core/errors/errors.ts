@@ -138,12 +138,12 @@ export const failures = {
   fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
   /**
    * @param cause why a token was refused, for the log line
-   * @param challenge RFC 9110 §11.6.1
+   * @param headers the challenge (RFC 9110 §11.6.1), where it is another one, and what belongs to it
    */
-  authenticationRequired: (cause?: string, challenge = 'Bearer realm="countersign"') =>
+  authenticationRequired: (cause?: string, headers: Readonly<Record<string, string>> = {}) =>
     new Failure(401, 'authentication required', {
       cause,
-      headers: { 'WWW-Authenticate': challenge },
+      headers: { 'WWW-Authenticate': 'Bearer realm="countersign"', ...headers },
       audit: { type: 'caller.rejected' },
     }),
   /**

@@ -11,13 +11,17 @@ import type { Tokens, TokenUse } from '../../core/callers/tokens.ts'
 import type { Head } from './listen/listener.ts'
 
 const CREDENTIAL = /^(?<scheme>Bearer|DPoP) +(?<token>[\x21-\x7e]+)$/i
-/** RFC 9449 §7.1. */
-const PROOF_CHALLENGE = `DPoP realm="countersign", error="invalid_dpop_proof", algs="${proofAlgorithms.join(' ')}"`
+/** RFC 9449 §7.1, §9. */
+const proofChallenge = (error: 'invalid_dpop_proof' | 'use_dpop_nonce') => ({
+  'WWW-Authenticate': `DPoP realm="countersign", error="${error}", algs="${proofAlgorithms.join(' ')}"`,
+})
 
 export interface Credential {
   /** Undefined on an open route without a key, and with authentication disabled. */
   readonly authenticated: CallerKey | undefined
   readonly session: Session | undefined
+  /** Of every reply to its request. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 type SentToken = Omit<TokenUse, 'client'>
@@ -105,23 +109,25 @@ function tokenOf({ header, method, path }: Head, tokens: Tokens): SentToken | un
 function byToken(
   { use, known }: { readonly use: SentToken; readonly known: CallerKey | undefined },
   route: Route,
-  { verify, whyNotUsed }: Tokens,
+  { verify, use: useToken }: Tokens,
 ): Credential | UnverifiedToken {
   const isBearer = use.scheme.toLowerCase() === 'bearer'
   if (known?.token?.authentication.method !== 'dpop' && known !== undefined && isBearer)
     return { authenticated: known, session: undefined }
-  const refused = (cause: string, challenge?: string) =>
+  const refused = (cause: string, headers?: Readonly<Record<string, string>>) =>
     route.open === undefined
-      ? failures.authenticationRequired(cause, challenge)
+      ? failures.authenticationRequired(cause, headers)
       : { authenticated: undefined, session: undefined }
   return new UnverifiedToken(async (client) => {
     const caller = known ?? (await verify(use.token, client))
     if (typeof caller === 'string') return refused(caller)
     try {
-      const cause = await whyNotUsed(caller, { ...use, client })
-      return cause === undefined
-        ? { authenticated: caller, session: undefined }
-        : refused(cause, PROOF_CHALLENGE)
+      const { refused: notProven, nonce } = await useToken(caller, { ...use, client })
+      const headers = nonce === undefined ? {} : { 'DPoP-Nonce': nonce }
+      if (notProven === undefined) return { authenticated: caller, session: undefined, headers }
+      const { why, lacksNonce } = notProven
+      const error = lacksNonce === true ? 'use_dpop_nonce' : 'invalid_dpop_proof'
+      return refused(why, { ...proofChallenge(error), ...headers })
     } catch (error) {
       return failureOf(error)
     }

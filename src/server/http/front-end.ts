@@ -126,7 +126,7 @@ async function answer(
   const arriving = arrival(reading, plan)
   await gates.pace.request(client)
   const passed = await gates.pass({ limit: route.limit, callerId, address, funds })
-  const fields = passed instanceof Failure ? {} : passed
+  const fields = { ...head.credential.headers, ...(passed instanceof Failure ? {} : passed) }
   const refused = passed instanceof Failure ? passed : await whyNotServed(head, front)
   if (refused !== undefined) {
     // A body of an execution is charged to nothing: its length has a bound of its own, and its refusal is counted.

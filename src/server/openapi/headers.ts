@@ -74,6 +74,12 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     schema: text('^(Bearer|DPoP) '),
     example: 'Bearer realm="countersign"',
   },
+  'DPoP-Nonce': {
+    description:
+      'The nonce for the next proof (RFC 9449), of an issuer with `dpop.nonces`; also in replies to requests that are accepted.',
+    schema: text('^[\\w-]{22}$'),
+    example: 'q0gV3xkS8mZ1nT5cYb2uLw',
+  },
   'Content-Security-Policy': {
     description: 'No content from other origins, no inline scripts.',
     schema: text("^default-src 'none'"),

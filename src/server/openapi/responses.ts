@@ -133,6 +133,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
       ...pageHeaders(route),
       ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
       ...ownHeaders(rows),
+      ...(status === 401 ? [{ name: 'DPoP-Nonce', required: false }] : []),
     ]),
     content: {
       'application/json': {

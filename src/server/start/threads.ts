@@ -1,4 +1,5 @@
 // The second step of the start: the worker threads, and what the main thread shares with them.
+import { NONCE_MS } from '../../core/callers/nonces.ts'
 import { limitNames } from '../http/gates/index.ts'
 import { dropReasons } from '../http/listen/refused.ts'
 import {
@@ -6,7 +7,7 @@ import {
   watchEvidenceFaults,
   type EvidenceFault,
 } from '../../core/threads/evidence-fault.ts'
-import { isFirstUse } from '../../store/tables/rate-buckets.ts'
+import { isFirstUse, rememberedMs, rememberFor } from '../../store/tables/rate-buckets.ts'
 import { openDispatcher } from '../dispatch/dispatcher.ts'
 import { openCallers } from '../callers.ts'
 import { openCompute } from '../http/gates/compute.ts'
@@ -51,7 +52,13 @@ export async function startThreads(
       : (await import('../../core/callers/tokens.ts')).openTokens(config.tokenIssuers, {
           isTaken: (callerId) =>
             callers.inEffect().some(({ caller }) => caller.callerId.toLowerCase() === callerId.toLowerCase()),
-          isFirstUse: (id) => isFirstUse(pools.read, id),
+          proofs: {
+            isFirstUse: (id) => isFirstUse(pools.read, id),
+            nonces: {
+              remember: (nonce) => rememberFor(pools.read, nonce, NONCE_MS),
+              leftMs: (nonce) => rememberedMs(pools.read, nonce),
+            },
+          },
           log: (line, message) => logger.warn(line, message),
         })
   const refusedEntries = openProblems()

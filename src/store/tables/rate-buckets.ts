@@ -79,6 +79,34 @@ export async function isFirstUse(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
+ * Remembers an id in all instances: a budget that is spent for some time ahead.
+ * @param id 128 random bits: nobody has used it before
+ */
+export async function rememberFor(sql: Sql, id: string, ms: number): Promise<void> {
+  await sql.query({
+    name: 'rate_buckets_remember',
+    text: `
+      INSERT INTO rate_buckets (key, tat, granted)
+      VALUES ('remembered:' || $1::text, now() + $2::integer * interval '1 millisecond', 0)`,
+    values: [id, ms],
+  })
+  // As in isFirstUse.
+  await forgetWhole(sql, 2)
+}
+
+/** @returns for how many more milliseconds it is remembered; 0 where it is not */
+export async function rememberedMs(sql: Sql, id: string): Promise<number> {
+  const { rows } = await sql.query<{ ms: number }>({
+    name: 'rate_buckets_remembered',
+    text: `
+      SELECT extract(epoch FROM tat - now())::float8 * 1000 AS ms FROM rate_buckets
+      WHERE key = 'remembered:' || $1::text AND tat > now()`,
+    values: [id],
+  })
+  return rows[0]?.ms ?? 0
+}
+
+/**
  * Deletes budgets that are whole again, which are the same as none; not those that are in use.
  *
  * @returns how many, `max` at most
