@@ -1,27 +1,23 @@
 // The gateway beside programs that others wrote: MCP's conformance suite, the official client 1.x, the inspector, and the server with everything.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CLI } from '../command.ts'
+import { leftOut, OTHERS } from '../others.ts'
 import { freePort } from '../../src/cli/free-port.ts'
 import { serveByHttp, startTrial, type ServedByHttp, type Trial } from './trial.ts'
 
-const OTHERS = join(import.meta.dirname, '..', '..', '.ci', 'mcp', 'node_modules', '@modelcontextprotocol')
-const installed = existsSync(join(OTHERS, 'conformance', 'package.json'))
-if (!installed && process.env['CI'] !== 'true')
-  console.log(
-    'The clients and servers of others are not installed: run `npm ci` in .ci/mcp to test with them.',
-  )
+const MCP = join(OTHERS, '@modelcontextprotocol')
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-others-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 async function run(file: string, ...args: string[]): Promise<{ status: number | null; said: string }> {
-  const child = spawn(process.execPath, [join(OTHERS, file), ...args], {
+  const child = spawn(process.execPath, [join(MCP, file), ...args], {
     cwd: folder,
     env: { ...trial.env, HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,7 +42,7 @@ interface OldClient {
 }
 
 const oldModule = (file: string) =>
-  import(pathToFileURL(join(OTHERS, 'sdk', 'dist', 'esm', 'client', file)).href) as Promise<
+  import(pathToFileURL(join(MCP, 'sdk', 'dist', 'esm', 'client', file)).href) as Promise<
     Record<string, (new (...given: unknown[]) => unknown) & { readonly name?: string }>
   >
 
@@ -71,7 +67,7 @@ async function approved(client: OldClient, call: object): Promise<Record<string,
 
 let trial: Trial
 
-describe.skipIf(!installed && process.env['CI'] !== 'true')('the gateway', () => {
+describe.skipIf(leftOut())('the gateway', () => {
   let suite: ServedByHttp
   let url: string
 
@@ -110,7 +106,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('the gateway', () =>
     })
   })
 
-  const everything = join(OTHERS, 'server-everything', 'dist', 'index.js')
+  const everything = join(MCP, 'server-everything', 'dist', 'index.js')
   const echo = { name: 'echo', arguments: { message: 'hello' } }
   const echoed = {
     content: [{ text: 'Echo: hello' }],
