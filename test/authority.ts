@@ -6,6 +6,7 @@ import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../src/formats/schemas/approval-request.ts'
 import { changePaths } from '../src/formats/change-paths.ts'
 import type { ChangeKindName } from '../src/formats/schemas/governance.ts'
+import { proposalText, type Proposed } from '../src/formats/step-up-payload.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { sha256Hex } from '../src/store/sha256.ts'
 import { aCaller, type Called, type TestService } from './service.ts'
@@ -68,6 +69,20 @@ export function aStepUp(
   members: Payload = {},
 ) {
   return signedStepUp(privateKey, { ...once(), changeId, action, changeHash, ...members })
+}
+
+/**
+ * A step-up for a proposal, valid as long.
+ * @param members replace those of the payload
+ */
+export function aProposalStepUp(
+  { privateKey }: Pick<Human, 'privateKey'>,
+  said: Proposed,
+  members: Payload = {},
+) {
+  const { kind, target } = said
+  const proposalHash = sha256Hex(proposalText(said))
+  return signedStepUp(privateKey, { ...once(), action: 'propose', kind, target, proposalHash, ...members })
 }
 
 /**

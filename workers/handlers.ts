@@ -14,6 +14,7 @@ import { declineOrWithdraw } from './approval-requests/close.ts'
 import { judgeRequest } from './approval-requests/judgement.ts'
 import { writeNote } from './approval-requests/note.ts'
 import { openApprovalRequest } from './approval-requests/open.ts'
+import { checkPolicy } from './authority/check-policy.ts'
 import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChange } from './authority/propose.ts'
@@ -101,6 +102,7 @@ export function openHandlers({
     replay: (batch) => replay(batch, thread),
     'verify-refusal': async (batch) => checkEvidence(batch, thread, refusalRecord.evidence),
     'verify-audit-event': async (batch) => checkEvidence(batch, thread, auditEvent.evidence),
+    'check-policy': answerEach((request) => checkPolicy(request, { pool: thread.pool, changeKinds })),
     'propose-change': answerEach((request) => proposeChange(request, { ...thread, changeKinds })),
     'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
     'deliver-approval': answerEach((request) => deliverApproval(request, thread)),

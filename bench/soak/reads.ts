@@ -1,6 +1,6 @@
 // Stories of those who read, check and export evidence (interface §4.3, decisions §5, §9), and of those who look at pages.
 import { randomUUID } from 'node:crypto'
-import { aPolicy } from '../authority.ts'
+import { aPolicy, maker } from '../authority.ts'
 import { anyOf } from '../pick.ts'
 import { aTransaction, must, one, rarely, told, type Story } from './story.ts'
 
@@ -114,8 +114,15 @@ export const readStories: readonly Story[] = [
     const since = new Date(Date.now() - 10_000).toISOString()
     return call('POST /sandbox/policies/simulate', { body: { policy, since } })
   }),
+  one(0.2, 'POST /sandbox/policies/check', () => ({
+    key: maker.key,
+    body: { policy: JSON.stringify(aPolicy('sandbox-echo', '2.0.0', 'sandbox:echo').body.proposedContent) },
+  })),
   one(1, 'POST /policies/validate', () => ({ body: { policyId: 'sandbox-echo', policyVersion: '1.0.0' } })),
   all('reads the policies', 1, ['GET /policies', 'GET /policies/in-effect']),
+  one(0.1, 'GET /policies/{name}/{version}/policy.yaml', () => ({
+    params: { name: 'sandbox-echo', version: '1.0.0' },
+  })),
   one(0.2, 'GET /policies/{name}/{version}', () => ({ params: { name: 'sandbox-echo', version: '1.0.0' } })),
   limited('GET /health'),
   limited('GET /ready'),

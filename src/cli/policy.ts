@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DocumentError, lineOf, placed } from '../core/cel/mistakes.ts'
+import { readYaml } from '../core/cel/yaml.ts'
 import { isObject, type Fields } from '../formats/json/fields.ts'
 import { parseJsonText } from '../formats/json/text.ts'
 import { runCases } from '../core/policy/cases.ts'
@@ -45,7 +46,7 @@ export function testPolicies(path: string): 0 | 1 {
       console.error(printable(`${casesFile} is not there: nothing says what the policy is meant to do.`))
       return false
     }
-    const { count, failures, decidedBy } = runCases(source.policy, casesFile)
+    const { count, failures, decidedBy } = runCases(source.policy, readYaml(casesFile))
     const unreached = unreachedBy(source, decidedBy)
     for (const line of [...failures, ...unreached]) console.error(printable(line))
     const cases =

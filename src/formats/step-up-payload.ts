@@ -1,4 +1,6 @@
-// The payload that a human signs to resolve a change, to act on an event endpoint, or to say how an execution ended, on the command line as in the console. Browser-safe.
+// The payload that a human signs to propose or resolve a change, to act on an event endpoint, or to say how an execution ended, on the command line as in the console. Browser-safe.
+import { canonicalize, type Json } from './json/canonical.ts'
+import type { ChangeKindName } from './schemas/governance.ts'
 import type { Resolution } from './schemas/intent-states.ts'
 
 /** The longest that the service takes (decisions §7): a human may need a moment to send it. */
@@ -33,6 +35,31 @@ export function stepUpPayload(
     ...(impactHash === undefined ? {} : { impactHash }),
     ...timesFrom(now),
   }
+}
+
+/** What a human proposes, as the change will have it. */
+export interface Proposed {
+  readonly kind: ChangeKindName
+  readonly target: string
+  readonly proposed: object
+  readonly reason: string
+}
+
+/** @returns the text whose SHA-256 the step-up of a proposal covers */
+export function proposalText({ kind, target, proposed, reason }: Proposed): string {
+  return canonicalize({ kind, target, proposed: proposed as Json, reason })
+}
+
+/**
+ * The payload of a step-up for a proposal (docs/handbook/policies.md), in effect as long.
+ * @param proposal.proposalHash SHA-256 of `proposalText` of what the human was shown, hex
+ */
+export function proposalStepUpPayload(
+  proposal: Pick<Proposed, 'kind' | 'target'> & { readonly proposalHash: string },
+  { nonce, now }: { readonly nonce: string; readonly now: Date },
+) {
+  const { kind, target, proposalHash } = proposal
+  return { version: 1, nonce, action: 'propose', kind, target, proposalHash, ...timesFrom(now) }
 }
 
 /**

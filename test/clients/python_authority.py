@@ -74,7 +74,11 @@ class Authority(unittest.TestCase):
         self.assertEqual(failing, ["approver keys", "log proofs"])
 
         never = {"id": "never", "when": "signals.approved", "outcome": "reject", "reason": "Never."}
-        simulated = MACHINE.simulate_policy({**change["proposed"], "policyVersion": "2.0.0", "rules": [never]})
+        next_version = {**change["proposed"], "policyVersion": "2.0.0", "rules": [never]}
+        checked = MAKER.check_policy(json.dumps(next_version))
+        self.assertEqual((checked["mistakes"], checked["document"]), ([], next_version))
+        self.assertIn("\npolicyVersion: ", MACHINE.policy_text(change["proposed"]["policyId"], change["proposed"]["policyVersion"]))
+        simulated = MACHINE.simulate_policy(next_version)
         self.assertTrue(simulated["complete"])
         flips = [flip["businessTransactionId"] for flip in simulated["flips"]]
         self.assertEqual(flips, [transaction["businessTransactionId"]])

@@ -185,6 +185,13 @@ describe('an execution that needs a human', () => {
       policyVersion: '1.1.0',
       rules: [{ id: 'never', when: 'signals.approved', outcome: 'reject', reason: 'Never.' }],
     })
+    const {
+      mistakes,
+      document: read,
+      wouldAnswer,
+    } = await making.checkPolicy({ policy: JSON.stringify(strict) })
+    expect([mistakes, read, wouldAnswer]).toEqual([[], strict, { status: 201 }])
+    expect(await machine.policyText(versionOf(document))).toContain(`policyId: ${document.policyId}\n`)
     const { complete, flips } = await machine.simulatePolicy({ policy: strict })
     expect(complete).toBe(true)
     expect(flips).toMatchObject([

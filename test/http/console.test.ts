@@ -1,9 +1,10 @@
 // The console's host: who gets in, what a session may do, and what stays as it was for everybody else.
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { atConsole, CONSOLE_ORIGIN, COOKIE, logIn } from '../console.ts'
 import type { TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
-import { aHuman, aResolutionStepUp } from '../authority.ts'
+import { aHuman, aProposalStepUp, aResolutionStepUp, aStepUp } from '../authority.ts'
 import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
@@ -61,6 +62,51 @@ describe('403 consoleRefused', () => {
       const { status, body: answer } = await atConsole(service, 'POST', path, { ...session, body })
       expect([status, answer.code]).toEqual([403, 'CONSOLE_REFUSED'])
     }
+  })
+
+  // proves abuse: A session used as authority
+  test('a session proposes a policy with the signature of its human alone, under exactly that proposal', async () => {
+    const session = await logIn(service, human.key)
+    const proposedContent = {
+      policyId: 'proposed',
+      policyVersion: '1.0.0',
+      schemaVersion: '1.0.0',
+      description: 'Made by a test.',
+      capabilities: ['sandbox:echo'],
+      signals: { approved: 'boolean' },
+      rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
+    }
+    const said = {
+      kind: 'policy',
+      target: 'proposed/1.0.0',
+      proposed: proposedContent,
+      reason: 'A try.',
+    } as const
+    const post = (body: object) =>
+      atConsole(service, 'POST', '/policies/proposed/1.0.0/pending-changes', { ...session, body })
+    const proposal = { reason: said.reason, proposedContent }
+    const signature = aProposalStepUp(human, said)
+    for (const [stepUpAuthorization, why] of [
+      [undefined, /missing or not of its shape/],
+      [aStepUp(human, { changeId: randomUUID(), changeHash: 'a'.repeat(64) }), /not of its shape/],
+      [aProposalStepUp(human, { ...said, reason: 'Another.' }), /its proposalHash is not that/],
+      [aProposalStepUp(human, { ...said, target: 'proposed/1.0.1' }), /for another proposal/],
+      [aProposalStepUp(aHuman('human'), said), /not by the caller's step-up key/],
+    ] as const) {
+      const { status, body } = await post({ ...proposal, stepUpAuthorization })
+      expect([status, body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+      expect(body.error).toMatch(why)
+    }
+    const { status, body: change } = await post({ ...proposal, stepUpAuthorization: signature })
+    expect([status, change.status, change.proposedBy]).toEqual([201, 'PENDING_APPROVAL', 'human'])
+    const again = await post({ ...proposal, stepUpAuthorization: signature })
+    expect([again.status, again.body.error]).toEqual([403, expect.stringContaining('nonce has been used')])
+    const { body: audit } = await service.get('/audit/events?type=governance.proposed', { key: auditor.key })
+    const events = audit['events'] as {
+      event: { detail: { changeId?: string; stepUpAuthorization?: unknown } }
+    }[]
+    const event = events.find(({ event: one }) => one.detail.changeId === change.changeId)?.event
+    expect(event?.detail.stepUpAuthorization).toEqual(signature)
   })
 
   // proves abuse: A session used as authority

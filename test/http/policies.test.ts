@@ -1,8 +1,19 @@
 // Policies, their changes and how they take effect (decisions §6, §7); how a change is resolved at all: governance.test.ts.
 import { describe, expect, test } from 'vitest'
+import type { Static } from 'typebox'
+import { yamlOf } from '../../src/core/cel/yaml.ts'
+import type { PolicyCheck } from '../../src/formats/schemas/sandbox.ts'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
-import { aHuman, aStepUp, proposed, putInEffect, resolved, type Change } from '../authority.ts'
+import {
+  aHuman,
+  aProposalStepUp,
+  aStepUp,
+  proposed,
+  putInEffect,
+  resolved,
+  type Change,
+} from '../authority.ts'
 import type { TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, until, type TestService } from '../service.ts'
@@ -234,6 +245,133 @@ describe('a version that an upgrade has shipped', () => {
     expect(rows).toEqual([])
     const shown = await service.get(`/policies/pending-changes/${change.changeId}`, { key: maker.key })
     expect((shown.body as Change)['status']).toBe('PENDING_APPROVAL')
+  })
+})
+
+async function check(body: object, key = maker.key) {
+  const answer = await service.post('/sandbox/policies/check', body, { key })
+  return answer.body as Static<typeof PolicyCheck> & { error?: string }
+}
+
+describe('POST /sandbox/policies/check', () => {
+  const text = `policyId: sandbox-echo
+policyVersion: 9.0.0
+schemaVersion: 1.0.0
+description: Echoes small parameters.
+capabilities: ['sandbox:echo']
+signals: { approved: boolean, amount: number }
+rules:
+  - id: too-large
+    when: signals.amount > 10.0
+    outcome: reject
+    reason: Too large.
+  - { id: approved, when: signals.approved, outcome: approve, reason: Approved. }
+`
+
+  test('the document, the warnings and the answer that its proposal gets', async () => {
+    const checked = await check({ policy: text, retires: ['1.0.0'] })
+    expect(checked).toMatchObject({ mistakes: [], wouldAnswer: { status: 201 } })
+    const { document } = checked
+    expect(checked.contentHash).toBe(sha256Hex(canonicalize(document as Json)))
+    const path = place('sandbox-echo', '9.0.0')
+    const body = { reason: 'test', proposedContent: document, retires: ['1.0.0'] }
+    const change = (await proposed(service, maker, path, body)) as Change & { warnings: string[] }
+    expect(change.warnings).toEqual(checked.warnings)
+    // Once it is open, the check says so, and which change it is.
+    const { wouldAnswer, openChange } = await check({ policy: text })
+    expect(openChange).toBe(change.changeId)
+    expect(wouldAnswer).toMatchObject({ status: 409, code: 'CONFLICT' })
+    const again = await service.post(path, body, { key: maker.key })
+    expect(again.body).toEqual({ error: wouldAnswer?.error, code: wouldAnswer?.code })
+    const known = await check({ policy: text.replace('9.0.0', '1.0.0') })
+    expect(known.wouldAnswer?.error).toBe(
+      "Policy 'sandbox-echo' version '1.0.0' is approved and never changes.",
+    )
+  })
+
+  test.each<[string, string, object]>([
+    [
+      'a mistake of a rule',
+      text.replace('signals.amount >', 'signals.amuont >'),
+      { line: 9, rule: 'too-large' },
+    ],
+    [
+      'a member that is missing',
+      text.replace('    reason: Too large.\n', ''),
+      { line: 8, rule: 'too-large' },
+    ],
+    ['a tab', text.replace('    when', '\twhen'), { message: expect.stringMatching(/[Tt]ab/) }],
+    ['a key twice', `${text}policyId: again\n`, { line: 13, message: 'Map keys must be unique.' }],
+    [
+      'an alias',
+      text.replace('Too large.', '*other'),
+      { line: 11, message: expect.stringContaining('alias') },
+    ],
+    ['no mapping', 'just words', { message: expect.any(String) }],
+    ['JSON with a mistake', '{"policyId": ', { message: expect.any(String) }],
+    ['too many levels', '['.repeat(20_000), { message: 'It is nested too deeply.' }],
+  ])('%s is named with its place', async (_, policy, mistake) => {
+    const { mistakes, document, wouldAnswer } = await check({ policy })
+    expect(mistakes[0]).toMatchObject(mistake)
+    expect([document, wouldAnswer]).toEqual([undefined, undefined])
+  })
+
+  test('cases are run, and rules without one are named', async () => {
+    const cases = `given:
+  now: 2026-03-02T10:00:00Z
+  intent: { action: 'sandbox:echo', target: a, parameters: {} }
+  signals: { approved: true, amount: 5 }
+cases:
+  - { case: Small ones pass., outcome: approved, rule: approved }
+  - { case: Large ones do not., signals: { amount: 10 }, outcome: rejected, rule: too-large }
+`
+    const { cases: ran } = await check({ policy: text, cases })
+    expect(ran).toMatchObject({ count: 2, undecided: ['too-large'] })
+    expect(ran?.failures).toEqual([expect.stringMatching(/^cases.yaml, line 7.*Expected rejected/)])
+    expect((await check({ policy: text, cases: 'cases: 1' })).cases?.failures[0]).toContain('cases.yaml')
+    const many = cases + '  - { case: Again., outcome: approved, rule: approved }\n'.repeat(199)
+    expect((await check({ policy: text, cases: many })).cases?.failures).toEqual([
+      'cases.yaml: 201 cases are more than the 200 that are run here.',
+    ])
+  })
+
+  test('is for humans, and refuses what no check can read', async () => {
+    const byMachine = await service.post('/sandbox/policies/check', { policy: text })
+    expect([byMachine.status, byMachine.body['code']]).toEqual([403, 'NON_HUMAN_CALLER_DENIED'])
+    const long = { policy: '#'.repeat(65_537) }
+    expect((await check(long)).error).toBe('policy must be a policy as YAML text of 1 to 65536 characters.')
+    expect((await check({})).error).toMatch(/policy/)
+  })
+})
+
+test('a version is read as the text to write the next one from', async () => {
+  const { headers, text } = await service.get('/policies/sandbox-echo/1.0.0/policy.yaml', maker)
+  expect(headers.get('content-type')).toBe('application/yaml')
+  expect(text).toMatch(/^policyId: sandbox-echo\npolicyVersion: 1.0.0\n/)
+  const { body } = await service.get('/policies/sandbox-echo/1.0.0', maker)
+  expect(yamlOf(text, 'policy.yaml').value).toEqual(body['document'])
+  const none = await service.get('/policies/sandbox-echo/7.0.0/policy.yaml', maker)
+  expect(none.status, none.text).toBe(404)
+})
+
+describe('POST /policies/{name}/{version}/pending-changes 403 stepUpInvalid', () => {
+  test('a signature that comes with a key counts for exactly this proposal too', async () => {
+    const proposedContent = aDocument({ policyId: 'signed' })
+    const said = {
+      kind: 'policy',
+      target: 'signed/1.0.0',
+      proposed: proposedContent,
+      reason: 'test',
+    } as const
+    const post = (stepUpAuthorization: unknown) =>
+      service.post(
+        place('signed', '1.0.0'),
+        { reason: 'test', proposedContent, stepUpAuthorization },
+        { key: maker.key },
+      )
+    const wrong = await post(aProposalStepUp(maker, { ...said, proposed: aDocument() }))
+    expect([wrong.status, wrong.body['code']]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+    expect((await post(aProposalStepUp(maker, said))).status).toBe(201)
   })
 })
 

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readYaml } from '../../src/core/cel/yaml.ts'
 import { runCases } from '../../src/core/policy/cases.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
 
@@ -23,7 +24,7 @@ test('the policies of the project are shipped', () => {
 test.each(shipped)(
   '$name $version decides its cases as written, each rule at least one',
   ({ policy, file }) => {
-    const { failures, decidedBy } = runCases(policy, join(dirname(file), 'cases.yaml'))
+    const { failures, decidedBy } = runCases(policy, readYaml(join(dirname(file), 'cases.yaml')))
     expect(failures).toEqual([])
     expect([...decidedBy].filter(([, count]) => count === 0)).toEqual([])
   },

@@ -18,6 +18,8 @@ interface ReadProposal<P> extends Proposal<P> {
   readonly reason: string
   /** Warnings that follow from the body alone. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
   readonly warnings?: readonly string[]
+  /** The signature of who proposes it, of any shape; undefined: it came without one. */
+  readonly stepUpAuthorization?: unknown
 }
 
 /** The advice that a checker is shown beside it. */

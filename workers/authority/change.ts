@@ -1,7 +1,7 @@
 // A maker/checker change as it is signed, in each of its states (decisions §7).
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
-import type { ChangeKindName, ChangeStatus } from '../../src/formats/schemas/governance.ts'
+import type { ChangeKindName, ChangeStatus, ProposalStepUp } from '../../src/formats/schemas/governance.ts'
 import type { ImpactReport } from '../../src/formats/schemas/impact-report.ts'
 import type { Sealed } from '../../src/store/tables/sealed.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
@@ -39,9 +39,14 @@ export function openChange(
 
 /**
  * Each signed state of a change is an entry of its own, and has its audit event: who brought it into its state, and why in their words.
+ * @param proposedWith the step-up of who proposed it, which the change does not carry: the audit event of the proposal keeps it
  * @returns the row of this state
  */
-export function recordChange(change: Change, recording: Recording): Sealed & LogPosition {
+export function recordChange(
+  change: Change,
+  recording: Recording,
+  proposedWith?: ProposalStepUp,
+): Sealed & LogPosition {
   const { changeId, kind, target, proposedBy, proposedAt, reason } = change
   const { resolvedBy = proposedBy, resolvedAt = proposedAt, rejectionReason = reason } = change
   const done = DONE[change.status]
@@ -51,7 +56,12 @@ export function recordChange(change: Change, recording: Recording): Sealed & Log
     by: resolvedBy,
     at: resolvedAt,
     reason: rejectionReason,
-    detail: { changeId, kind, target },
+    detail: {
+      changeId,
+      kind,
+      target,
+      ...(proposedWith === undefined ? {} : { stepUpAuthorization: proposedWith }),
+    },
   })
   return recording.record(governanceChange, change, { at: new Date().toISOString() })
 }

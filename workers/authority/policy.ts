@@ -43,7 +43,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
   read(body, { name = '', version = '' }) {
     const proposal = proposalOf(body)
     if (proposal instanceof Failure) return proposal
-    const { action, reason, proposedContent, retires } = proposal
+    const { action, proposedContent, retires, ...said } = proposal
     if (RESERVED.includes(name))
       return failures.invalidField(`policyId must not be ${name}: the name is reserved.`)
     const target = `${name}/${version}`
@@ -54,13 +54,13 @@ export const policyChanges: ChangeKind<PolicyChange> = {
       for (const [member, value] of Object.entries({ proposedContent, retires }))
         if (value !== undefined)
           return failures.invalidField(`${member} must be left out where action is retire.`)
-      return { target, proposed: { action, policyId: name, policyVersion: version }, reason }
+      return { ...said, target, proposed: { action, policyId: name, policyVersion: version } }
     }
     if (retires?.includes(version))
       return failures.invalidField(`retires must not name ${version}, which is the version that is proposed.`)
     const retiring = retires === undefined ? {} : { retires }
     if (proposedContent === undefined)
-      return { target, proposed: { action: 'approve the loaded content', ...retiring }, reason }
+      return { ...said, target, proposed: { action: 'approve the loaded content', ...retiring } }
     const named = { policyId: name, policyVersion: version }
     for (const [member, value] of Object.entries(named)) {
       if (proposedContent[member] !== value)
@@ -69,7 +69,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
     const compiled = compiledOr400(proposedContent, 'proposedContent')
     if (compiled instanceof Failure) return compiled
     const { document, warnings } = compiled
-    return { target, proposed: { ...document, ...retiring }, reason, warnings }
+    return { ...said, target, proposed: { ...document, ...retiring }, warnings }
   },
 
   async examine({ target, proposed, warnings }, sql) {

@@ -3,6 +3,7 @@ import { canonicalize } from '../../src/formats/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors/errors.ts'
 import type {
   EndpointStepUp,
+  ProposalStepUp,
   ResolutionStepUp,
   StepUpAuthorization,
 } from '../../src/formats/schemas/governance.ts'
@@ -20,7 +21,7 @@ const CLOCK_TOLERANCE_MS = 5_000
 /** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
 const KEY_ID = 'step-up'
 
-type AnyStepUp = StepUpAuthorization | EndpointStepUp | ResolutionStepUp
+type AnyStepUp = StepUpAuthorization | ProposalStepUp | EndpointStepUp | ResolutionStepUp
 
 /** The step-up keys of the key that was called with. */
 type StepUpKeys = Pick<ScopedCaller, 'stepUpPublicKey' | 'stepUpPasskey'>

@@ -423,6 +423,10 @@ class Client:
         """GET /policies/{name}/{version}: the document, and what a caller declares under it (``toSend``)."""
         return self._read(f"/policies/{_part(name)}/{_part(version)}").value()
 
+    def policy_text(self, name: str, version: str) -> str:
+        """GET /policies/{name}/{version}/policy.yaml: the document as YAML, to write the next version from."""
+        return self._read(f"/policies/{_part(name)}/{_part(version)}/policy.yaml").text()
+
     # What two humans change, decisions §7. The calls of this section are for humans: 403 NON_HUMAN_CALLER_DENIED for others.
     # A step-up holds once, so a resolution is not repeated after a lost connection: look at the change.
 
@@ -964,6 +968,16 @@ class Client:
         asked = {"policy": policy, "policyId": policy_id, "retires": retires and list(retires)}
         body = _given({**asked, "since": since, "until": until, "cursor": cursor})
         return self._ask("/sandbox/policies/simulate", body).value()
+
+    def check_policy(
+        self, policy: str, *, cases: Optional[str] = None, retires: Optional[Sequence[str]] = None
+    ) -> Mapping[str, Any]:
+        """
+        POST /sandbox/policies/check: the mistakes of a policy as YAML text, each with its line; where there is none, its ``document`` and
+        what its proposal would be answered. For humans.
+        """
+        body = _given({"policy": policy, "cases": cases, "retires": retires and list(retires)})
+        return self._ask("/sandbox/policies/check", body).value()
 
     # Executions as people look for them
 

@@ -51,6 +51,11 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     /** GET /policies/{name}/{version}: the document, and what a caller declares under it (`toSend`). */
     policy: (version: Version) =>
       read(() => http.GET('/policies/{name}/{version}', { params: { path: version } })),
+    /** GET /policies/{name}/{version}/policy.yaml: the document as YAML, to write the next version from. */
+    policyText: (version: Version) =>
+      read(() =>
+        http.GET('/policies/{name}/{version}/policy.yaml', { params: { path: version }, parseAs: 'text' }),
+      ),
 
     /**
      * POST /policies/{name}/{version}/pending-changes: of the loaded version where `proposedContent` is left out. The versions that it
@@ -346,6 +351,12 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
      */
     simulatePolicy: (simulation: Schemas['SimulationRequest']) =>
       read(() => http.POST('/sandbox/policies/simulate', { body: simulation })),
+    /**
+     * POST /sandbox/policies/check: the mistakes of a policy as YAML text, each with its line; where there is none, its `document` and what
+     * its proposal would be answered. For humans.
+     */
+    checkPolicy: (check: Schemas['PolicyCheckRequest']) =>
+      read(() => http.POST('/sandbox/policies/check', { body: check })),
   }
 }
 

@@ -1,13 +1,15 @@
 // Reads a YAML file that a person wrote: a policy, rules, their cases.
 import { readFileSync, statSync } from 'node:fs'
-import { isMap, isNode, isScalar, LineCounter, parseDocument, type YAMLError } from 'yaml'
+import { isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { errorText } from '../../formats/text/error-text.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import { DocumentError, type PositionOf } from './mistakes.ts'
 
 const FILE_BYTES_MAX = 262_144
 
-interface YamlFile {
+export interface YamlFile {
+  /** Its name in mistakes. */
+  readonly file: string
   readonly value: unknown
   readonly positionOf: PositionOf
 }
@@ -17,8 +19,16 @@ interface YamlFile {
  * @throws DocumentError with the first mistake: what follows a wrong indentation is mostly the same mistake again
  */
 export function readYaml(file: string): YamlFile {
+  return yamlOf(readText(file), file)
+}
+
+/**
+ * Reads the text of a document, as `readYaml` does.
+ * @param file the name that mistakes give it
+ * @throws DocumentError as `readYaml`
+ */
+export function yamlOf(text: string, file: string): YamlFile {
   const lineCounter = new LineCounter()
-  const text = readText(file)
   const document = parseDocument(text, {
     lineCounter,
     schema: 'core',
@@ -34,10 +44,17 @@ export function readYaml(file: string): YamlFile {
   if (problem !== undefined)
     throw new DocumentError([{ file, ...placeOf(problem.pos[0]), message: sentenceOf(problem) }])
   try {
+    visit(document, {
+      Alias(_key, { source, range }) {
+        const message = `The alias *${source} cannot be used: write the value again.`
+        throw new DocumentError([{ file, ...placeOf(range?.[0] ?? 0), message }])
+      },
+    })
     const value: Json = document.toJS({ maxAliasCount: 0 })
     canonicalize(value)
-    return { value, positionOf }
+    return { file, value, positionOf }
   } catch (error) {
+    if (error instanceof DocumentError) throw error
     throw new DocumentError([{ file, message: `${String(error)}.` }])
   }
 
@@ -89,6 +106,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'The indentation does not fit, or a text that contains ": " does not stand in quotes.',
   MULTIPLE_DOCS: 'The file must hold one document, and --- begins another.',
   TAB_AS_INDENT: 'Tabs cannot indent a line.',
+  RESOURCE_EXHAUSTION: 'It is nested too deeply.',
   UNEXPECTED_TOKEN: 'A text that begins with a quote must stand in quotes as a whole.',
 }
 

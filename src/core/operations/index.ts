@@ -49,6 +49,7 @@ const ofClients = {
   replay: { price: 'compute', lane: 'background', ...COMPUTED },
   // It compiles a document.
   simulate: { price: 'compute', lane: 'background', ...ALONE, ...ONE },
+  'check-policy': { price: 'compute', lane: 'background', ...ALONE, ...ONE },
   'receive-webhook': { price: 'compute', lane: 'background', ...STORED, ...ONE },
   // Each takes a thread up to 0.2 s, in parts, or waits for the next checkpoint.
   'prove-complete': { price: 'compute', lane: 'background', ...ALONE, batchesMax: 2 },

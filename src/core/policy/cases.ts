@@ -14,8 +14,8 @@
 //       rule: unverified-vendor                # null: no rule decided
 //       reason: The vendor is not verified.    # optional
 import { Type } from 'typebox'
-import { lineOf, documentOf, type DocumentMistake } from '../cel/mistakes.ts'
-import { readYaml } from '../cel/yaml.ts'
+import { DocumentError, documentOf, lineOf, type DocumentMistake } from '../cel/mistakes.ts'
+import type { YamlFile } from '../cel/yaml.ts'
 import { closed } from '../../formats/schemas/primitives.ts'
 import type { CompiledPolicy } from './check.ts'
 import { evaluate, type Evaluation } from './evaluate.ts'
@@ -59,12 +59,19 @@ interface CasesRun {
 
 /**
  * Runs all cases of a policy.
- * @param file the cases
+ * @param casesMax more are refused
  * @throws DocumentError where the file is not one of cases
  */
-export function runCases(policy: CompiledPolicy, file: string): CasesRun {
-  const { value, positionOf } = readYaml(file)
+export function runCases(
+  policy: CompiledPolicy,
+  { file, value, positionOf }: YamlFile,
+  casesMax = Infinity,
+): CasesRun {
   const { given, cases } = casesOf(value, { file, positionOf })
+  if (cases.length > casesMax)
+    throw new DocumentError([
+      { file, message: `${cases.length} cases are more than the ${casesMax} that are run here.` },
+    ])
   const failures: DocumentMistake[] = []
   const decidedBy = new Map(policy.rules.map(({ id }) => [id, 0]))
   for (const [i, expected] of cases.entries()) {

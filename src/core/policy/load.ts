@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DocumentError, type DocumentMistake, type PositionOf } from '../cel/mistakes.ts'
-import { readYaml } from '../cel/yaml.ts'
+import { readYaml, type YamlFile } from '../cel/yaml.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import { isPolicyVersion, type PolicyDocument } from '../../formats/schemas/policy.ts'
@@ -84,12 +84,12 @@ function filesBelow(folder: string, levels: number): string[] {
  */
 export function readPolicyFile(file: string): PolicySource {
   const version = basename(dirname(file))
-  if (!isPolicyVersion(version)) return compileFile(file)
+  if (!isPolicyVersion(version)) return compileSource(readYaml(file))
   return readPolicy({ name: basename(dirname(dirname(file))), version, file })
 }
 
 function readPolicy({ name, version, file }: { name: string; version: string; file: string }): PolicySource {
-  const source = compileFile(file)
+  const source = compileSource(readYaml(file))
   const { document, positionOf } = source
   const mistakes: DocumentMistake[] = []
   const compare = (member: 'policyId' | 'policyVersion', folder: string) => {
@@ -103,9 +103,9 @@ function readPolicy({ name, version, file }: { name: string; version: string; fi
   return source
 }
 
-function compileFile(file: string): PolicySource {
-  const { value: parsed, positionOf } = readYaml(file)
-  const { document, policy, warnings } = compilePolicy(parsed, file, { positionOf })
+/** @throws DocumentError with every mistake */
+export function compileSource({ file, value, positionOf }: YamlFile): PolicySource {
+  const { document, policy, warnings } = compilePolicy(value, file, { positionOf })
   const { policyId: name, policyVersion: version } = document
   const content = canonicalize(document)
   return {

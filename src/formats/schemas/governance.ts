@@ -85,6 +85,23 @@ export const ResolutionStepUp = stepUpOf(
 )
 export type ResolutionStepUp = Type.Static<typeof ResolutionStepUp>
 
+/** For what a human proposes, of which the hash covers every member that a checker is shown. */
+export const ProposalStepUp = stepUpOf(
+  closed({
+    ...once,
+    action: Type.Literal('propose'),
+    kind: Type.Enum([...changeKinds], { description: 'the kind of the change' }),
+    target: NonEmptyText,
+    proposalHash: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description:
+        'SHA-256 of the canonical JSON of `{kind, target, proposed, reason}`, as the change will have them',
+    }),
+  }),
+)
+export type ProposalStepUp = Type.Static<typeof ProposalStepUp>
+
+export const isProposalStepUp = guardOf(ProposalStepUp)
 export const isResolutionStepUp = guardOf(ResolutionStepUp)
 export const isStepUpAuthorization = guardOf(StepUpAuthorization)
 export const isEndpointStepUp = guardOf(EndpointStepUp)

@@ -1,7 +1,7 @@
 // Policy versions as GET /policies and its neighbours show them (decisions §7).
 import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
-import { approvedMembers, Reason } from './governance.ts'
+import { approvedMembers, ProposalStepUp, Reason } from './governance.ts'
 import { closed, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { PolicyDocument, PolicyVersionText, SignalVerifier } from './policy.ts'
 
@@ -71,10 +71,18 @@ const proposal = {
   ),
 }
 
-export const PolicyProposal = closed({ ...proposal, proposedContent: Type.Optional(PolicyDocument) })
+export const PolicyProposal = closed({
+  ...proposal,
+  proposedContent: Type.Optional(PolicyDocument),
+  stepUpAuthorization: Type.Optional(ProposalStepUp),
+})
 
-/** As it is read: the document's own check names every mistake in it, this one would name the first. */
+/**
+ * As it is read: the document's own check names every mistake in it, this one would name the first. A step-up that is malformed is a failed
+ * step-up.
+ */
 export const PolicyProposalRead = closed({
   ...proposal,
   proposedContent: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: 'a policy document' })),
+  stepUpAuthorization: Type.Optional(Type.Unknown()),
 })

@@ -71,6 +71,12 @@ export const ApprovalRequestJudgement = Type.Object({
   }),
 })
 
+const WouldAnswer = Type.Object({
+  status: Type.Integer(),
+  error: Type.Optional(NonEmptyText),
+  code: Type.Optional(NonEmptyText),
+})
+
 export const SandboxEvaluation = Type.Object({
   valid: Type.Boolean({ description: 'no problems; the decision may still be a rejection' }),
   problems: Type.Array(Finding, { description: 'problems that prevent the execution' }),
@@ -81,11 +87,7 @@ export const SandboxEvaluation = Type.Object({
     description: 'null where the policy is unknown, or action or signals cannot be read',
   }),
   connector: Type.Object({ registered: Type.Boolean(), connectorId: Type.Optional(NonEmptyText) }),
-  wouldAnswer: Type.Object({
-    status: Type.Integer(),
-    error: Type.Optional(NonEmptyText),
-    code: Type.Optional(NonEmptyText),
-  }),
+  wouldAnswer: WouldAnswer,
 })
 
 const range = {
@@ -99,6 +101,49 @@ const Retires = Type.Array(PolicyVersionText, {
   maxItems: 100,
   description: 'versions of the policy that would end',
 })
+
+/** Much more than a person reads, and less than a proposal may have by default (MAX_BODY_BYTES). */
+const POLICY_TEXT_MAX = 65_536
+const yamlText = (description: string) =>
+  Type.String({ minLength: 1, maxLength: POLICY_TEXT_MAX, description })
+
+export const PolicyCheckRequest = closed({
+  policy: yamlText('a policy as YAML text of 1 to 65536 characters'),
+  cases: Type.Optional(
+    yamlText('its cases, as `policy test` takes them: YAML text of 1 to 65536 characters'),
+  ),
+  retires: Type.Optional(Retires),
+})
+
+export const PolicyCheck = Type.Object({
+  mistakes: Type.Array(
+    Type.Object({
+      line: Type.Optional(Type.Integer({ minimum: 1 })),
+      column: Type.Optional(Type.Integer({ minimum: 1 })),
+      rule: Type.Optional(NonEmptyText),
+      part: Type.Optional(NonEmptyText),
+      message: NonEmptyText,
+    }),
+    { description: 'empty: the policy can be proposed, as far as its text says' },
+  ),
+  warnings: Type.Array(NonEmptyText, { description: 'those that its change would have' }),
+  contentHash: Type.Optional(Sha256),
+  document: Type.Optional(PolicyDocument),
+  cases: Type.Optional(
+    Type.Object({
+      count: Type.Integer({ minimum: 0 }),
+      failures: Type.Array(NonEmptyText, {
+        description: 'a line for each case that does not end as it says',
+      }),
+      undecided: Type.Array(NonEmptyText, { description: 'ids of rules that decide no case' }),
+    }),
+  ),
+  wouldAnswer: Type.Optional(WouldAnswer),
+  openChange: Type.Optional(
+    Type.String({ minLength: 1, description: 'the changeId of a change of this version that is open' }),
+  ),
+})
+export type PolicyCheck = Type.Static<typeof PolicyCheck>
 
 /** A document and, maybe, versions that end with it; or these alone. */
 export const SimulationRequest = Type.Union([

@@ -63,6 +63,7 @@ import {
   ChangePage,
   ChangeRejection,
   EndpointStepUp,
+  ProposalStepUp,
   StepUpAuthorization,
 } from '../../formats/schemas/governance.ts'
 import { ImpactReport } from '../../formats/schemas/impact-report.ts'
@@ -83,7 +84,13 @@ import {
 import { Receipt } from '../../formats/schemas/receipt.ts'
 import { RefusalPage, RefusalRecord, RefusalVerification } from '../../formats/schemas/refusal-record.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../formats/schemas/replay.ts'
-import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../formats/schemas/sandbox.ts'
+import {
+  PolicyCheck,
+  PolicyCheckRequest,
+  PolicySimulation,
+  SandboxEvaluation,
+  SimulationRequest,
+} from '../../formats/schemas/sandbox.ts'
 import {
   Algorithm,
   BatchAlgorithm,
@@ -182,6 +189,7 @@ const named: Readonly<Record<string, TSchema>> = {
   PolicyDetail,
   PolicyProposal,
   StepUpAuthorization,
+  ProposalStepUp,
   EndpointStepUp,
   ImpactReport,
   Change,
@@ -189,6 +197,8 @@ const named: Readonly<Record<string, TSchema>> = {
   ChangeApproval,
   ChangeRejection,
   SandboxEvaluation,
+  PolicyCheckRequest,
+  PolicyCheck,
   SimulationRequest,
   PolicySimulation,
   ExecutionIntent,

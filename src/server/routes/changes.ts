@@ -40,7 +40,7 @@ interface KindOfChange {
     readonly schema: TSchema
     /** An example of the body; left out: the proposal of the change's example, with its reason. */
     readonly example?: object
-  } & Partial<Pick<Route, 'path' | 'params' | 'failures'>>
+  } & Partial<Pick<Route, 'path' | 'params' | 'failures' | 'session'>>
 }
 
 /** @returns the row that proposes a change, then those that list, show, approve and reject changes */
@@ -74,7 +74,7 @@ export function changeRoutes({
       ...proposal,
       description: `For humans. ${description}`,
       body: { schema, example: body ?? { ...example.pending.proposed, reason: example.pending.reason } },
-      handle: onThread('propose-change', { beside: { kind } }),
+      handle: propose(kind),
     },
     list({
       ...listOf(example.pending),
@@ -184,6 +184,13 @@ export const changes = [
     read: (range, asked, { pool }) => listChanges(pool, range, asked),
   }),
 ] as const satisfies readonly Route[]
+
+/** A session of the console says who looks: where its row takes one at all, what is proposed needs a signature of the human. */
+function propose(kind: ChangeKindName): Handler {
+  const byKey = onThread('propose-change', { beside: { kind } })
+  const bySession = onThread('propose-change', { beside: { kind, stepUp: 'required' } })
+  return (request, service) => (request.session === undefined ? byKey : bySession)(request, service)
+}
 
 function approve(kind: ChangeKindName): Handler {
   const resolve = onThread('resolve-change', { beside: { kind, action: 'approve' } })

@@ -1,5 +1,7 @@
 // The policy versions and changes of them (interface §4.4, decisions §7). Reads answer what this instance decides by, without the
 // database.
+import { Type } from 'typebox'
+import { policyText } from '../../core/policy/text.ts'
 import { parseBody, requiredField } from '../../core/json/body.ts'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import {
@@ -26,7 +28,7 @@ import { get, json, post, type Route, type RouteRequest } from '../route.ts'
 import type { Answer } from '../answer.ts'
 import type { People } from '../service.ts'
 
-const { toSend: _toSend, document: _document, ...summary } = policyDetail
+const { toSend: _toSend, document: exampleDocument, ...summary } = policyDetail
 
 const versionParams = (example: string) => ({
   name: { schema: NonEmptyText, description: 'The policyId.', example: 'sandbox-echo' },
@@ -43,16 +45,22 @@ const [proposal, ...changes] = changeRoutes({
     description:
       'Without `proposedContent`, the loaded document of a version that is not yet approved is proposed. An approved version never changes. ' +
       'To retire it, propose `{"action": "retire", "reason": …}`, or propose its successor and name it in `retires`: then both take ' +
-      'effect together. A retired version rejects every execution, stays readable, and can never be approved again.',
+      'effect together. A retired version rejects every execution, stays readable, and can never be approved again. A `stepUpAuthorization` is the ' +
+      'signature of who proposes it, under exactly this proposal; its audit event keeps it. A session of the console needs one.',
+    // Of a session the body must carry a step-up signature, which a session cannot make.
+    session: true,
     params: versionParams('1.1.0'),
     schema: PolicyProposal,
     example: { reason: change.pending.reason, proposedContent: change.pending.proposed },
-    failures: ['fieldRequired', 'invalidField', 'policyNotFound', 'conflict'],
+    failures: ['fieldRequired', 'invalidField', 'policyNotFound', 'stepUpInvalid', 'conflict'],
   },
 })
 
 /** Lists show members of every document. */
 const documentOf = onceFor((row: StoredPolicyVersion) => readDocument(row))
+
+/** Made once for each version. */
+const textOf = onceFor((row: StoredPolicyVersion): string => policyText(readDocument(row)))
 
 export const policies = [
   {
@@ -156,6 +164,30 @@ export const policies = [
       const document = documentOf(row)
       const { policies: versions } = authority.current()
       return json({ ...summaryOf(row, document, versions), toSend: toSend(document), document })
+    },
+  },
+  {
+    ...get,
+    path: '/policies/{name}/{version}/policy.yaml',
+    operationId: 'getPolicyText',
+    tag: 'Policies',
+    summary: 'One policy version as YAML',
+    description:
+      'The document of the version as text to write the next one from, in the order of the handbook. Comments of a file are not stored.',
+    params: versionParams('1.0.0'),
+    answers: {
+      200: {
+        description: 'A policy.yaml.',
+        schema: Type.String({ description: 'YAML 1.2' }),
+        example: policyText(exampleDocument as PolicyDocument),
+        contentType: 'application/yaml',
+      },
+    },
+    failures: ['policyNotFound', 'overloaded'],
+    async handle({ params: { name = '', version = '' } }, { authority }) {
+      const row = findVersion(authority, { name, version })
+      if (row === undefined) return failures.policyNotFound({ name, version })
+      return { status: 200, headers: { 'Content-Type': 'application/yaml' }, body: textOf(row) }
     },
   },
   proposal,

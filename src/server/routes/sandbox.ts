@@ -1,6 +1,14 @@
 // The sandbox: what would be decided, without deciding it (decisions §9).
 import { SubmittedTransaction } from '../../formats/schemas/business-transaction.ts'
-import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../formats/schemas/sandbox.ts'
+import { policyText } from '../../core/policy/text.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import {
+  PolicyCheck,
+  PolicyCheckRequest,
+  PolicySimulation,
+  SandboxEvaluation,
+  SimulationRequest,
+} from '../../formats/schemas/sandbox.ts'
 import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import policy from '../openapi/examples/simulated-policy.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
@@ -74,5 +82,33 @@ export const sandbox = [
     failures: ['fieldRequired', 'invalidField'],
     readsDatabase: true,
     handle: onThread('simulate'),
+  },
+  {
+    ...post,
+    path: '/sandbox/policies/check',
+    human: true,
+    session: true,
+    cost: 'compute',
+    operationId: 'checkPolicy',
+    tag: 'Sandbox',
+    summary: 'Check the text of a policy before it is proposed',
+    description:
+      'For humans. Reads YAML as `countersign policy check` does and, with `cases`, runs them as `policy test` does, at most 200. Where the text ' +
+      'has no mistake, `document` is the content to propose, and `wouldAnswer` what its proposal would be answered now. Nothing is stored.',
+    body: { schema: PolicyCheckRequest, example: { policy: policyText(policy as PolicyDocument) } },
+    answers: {
+      200: {
+        description:
+          'Every mistake with its line; where there is none, the document with the warnings that its change would have.',
+        schema: PolicyCheck,
+        example: {
+          mistakes: [{ line: 10, column: 5, rule: 'too-large', message: 'The rule must have `outcome`.' }],
+          warnings: [],
+        },
+      },
+    },
+    failures: ['fieldRequired', 'invalidField'],
+    readsDatabase: true,
+    handle: onThread('check-policy'),
   },
 ] as const satisfies readonly Route[]

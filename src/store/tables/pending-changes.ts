@@ -43,6 +43,20 @@ export async function insertChange(
   return result.rowCount === 1
 }
 
+/** @returns the changeId of the change of this target that is open; undefined where there is none */
+export async function openChangeOf(
+  sql: Sql,
+  { kind, target }: { readonly kind: string; readonly target: string },
+): Promise<string | undefined> {
+  const { rows } = await sql.query<{ changeId: string }>({
+    text: `
+      SELECT change_id AS "changeId" FROM pending_changes
+      WHERE kind = $1::text AND target = $2::text AND status = 'PENDING_APPROVAL'`,
+    values: [kind, target],
+  })
+  return rows[0]?.changeId
+}
+
 /** Null where there is none of this kind. */
 export async function readChange(sql: Sql, { kind, changeId }: WhichChange): Promise<StoredChange | null> {
   const result = await sql.query<StoredChange>({
