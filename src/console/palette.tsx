@@ -21,11 +21,12 @@ interface Choice extends Hit {
 /** @returns the pages whose names have every word of the text */
 export function pagesNamed(text: string): readonly Choice[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  return pages.flatMap(({ nav, title, group, path, goes }) => {
-    const names = `${nav} ${title} ${group}`.toLowerCase()
-    return nav === undefined || !words.every((word) => names.includes(word))
+  return pages.flatMap(({ nav, inPalette, title, group, path, goes }) => {
+    const name = nav ?? (inPalette === true ? title : undefined)
+    const names = `${name} ${title} ${group}`.toLowerCase()
+    return name === undefined || !words.every((word) => names.includes(word))
       ? []
-      : [{ what: title === nav || title.startsWith(nav) ? title : `${nav}: ${title}`, href: path, goes }]
+      : [{ what: title.startsWith(name) ? title : `${name}: ${title}`, href: path, goes }]
   })
 }
 

@@ -6,7 +6,14 @@ import { approvalPayload } from '../formats/approval-requests/approval-payload.t
 import { loginPayload, registrationPayload } from '../formats/console-login.ts'
 import { canonicalize, type Json } from '../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { endpointStepUpPayload, resolutionStepUpPayload, stepUpPayload } from '../formats/step-up-payload.ts'
+import {
+  endpointStepUpPayload,
+  proposalStepUpPayload,
+  proposalText,
+  resolutionStepUpPayload,
+  stepUpPayload,
+  type Proposed,
+} from '../formats/step-up-payload.ts'
 import { base64url, toBase64 } from '../formats/base64.ts'
 import { preAuthEncoding } from '../formats/verifier/pre-auth-encoding.ts'
 import type { PasskeyAlgorithm } from '../formats/webauthn/assertion.ts'
@@ -71,6 +78,17 @@ export async function stepUpBy(
   { action, impactHash }: { readonly action: 'approve' | 'reject'; readonly impactHash?: string | undefined },
 ): Promise<object> {
   const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date(), impactHash })
+  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+}
+
+/**
+ * Signs what a human proposes.
+ * @param proposed as the page shows it
+ * @throws as `approvalBy`
+ */
+export async function proposalBy(passkey: OwnPasskey, proposed: Proposed): Promise<object> {
+  const proposalHash = sha256Hex(proposalText(proposed))
+  const payload = proposalStepUpPayload({ ...proposed, proposalHash }, { nonce: aNonce(), now: new Date() })
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 

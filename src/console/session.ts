@@ -1,11 +1,14 @@
 // Log in, log out, and who is logged in. The key goes to the service once and is not kept here: the cookie cannot be read by any script.
+import { forgetDrafts } from './draft.ts'
 import { ApiProblem, forgetPageSecret, get, post, session, type Me } from './api.ts'
 import { loginBy } from './passkey.ts'
 
 /** Asks who is logged in. */
 export async function loadSession(): Promise<void> {
   try {
-    session.set((await get<Me | null>('/console/me')).data)
+    const { data } = await get<Me | null>('/console/me')
+    if (data !== null) forgetDrafts({ butOf: data.callerId })
+    session.set(data)
   } catch (error) {
     // If the service is away, the banner says so, and the session stays.
     if (error instanceof ApiProblem) session.set(null)
@@ -17,6 +20,7 @@ export async function loadSession(): Promise<void> {
 export async function checkSession(): Promise<void> {
   if (!session.get()) return
   const { data } = await get<Me | null>('/console/me')
+  if (data !== null) forgetDrafts({ butOf: data.callerId })
   if (JSON.stringify(data) !== JSON.stringify(session.get())) session.set(data)
 }
 
@@ -40,5 +44,6 @@ export async function newChallenge(): Promise<string> {
 export async function logOut(): Promise<void> {
   await post('/console/logout', {}).catch(() => undefined)
   forgetPageSecret()
+  forgetDrafts()
   session.set(null)
 }

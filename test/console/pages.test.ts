@@ -46,6 +46,7 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   audit: () => '/console/audit',
   policies: () => '/console/policies',
   policy: () => '/console/policies/sandbox-echo/1.0.0',
+  'proposal of a policy version': () => '/console/policies/propose?name=vendor-payment&version=2.0.0',
   approvers: () => '/console/approvers',
   passkey: () => '/console/passkey',
   deliveries: () => '/console/deliveries',
@@ -82,7 +83,7 @@ describeInBrowser('the console', () => {
     await page.goto(world.origin + path)
     await page.locator('main h1').first().waitFor()
     await until(
-      async () => (await page.getByText(/^(Loading|Verifying)…$/).count()) === 0,
+      async () => (await page.getByText(/^(Loading|Verifying|Checking)…$/).count()) === 0,
       `${path} to be loaded`,
     )
   }
@@ -157,6 +158,8 @@ describeInBrowser('the console', () => {
       expect.stringMatching(/^Audit\s+g u$/),
       'Search for audit',
     ])
+    await field.fill('propose')
+    expect((await options.allInnerTexts())[0]).toBe('Propose a policy version')
     await field.fill(SHORT_HOSTILE.slice(0, 200))
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
@@ -177,6 +180,18 @@ describeInBrowser('the console', () => {
     await page.keyboard.press('/')
     await page.keyboard.press('Escape')
     expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
+  test('who may not propose a policy is told so in the place of the form', async () => {
+    const { page: other } = await openPage(
+      browser,
+      `${world.origin}${paths['proposal of a policy version']!(world)}`,
+    )
+    await other.getByLabel('Your key').fill(world.auditor.key)
+    await other.getByRole('button', { name: 'Log in', exact: true }).click()
+    await other.getByText('Only a human proposes a policy').waitFor()
+    expect(await other.locator('textarea').count()).toBe(0)
+    await other.context().close()
   })
 
   test('filters are chips in the address, kept under a name and exported as they are', async () => {
@@ -280,7 +295,13 @@ describeInBrowser('the console', () => {
 
   test('on a phone a finger has 44 pixels for whatever stands alone', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
-    for (const path of ['/console', '/console/requests', '/console/executions', '/console/audit']) {
+    for (const path of [
+      '/console',
+      '/console/requests',
+      '/console/executions',
+      '/console/audit',
+      paths['proposal of a policy version']!(world),
+    ]) {
       await shown(path)
       const small = await page
         .locator('main button, main summary, main select, main tbody tr.link, .top button, .top nav a')

@@ -11,7 +11,7 @@ import { requestHash } from '../../src/formats/approval-requests/request-hash.ts
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { verifyEvidence } from '../../src/formats/verifier/index.ts'
-import { aHuman, aKeyPair, type Change } from '../authority.ts'
+import { aHuman, aKeyPair, resolved as resolvedBy, type Change } from '../authority.ts'
 import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -307,6 +307,118 @@ describeInBrowser('passkeys in the console', () => {
     })
     const keys = await service.get('/.well-known/jwks.json', { key: null })
     expect(verifyEvidence(text, keys.text).checks).toContainEqual({ name: 'impact report' })
+  })
+
+  test('a policy version is written, checked, tried and proposed by passkey; another human approves it, and it decides', async () => {
+    const text = () => page.getByLabel('Policy, as YAML')
+    const propose = () => page.getByRole('button', { name: 'Propose with your passkey…' })
+    const says = (pattern: string | RegExp) => page.locator('#check').getByText(pattern).first().waitFor()
+    await page.goto(`${origin}/console/policies/sandbox-echo/1.0.0`)
+    await page.getByRole('link', { name: 'Propose a version…' }).click()
+    await says('No mistake.')
+    const begun = await text().inputValue()
+    const version = /^policyVersion: (.*)$/m.exec(begun)?.[1] ?? ''
+    expect(version).toMatch(/^1\.[1-9]\d*\.0$/)
+    // A mistake is named with its line, which is one touch away.
+    await text().fill(begun.replace('signals.approved\n', 'signals.aproved\n'))
+    await says(/1 mistake/)
+    await page
+      .locator('#check')
+      .getByRole('button', { name: /^line \d+/ })
+      .click()
+    const selected = await text().evaluate((field: HTMLTextAreaElement) =>
+      field.value.slice(field.selectionStart, field.selectionEnd),
+    )
+    expect(selected).toContain('signals.aproved')
+    expect(await propose().count()).toBe(0)
+    for (const [broken, said] of [
+      [`${begun}rules: []\n`, /Map keys must be unique/],
+      [begun.replace('\n  - id', '\n\t- id'), /Tabs cannot indent/],
+      ['no: policy', /policyId/],
+      ['#'.repeat(65_537), /may have at most 65536/],
+      [begun.replace(`policyVersion: ${version}`, 'policyVersion: 1.0.0'), /never changes/],
+    ] as const) {
+      await text().fill(broken)
+      await says(said)
+      expect(
+        await propose()
+          .isEnabled({ timeout: 1_000 })
+          .catch(() => false),
+      ).toBe(false)
+    }
+    await page.setInputFiles('input[type=file] >> nth=0', {
+      name: 'large.yaml',
+      mimeType: 'application/yaml',
+      buffer: Buffer.alloc(300_000, '#'),
+    })
+    await page.getByText('large.yaml has 300000 bytes').waitFor()
+    // What is typed survives a reload and a new login, and is nobody else's.
+    const mended = begun.replace(/^description: .*$/m, 'description: Written in the console.')
+    await text().fill(mended)
+    await page.getByLabel('Why, for whoever approves it').fill('A better description.')
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByLabel('Your key').fill(erin.key)
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+    await page
+      .getByText('Nothing yet: begin with a version')
+      .or(page.locator('#check').getByText('No mistake.'))
+      .first()
+      .waitFor()
+    expect(await text().inputValue()).not.toContain('Written in the console.')
+    expect(await page.evaluate(() => Object.values(sessionStorage).join())).not.toContain(
+      'Written in the console.',
+    )
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Your key').fill(danasKey)
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+    await text().fill(mended)
+    await page.getByLabel('Why, for whoever approves it').fill('A better description.')
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByLabel('Your key').fill(danasKey)
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+    await says('No mistake.')
+    expect(await text().inputValue()).toBe(mended)
+    // Cases that do not hold are not proposed.
+    await page.getByText('Cases that it has to pass').click()
+    await page.getByLabel('Cases, as YAML').fill('cases: 1')
+    await says(/The cases do not hold/)
+    expect(await propose().isDisabled()).toBe(true)
+    await page.getByLabel('Cases, as YAML').fill('')
+    await page.locator('.text-diff ins', { hasText: 'Written' }).first().waitFor()
+    await page.getByLabel('Retire 1.0.0').uncheck()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText(/\d+ decisions? of \d+ would differ/).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await propose().click()
+    await page.waitForURL(/\/console\/changes\/policy\//)
+    await page
+      .getByRole('heading', { level: 1, name: `Put policy sandbox-echo ${version} in effect` })
+      .waitFor()
+    await page.getByText('You proposed this change, so another human must').waitFor()
+    expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([])
+    const changeId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    // Another tab that proposes the same is led to what is open.
+    await page.goto(`${origin}/console/policies/propose`)
+    await text().fill(mended)
+    await page.locator('#check').getByRole('link', { name: 'that is open' }).waitFor()
+    expect(await propose().isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Discard' }).click()
+    const { body: change } = await service.get(`/policies/pending-changes/${changeId}`, erin)
+    expect(change).toMatchObject({ proposedBy: 'dana', reason: 'A better description.' })
+    const approved = await resolvedBy(service, erin, change as Change, 'approve')
+    expect(approved.status, approved.text).toBe(200)
+    const decided = await service.post(
+      '/execute',
+      aTransaction({ authority: { principalId: 'agent' }, policy: { name: 'sandbox-echo', version } }),
+      agent,
+    )
+    expect(decided.status, decided.text).toBe(200)
+    // Sessions that are over are answered 401.
+    expect(
+      watched.problems.splice(0).filter((problem) => !/status of (401|403)|pubKeyCredParams/.test(problem)),
+    ).toEqual([])
   })
 
   // proves abuse: A service, or somebody between, that shows another action

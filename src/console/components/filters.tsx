@@ -3,6 +3,7 @@ import type { ComponentChildren, TargetedFocusEvent, TargetedKeyboardEvent } fro
 import { useRef, useState } from 'preact/hooks'
 import { get, getFile, problemText, type Reply } from '../api.ts'
 import { fieldOf } from '../forms.ts'
+import { saveFile } from '../save.ts'
 import { navigate, place, withQuery } from '../router.ts'
 import { absolute, oneLine } from '../text.ts'
 import { keptViews, keepView, removeView } from '../views.ts'
@@ -257,11 +258,7 @@ function ExportButton({ of, names }: { readonly of: Export; readonly names: read
     try {
       const from = listPath(path, query, [...names, ...Object.keys(always)])
       const file = await (linesOf === undefined ? getFile(from, type) : fileOf(from, { linesOf, head, type }))
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(file)
-      link.download = `${place.get().path.split('/').at(-1)}.${type === 'text/csv' ? 'csv' : 'ndjson'}`
-      link.click()
-      URL.revokeObjectURL(link.href)
+      saveFile(file, `${place.get().path.split('/').at(-1)}.${type === 'text/csv' ? 'csv' : 'ndjson'}`)
     } catch (error) {
       setProblem(error instanceof TooMany ? error.message : problemText(error))
     } finally {

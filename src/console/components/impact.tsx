@@ -3,10 +3,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   addChunk,
-  impactReport,
   reservations,
   simulationOf,
   type Found,
+  type ProposedPolicy,
   type Sums,
 } from '../../formats/impact-report.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
@@ -36,13 +36,13 @@ export function impactHashOf(report: ImpactReport): string {
   return sha256Hex(canonicalize(report))
 }
 
-/** @param onReport is called with the report of a whole simulation, and with undefined where another one begins */
+/** @param onFound is called with the findings of a whole simulation, and with undefined where another one begins */
 export function Impact({
-  change,
-  onReport,
+  of: proposed,
+  onFound,
 }: {
-  readonly change: Change
-  readonly onReport: (report: ImpactReport | undefined) => void
+  readonly of: ProposedPolicy
+  readonly onFound?: (found: Found | undefined) => void
 }) {
   const [rangeMs, setRangeMs] = useState<number | undefined>(30 * DAY_MS)
   const [found, setFound] = useState<Found>()
@@ -57,10 +57,10 @@ export function Impact({
     setProblem(undefined)
     setFound(undefined)
     setRunning(true)
-    onReport(undefined)
+    onFound?.(undefined)
     try {
       const since = rangeMs === undefined ? {} : { since: new Date(Date.now() - rangeMs).toISOString() }
-      const simulated = simulationOf(policyIn(change))
+      const simulated = simulationOf(proposed)
       let all: Found | undefined
       let cursor: string | undefined
       do {
@@ -70,7 +70,7 @@ export function Impact({
         setFound(all)
         cursor = chunk.next
       } while (cursor !== undefined)
-      onReport(impactReport(change, all, new Date().toISOString()))
+      onFound?.(all)
     } catch (error) {
       if (!isOver()) setProblem(problemText(error))
     }
@@ -115,7 +115,7 @@ export function Impact({
           {!running && !found.complete && (
             <p>Stopped: these findings are not complete, so no signature can cover them.</p>
           )}
-          <Findings change={change} of={found} />
+          <Findings proposed={proposed} of={found} />
         </>
       )}
     </Panel>
@@ -185,7 +185,7 @@ function Decisions<Row extends Listed>({
 }
 
 interface FindingsOf {
-  readonly change: Change
+  readonly proposed: ProposedPolicy
   /** A report has no sums. */
   readonly of: Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> &
     Partial<Pick<Found, 'sums'>>
@@ -199,10 +199,9 @@ function inMoney(sums: Sums | undefined): string {
 }
 
 /** The counts, and each decision that would differ with a way to it. */
-function Findings({ change, of }: FindingsOf) {
+function Findings({ proposed: { action, retires }, of }: FindingsOf) {
   const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, skipped, flips, retired } = of
   const flipped = approvedToRejected + rejectedToApproved
-  const { action, retires } = policyIn(change)
   return (
     <>
       {action !== 'retire' && (
@@ -294,7 +293,7 @@ export function SeenImpact({ change }: { readonly change: Change }) {
       ) : (
         <Problem text="No signature covers this report: its hash is not the one that was signed, or it is of another change." />
       )}
-      <Findings change={change} of={report} />
+      <Findings proposed={policyIn(change)} of={report} />
       <p>
         Hash of the report: <Hash value={hash} />
       </p>

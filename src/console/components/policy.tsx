@@ -16,6 +16,13 @@ export function policyPath({ name, version }: Version): string {
   return `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
 }
 
+export const PROPOSE_PATH = '/console/policies/propose'
+
+/** @returns the page that proposes a version, with the text of this one to begin with */
+export function proposePathFrom({ name, version }: Version): string {
+  return `${PROPOSE_PATH}?${new URLSearchParams({ name, version }).toString()}`
+}
+
 export function PolicyLink({ to: { name, version } }: { readonly to: Version }) {
   return (
     <a href={`/console${policyPath({ name, version })}`}>

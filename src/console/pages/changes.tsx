@@ -14,16 +14,14 @@ import {
   Time,
 } from '../components/basic.tsx'
 import { changePaths, changeRows, policyIn } from '../components/changes.tsx'
+import { Ending } from '../components/ending.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Filters, timeFilters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
-import { usePolicyOf } from '../components/policy.tsx'
 import { DocumentDiff } from '../components/text-diff.tsx'
-import { amountOf, sumsOf } from '../components/what.tsx'
+import { impactReport as reportOf } from '../../formats/impact-report.ts'
 import { changeTitle, consequencesOf, endingVersions } from '../../formats/change-text.ts'
-import { counted } from '../../formats/text/text.ts'
-import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change as ChangeRow } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
@@ -139,7 +137,11 @@ export function Change({ params, me }: PageProps) {
           </Panel>
           <Follows change={data} />
           {kind === 'policy' && data.status === 'PENDING_APPROVAL' && (
-            <Impact key={id} change={data} onReport={setReport} />
+            <Impact
+              key={id}
+              of={policyIn(data)}
+              onFound={(found) => setReport(found && reportOf(data, found, new Date().toISOString()))}
+            />
           )}
           {data.status === 'PENDING_APPROVAL' && me.credentialHolderType === 'USER' && (
             <Resolve change={data} me={me} report={report} onResolved={reload} />
@@ -185,65 +187,11 @@ function Follows({ change }: { readonly change: ChangeRow }) {
         ))}
       </ul>
       {change.status === 'PENDING_APPROVAL' &&
-        endingVersions(change).map((version) => <Ending key={version} change={change} version={version} />)}
+        endingVersions(change).map((version) => (
+          <Ending key={version} policyId={policyIn(change).policyId} version={version} />
+        ))}
     </Panel>
   )
-}
-
-/** As many as a reply may hold. */
-const COUNTED_MAX = 100
-
-/** The requests that end with a version, which somebody waits for. */
-function Ending({ change, version }: { readonly change: ChangeRow; readonly version: string }) {
-  const { policyId } = policyIn(change)
-  const asked = ['PENDING', 'APPROVED'].map((status) => {
-    const of = { policy: policyId, policyVersion: version, status, pageSize: String(COUNTED_MAX) }
-    return `/approval-requests?${new URLSearchParams(of).toString()}`
-  })
-  const lists = [
-    useLoaded<{ requests: ApprovalRequest[] }>(asked[0]),
-    useLoaded<{ requests: ApprovalRequest[] }>(asked[1]),
-  ]
-  const problem = lists.find((list) => list.problem !== undefined)?.problem
-  if (problem !== undefined) return <Problem text={problem} />
-  if (lists.some(({ data }) => data === undefined)) return null
-  const open = lists.flatMap(({ data }) => data?.requests ?? [])
-  const [first] = open
-  if (first === undefined)
-    return (
-      <p class="quiet">
-        No open request is under version <Said text={version} />.
-      </p>
-    )
-  const isMore = lists.some(({ next }) => next !== undefined)
-  return (
-    <p class="caution">
-      <strong>
-        {isMore ? 'More than ' : ''}
-        {counted(open.length, 'open request')}
-      </strong>{' '}
-      under version <Said text={version} /> {open.length === 1 && !isMore ? 'ends' : 'end'}
-      <Sums of={open} policy={first.request.policy} />.{' '}
-      <a
-        href={`/console/requests?${new URLSearchParams({ policy: policyId, policyVersion: version }).toString()}`}
-      >
-        Look at them
-      </a>
-    </p>
-  )
-}
-
-/** What requests under one version ask for together. */
-function Sums({
-  of: open,
-  policy,
-}: {
-  readonly of: readonly ApprovalRequest[]
-  readonly policy: ApprovalRequest['request']['policy']
-}) {
-  const { document } = usePolicyOf(policy)
-  const sums = sumsOf(open.map(({ request }) => amountOf(document, request)))
-  return sums === '' ? null : <> ({sums})</>
 }
 
 interface ToResolve {

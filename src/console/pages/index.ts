@@ -14,6 +14,7 @@ import { Inbox } from './inbox.tsx'
 import { Overview } from './overview.tsx'
 import { MakePasskey } from './passkey.tsx'
 import { Policies, Policy } from './policies.tsx'
+import { ProposePolicy } from './propose-policy.tsx'
 import { Refusal, Refusals } from './refusals.tsx'
 import { Request } from './request.tsx'
 import { Requests } from './requests.tsx'
@@ -26,6 +27,8 @@ interface Page {
   readonly group?: (typeof groups)[number]
   /** Its name in the navigation; undefined: it is reached from another page. */
   readonly nav?: string
+  /** The palette goes there all the same. */
+  readonly inPalette?: true
   /** The key that goes there after `g`. */
   readonly goes?: string
   readonly view: ComponentType<PageProps>
@@ -76,6 +79,13 @@ export const pages: readonly Page[] = [
     nav: 'Policies',
     goes: 'p',
     view: Policies,
+  },
+  {
+    path: '/console/policies/propose',
+    title: 'Propose a policy version',
+    group: 'Governance',
+    inPalette: true,
+    view: ProposePolicy,
   },
   { path: '/console/policies/{name}/{version}', title: 'Policy', view: Policy },
   {

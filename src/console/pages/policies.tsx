@@ -4,7 +4,7 @@ import { Badge, Detail, Empty, Hash, Members, NotLoaded, Panel, Said, Time } fro
 import { Filters, type Filter } from '../components/filters.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
-import { policyPath } from '../components/policy.tsx'
+import { policyPath, PROPOSE_PATH, proposePathFrom } from '../components/policy.tsx'
 import { Rules } from '../components/policy-rules.tsx'
 import { Versions } from '../components/policy-versions.tsx'
 import { TryPolicy } from '../components/try-policy.tsx'
@@ -14,12 +14,19 @@ import type { PageProps } from '../page.ts'
 
 const filters: readonly Filter[] = [{ name: 'shown', label: 'Shown', values: ['all'], without: 'in effect' }]
 
-export function Policies({ query }: PageProps) {
+export function Policies({ query, me }: PageProps) {
   const shown = query.get('shown') === 'all' ? '/policies' : '/policies/in-effect'
   const loaded = useLoaded<{ policies: PolicySummary[] }>(`${shown}?pageSize=100`)
   return (
     <>
-      <h1>Policies</h1>
+      <header class="heading">
+        <h1>Policies</h1>
+        {me.credentialHolderType === 'USER' && (
+          <a class="button" href={PROPOSE_PATH}>
+            Propose a version…
+          </a>
+        )}
+      </header>
       <Filters filters={filters} />
       <Listed
         loaded={loaded}
@@ -65,9 +72,18 @@ export function Policy({ params, query, me }: PageProps) {
       heading={<Said text={`${name} ${version}`} />}
       status={data.status}
       lead={
-        <p>
-          <Said text={data.description} />
-        </p>
+        <>
+          <p>
+            <Said text={data.description} />
+          </p>
+          {me.credentialHolderType === 'USER' && (
+            <p>
+              <a class="button" href={proposePathFrom({ name, version })}>
+                Propose a version…
+              </a>
+            </p>
+          )}
+        </>
       }
       left={
         <>

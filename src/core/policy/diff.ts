@@ -9,6 +9,7 @@ export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members 
 
 function placesOf(document: PolicyDocument) {
   const {
+    description,
     capabilities,
     display = {},
     signals,
@@ -26,7 +27,7 @@ function placesOf(document: PolicyDocument) {
       bindings,
       verify,
       ask,
-      document: closeQuorum === undefined ? {} : { closeQuorum },
+      document: { description, ...(closeQuorum === undefined ? {} : { closeQuorum }) },
     },
     rules,
   }
