@@ -100,8 +100,9 @@ const COUNT_EVERY_MS = 60_000
 function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
   const { data: waiting, next } = useWaiting(me, COUNT_EVERY_MS)
   const listed = pages.filter(({ nav }) => nav !== undefined)
-  const isHere = ({ path: to }: { readonly path: string }) => isWithin(path, to)
-  const open = listed.find(isHere)?.group ?? fit(pages, path)?.page.group ?? 'Work'
+  const shown = fit(pages, path)?.page
+  const isHere = ({ path: to }: { readonly path: string }) => isWithin(shown?.under ?? path, to)
+  const open = listed.find(isHere)?.group ?? shown?.group ?? 'Work'
   const count = waiting === undefined || waiting.length === 0 ? '' : `${waiting.length}${next ? '+' : ''}`
   useTitleCount(count)
   return (

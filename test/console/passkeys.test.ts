@@ -500,6 +500,10 @@ describeInBrowser('passkeys in the console', () => {
     await page.goto(`${origin}/console/deliveries`)
     await page.getByRole('link', { name: url }).click()
     await page.getByText('the endpoint answered 503.').waitFor()
+    const marked = page
+      .getByRole('navigation', { name: 'Console' })
+      .locator('[aria-current=true], [aria-current=page]')
+    expect(await marked.allInnerTexts()).toEqual(['System', 'Deliveries'])
     await page.getByText(/^1 event behind, \d+ minutes?\.$/).waitFor()
     expect(await axeFindings(page)).toEqual([])
     const [path, headers] = [`/event-endpoints/${changeId}/redeliver`, { 'Content-Type': 'application/json' }]

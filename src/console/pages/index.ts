@@ -27,6 +27,8 @@ interface Page {
   readonly group?: (typeof groups)[number]
   /** Its name in the navigation; undefined: it is reached from another page. */
   readonly nav?: string
+  /** The page that the navigation marks in its place, where its path is not below that one. */
+  readonly under?: string
   /** The palette goes there all the same. */
   readonly inPalette?: true
   /** The key that goes there after `g`. */
@@ -105,8 +107,14 @@ export const pages: readonly Page[] = [
     goes: 'd',
     view: Deliveries,
   },
-  { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
-  { path: '/console/endpoints/{id}', title: 'Event endpoint', view: Endpoint },
+  { path: '/console/deliveries/{id}', title: 'Delivery', group: 'System', view: Delivery },
+  {
+    path: '/console/endpoints/{id}',
+    title: 'Event endpoint',
+    group: 'System',
+    under: '/console/deliveries',
+    view: Endpoint,
+  },
   { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
   { path: '/console/callers/{id}', title: 'Caller', group: 'Evidence', view: Caller },
   { path: '/console/targets/{name}', title: 'Target', group: 'Evidence', view: Target },
