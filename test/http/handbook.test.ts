@@ -45,7 +45,7 @@ const named = new Set(
 test('the pictures of a chapter are in its page, each with words for who does not see it', async () => {
   const pictures = readdirSync(join(ROOT, 'docs', 'handbook', 'pictures'))
   const shown = Array.from(
-    everything.matchAll(/!\[([^\]]{20,})\]\(pictures\/([\w-]+\.png)\)/g),
+    everything.matchAll(/!\[([^\]]{20,})\]\(pictures\/([\w-]+\.(?:png|svg))\)/g),
     ([, , name]) => name,
   )
   expect(new Set(shown)).toEqual(new Set(pictures))
@@ -53,6 +53,8 @@ test('the pictures of a chapter are in its page, each with words for who does no
   expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(2 * 1024 * 1024)
   const { text } = await service.get('/handbook/console', { key: null })
   expect(text).toMatch(/<img src="data:image\/png;base64,iVBOR[^"]+" alt="The Overview over 30 days: [^"]+">/)
+  const { text: drawn } = await service.get('/handbook/agents', { key: null })
+  expect(drawn).toMatch(/<img src="data:image\/svg\+xml;base64,PHN2Z[^"]+" alt="A call: [^"]+">/)
 })
 
 test.each([...named])('%s is a route', (name) => {

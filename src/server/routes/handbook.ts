@@ -220,7 +220,8 @@ function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link)
 /** A picture is in the page itself: a saved chapter keeps it, and the pictures need no paths of their own. */
 function imageWithin({ href, text }: Tokens.Image): string {
   const picture = readFileSync(join(CHAPTERS_DIR, href), 'base64')
-  return `<img src="data:image/png;base64,${picture}" alt="${escapeHtml(text)}">`
+  const type = href.endsWith('.svg') ? 'image/svg+xml' : 'image/png'
+  return `<img src="data:${type};base64,${picture}" alt="${escapeHtml(text)}">`
 }
 
 function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {
