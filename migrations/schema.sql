@@ -218,7 +218,8 @@ CREATE TABLE catalogue_entries (
   CONSTRAINT catalogue_entries_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT catalogue_entries_status_check CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text, 'refused'::text, 'in_doubt'::text])))
 );
-CREATE INDEX catalogue_entries_by_caller ON public.catalogue_entries USING btree (caller_id, decided_at, business_transaction_id);
+CREATE INDEX catalogue_entries_by_caller ON public.catalogue_entries USING btree (lower(caller_id), decided_at, business_transaction_id);
+CREATE INDEX catalogue_entries_by_policy ON public.catalogue_entries USING btree (lower(policy_name), decided_at, business_transaction_id);
 CREATE INDEX catalogue_entries_by_target ON public.catalogue_entries USING btree (lower(target), decided_at, business_transaction_id);
 CREATE INDEX catalogue_entries_by_text ON public.catalogue_entries USING gin (search gin_trgm_ops);
 CREATE INDEX catalogue_entries_by_time ON public.catalogue_entries USING btree (decided_at, business_transaction_id);

@@ -114,9 +114,9 @@ export function countOf(statistics: Pick<Statistics, 'buckets'>): number {
   return totalsOf(statistics).reduce((sum, { count }) => sum + count, 0)
 }
 
-/** @param filters of GET /statistics; empty ones are left out */
+/** @param filters of GET /statistics, without the limits in use unless they are asked for; empty ones are left out */
 export function statisticsPath(filters: Readonly<Record<string, string | undefined>>): string {
-  return `/statistics?${queryOf(filters)}`
+  return `/statistics?${queryOf({ limits: 'false', ...filters })}`
 }
 
 /** @param filters of GET /executions; empty ones are left out */

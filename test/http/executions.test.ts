@@ -365,6 +365,7 @@ describe('GET /statistics', () => {
   test.each([
     ['?bucket=minute&since=2020-01-01T00:00:00Z', 'bucket must be larger'],
     ['?bucket=second', 'bucket must be one of minute, hour, day, month.'],
+    ['?limits=no', 'limits must be one of true, false.'],
     ['?by=principal', 'by must be one of status, capability, target, policy, rule, callerId.'],
     ['?since=2999-01-01T00:00:00Z', 'since must not be after until'],
   ])('%s answers 400', async (query, sentence) => {
@@ -488,6 +489,7 @@ test('statistics say what is used of a limit: what was paid, and nothing that wa
   ]
   expect(await counted('')).toMatchObject({ limits: [{ ...limit, per: ['target', 'currency'], used }] })
   expect(await counted('', other.key)).toMatchObject({ limits: [{ ...limit, used: [] }] })
+  expect(await counted('?limits=false')).toMatchObject({ limits: [] })
 })
 
 const approvableOf = async (query: string) =>

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { get, isAborted } from '../api.ts'
-import { executionsPath, sinceOf, totalsOf, type Statistics } from '../statistics.ts'
+import { executionsPath, sinceOf, statisticsPath, totalsOf, type Statistics } from '../statistics.ts'
 import { absolute, oneLine } from '../text.ts'
 import { Panel, Problem, RuleBadge, Said } from './basic.tsx'
 import { useCatalogue, useHasCatalogue, WithoutCatalogue } from './catalogue.tsx'
@@ -15,8 +15,8 @@ interface Version {
 /** @returns how often each rule decided, by its id; undefined until all are known */
 function useDecisions({ name, version }: Version, rules: PolicyDocument['rules']) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
-  const asked = new URLSearchParams({ since, policy: name, policyVersion: version }).toString()
-  const { data, problem } = useCatalogue<Statistics>(`/statistics?by=rule&${asked}`)
+  const asked = { since, policy: name, policyVersion: version }
+  const { data, problem } = useCatalogue<Statistics>(statisticsPath({ by: 'rule', ...asked }))
   const [rest, setRest] = useState<ReadonlyMap<string, number>>()
   useEffect(() => {
     if (data === undefined) return undefined
@@ -42,7 +42,7 @@ async function countRest({
 }: {
   readonly data: Statistics
   readonly rules: PolicyDocument['rules']
-  readonly asked: string
+  readonly asked: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }): Promise<ReadonlyMap<string, number>> {
   const hasOthers = totalsOf(data).some(({ others }) => others)
@@ -51,8 +51,7 @@ async function countRest({
   return new Map(
     await Promise.all(
       unknown.map(async ({ id }): Promise<[string, number]> => {
-        const path = `/statistics?rule=${encodeURIComponent(id)}&${asked}`
-        const { data: ofRule } = await get<Statistics>(path, { signal })
+        const { data: ofRule } = await get<Statistics>(statisticsPath({ rule: id, ...asked }), { signal })
         return [id, totalsOf(ofRule)[0]?.count ?? 0]
       }),
     ),

@@ -93,7 +93,7 @@ function Period({ range }: { readonly range: RangeName }) {
   const { bucket, bucketMs } = ranges[range]
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
   const byStatus = useCatalogue<Statistics>(
-    statisticsPath({ since, bucket, by: 'status', ...ENDED }),
+    statisticsPath({ since, bucket, by: 'status', limits: 'true', ...ENDED }),
     EVERY_MS,
   )
   const changes = useLoaded<{ changes: Change[] }>(
