@@ -4,7 +4,7 @@ import { resolve as absolute } from 'node:path'
 import { Command } from 'commander'
 import { errorText } from '../src/formats/text/error-text.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
-import { catalogueProgram } from './catalogue.ts'
+import { consoleProgram } from './console.ts'
 import { exportProgram } from './export.ts'
 import { markdown, plottedMarkdown } from './markdown.ts'
 import { CHECKOUT, npmStartOf } from './npm-start.ts'
@@ -75,7 +75,7 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
 
 const programs: readonly Program<object>[] = [
   exportProgram,
-  catalogueProgram,
+  consoleProgram,
   soakProgram,
   proofsProgram,
   mcpProgram,

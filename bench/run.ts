@@ -140,14 +140,14 @@ export function latencyOf({ load }: Run, percent: number): number | undefined {
 }
 
 /** CPU time by part, and what other programs took: only differences mean something. */
-function readGauges(own: Subject['own']) {
+export function readGauges(own: Subject['own']) {
   return { ms: performance.now(), cpu: own && cpuTimes(own.service.pids), disturbance: disturbance() }
 }
 
 type Gauges = ReturnType<typeof readGauges>
 
 /** @returns percent of all cores */
-function disturbedBetween(from: Gauges, to: Gauges): Round {
+export function disturbedBetween(from: Gauges, to: Gauges): Round {
   const percent = (part: 'steal' | 'others') =>
     ((to.disturbance?.[part] ?? Number.NaN) - (from.disturbance?.[part] ?? Number.NaN)) /
     ((to.ms - from.ms) * 10 * availableParallelism())

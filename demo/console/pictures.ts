@@ -2,7 +2,8 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { chromium, type Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+import { paintMs } from '../../bench/paint.ts'
 import { CannotRun, openClient } from '../client.ts'
 import { print } from '../page.ts'
 import type { DemoWorld } from './world.ts'
@@ -77,7 +78,7 @@ export async function takePictures(world: DemoWorld, folder: string, signal: Abo
     await page.emulateMedia({ colorScheme: picture.dark ? 'dark' : 'light' })
     const url = `${world.origin}${picture.path}`
     const times: number[] = []
-    for (let round = 0; round < ROUNDS; round++) times.push(await readyMs(page, url, picture.ready))
+    for (let round = 0; round < ROUNDS; round++) times.push(await paintMs(page, url, picture.ready))
     const file = join(folder, `${picture.name}.png`)
     await page.screenshot({ path: file })
     const median = times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!
@@ -85,19 +86,6 @@ export async function takePictures(world: DemoWorld, folder: string, signal: Abo
       `   ${picture.name.padEnd(16)}${median.toFixed(0).padStart(10)}${(statSync(file).size / 1024).toFixed(0).padStart(8)}`,
     )
   }
-}
-
-/** @returns milliseconds from the begin of the navigation until something that fits the selector stands on the page */
-async function readyMs(page: Page, url: string, selector: string): Promise<number> {
-  await page.goto(url, { waitUntil: 'commit' })
-  const shown = await page.waitForFunction(
-    (wanted) => (document.querySelector(wanted) === null ? 0 : performance.now()),
-    selector,
-    { polling: 'raf' },
-  )
-  const ms = await shown.jsonValue()
-  await page.waitForFunction(() => !/(Loading|Verifying)…/.test(document.body.textContent ?? ''))
-  return ms
 }
 
 /** What the pictures are of. */

@@ -84,7 +84,7 @@ export function bundlePrograms(
     // Packages with native parts, and those that look for files of their own.
     // Every thread reads and decodes all of it. The names stay, for stacks.
     minifyWhitespace: true,
-    external: ['uWebSockets.js', 'piscina', 'pino', 'autocannon', '*.node'],
+    external: ['uWebSockets.js', 'piscina', 'pino', 'autocannon', 'playwright-core', '*.node'],
     banner: { js: BANNER },
     plugins: [plugin, sodium],
   })
