@@ -278,7 +278,7 @@ describeWithPostgres('a restored service', () => {
   }
 })
 
-test('a copy of the embedded DATA_DIR is everything: what was executed is there, and not executed again', async () => {
+test('a copy of the embedded DATA_DIR is everything, and an older one freezes the log by the newest checkpoint', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-drill-'))
   chmodSync(folder, 0o755)
   const dataDir = join(folder, 'data')
@@ -294,12 +294,26 @@ test('a copy of the embedded DATA_DIR is everything: what was executed is there,
   rmSync(dataDir, { recursive: true })
 
   const copy = join(backup, 'data')
+  const older = join(folder, 'older')
+  await run(`cp -a ${copy} ${older}`, { cwd: folder, env: {} })
   const second = await startFor({ dataDir: copy, signingKeyDir: join(copy, 'keys') })
   const { businessTransactionId } = executed.transaction
   expect((await second.get(`/trust-records/${businessTransactionId}`)).text).toBe(executed.reply.text)
   expect((await second.post('/execute', executed.transaction)).status).toBe(409)
   await acknowledged(second)
   expect(await second.stop()).toBe(0)
+
+  // The copy goes on as the service; the backup before it comes back with the newest checkpoint, in the chapter's order.
+  const restored = join(folder, 'restored')
+  const shown = Array.from(
+    chapters.get(CHAPTER)!.matchAll(/`(cp -\S+ \S+ "\$DATA_DIR\S*")/g),
+    ([, command = '']) => command.replace('/backup/data', older).replace('/backup', copy),
+  )
+  expect(shown).toHaveLength(2)
+  for (const command of shown) await run(command, { cwd: folder, env: { DATA_DIR: restored } })
+  const third = await startFor({ dataDir: restored, signingKeyDir: join(restored, 'keys') })
+  await until(async () => (await third.get('/ready')).text.includes('frozen'), 'the log to be frozen')
+  expect(await third.stop()).toBe(0)
   rmSync(folder, { recursive: true })
 })
 
