@@ -303,8 +303,12 @@ describeInBrowser('the console', () => {
       paths['proposal of a policy version']!(world),
     ]) {
       await shown(path)
+      if (path.includes('propose')) await page.getByText('No mistake.').waitFor()
       const small = await page
-        .locator('main button, main summary, main select, main tbody tr.link, .top button, .top nav a')
+        // The button that copies a hash stands within its line.
+        .locator(
+          'main button:not(.copy), main summary, main select, main tbody tr.link, .top button, .top nav a',
+        )
         .evaluateAll((all) =>
           all
             .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
