@@ -1,0 +1,144 @@
+// What the service's own check says of a policy, while somebody types it.
+import { useEffect, useState } from 'preact/hooks'
+import type { PolicyCheck } from '../../formats/schemas/sandbox.ts'
+import { counted } from '../../formats/text/text.ts'
+import { ApiProblem, post, problemText } from '../api.ts'
+import { Hash, Problem, Said } from './basic.tsx'
+import type { Draft } from './policy-text.tsx'
+
+/** As many as the check takes. */
+const CHARACTERS_MAX = 65_536
+/** After the last key: a request for each letter would use up the human's budget. */
+const PAUSE_MS = 400
+
+interface Check {
+  /** Of the present text; the last one while another is on its way. */
+  readonly checked: PolicyCheck | undefined
+  readonly checking: boolean
+  readonly problem: string | undefined
+  readonly again: () => void
+}
+
+/** What the service says of a draft, once nothing has been typed for a moment. */
+export function useCheck({ text, cases, retires }: Draft): Check {
+  const [{ of, checked, problem }, setState] = useState<{
+    of?: string
+    checked?: PolicyCheck
+    problem?: string
+  }>({})
+  const [round, setRound] = useState(0)
+  const asked = JSON.stringify([text, cases, retires, round])
+  useEffect(() => {
+    if (text === '') return setState({})
+    let isOver = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const check = async () => {
+      const long = Object.entries({ text, cases }).find(([, { length }]) => length > CHARACTERS_MAX)
+      if (long !== undefined)
+        return setState({
+          of: asked,
+          problem: `The ${long[0]} ${long[0] === 'text' ? 'has' : 'have'} ${long[1].length} characters, and may have at most ${CHARACTERS_MAX}.`,
+        })
+      try {
+        const body = {
+          policy: text,
+          ...(cases.trim() === '' ? {} : { cases }),
+          ...(retires.length === 0 ? {} : { retires }),
+        }
+        const answer = await post<PolicyCheck>('/sandbox/policies/check', body)
+        if (!isOver) setState({ of: asked, checked: answer })
+      } catch (error) {
+        if (isOver) return
+        setState({ of: asked, problem: problemText(error) })
+        const afterSeconds = error instanceof ApiProblem ? error.retryAfterSeconds : undefined
+        if (afterSeconds !== undefined) timer = setTimeout(() => void check(), afterSeconds * 1_000)
+      }
+    }
+    timer = setTimeout(() => void check(), PAUSE_MS)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [asked])
+  return { checked, checking: of !== asked, problem, again: () => setRound(round + 1) }
+}
+
+export function Checked({
+  of: { mistakes, warnings, contentHash, cases, wouldAnswer, openChange },
+  goTo,
+}: {
+  readonly of: PolicyCheck
+  readonly goTo: (line: number) => void
+}) {
+  return (
+    <>
+      {mistakes.length > 0 && (
+        <>
+          <p>
+            <strong>{counted(mistakes.length, 'mistake')}</strong>, and nothing to propose:
+          </p>
+          <ul class="plain mistakes">
+            {mistakes.map(({ line, column, rule, part, message }, i) => (
+              <li key={i}>
+                {line !== undefined && (
+                  <button type="button" onClick={() => goTo(line)}>
+                    line {line}
+                    {column !== undefined && `, column ${column}`}
+                  </button>
+                )}{' '}
+                {rule !== undefined && (
+                  <>
+                    rule <Said text={[rule, part].filter(Boolean).join(', ')} />:{' '}
+                  </>
+                )}
+                <Said text={message} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {contentHash !== undefined && (
+        <p>
+          No mistake. Content <Hash value={contentHash} />
+        </p>
+      )}
+      <Problem text={wouldAnswer?.error} />
+      {openChange !== undefined && (
+        <p>
+          <a href={`/console/changes/policy/${openChange}`}>The change of this version that is open</a>
+        </p>
+      )}
+      {cases !== undefined && (
+        <>
+          <p>
+            {cases.failures.length === 0
+              ? `${counted(cases.count, 'case')} hold.`
+              : `The cases do not hold, so there is nothing to propose:`}
+            {cases.undecided.length > 0 && ` No case is decided by ${cases.undecided.join(', ')}.`}
+          </p>
+          {cases.failures.length > 0 && (
+            <ul class="plain">
+              {cases.failures.map((line) => (
+                <li key={line}>
+                  <Said text={line} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      {warnings.length > 0 && (
+        <>
+          <p>{counted(warnings.length, 'warning')}, which whoever approves it reads too:</p>
+          <ul>
+            {warnings.map((warning) => (
+              <li key={warning}>
+                <Said text={warning} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
