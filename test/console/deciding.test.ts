@@ -6,7 +6,7 @@ import type { ApprovalRequest } from '../../src/formats/schemas/approval-request
 import { BUILT } from '../../src/server/pages/built.ts'
 import { axeFindings } from '../browser/axe.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
-import { anApprovalOf, proposed, putInEffect } from '../authority.ts'
+import { anApprovalOf, anApprover, enrolled, proposed, putInEffect } from '../authority.ts'
 import { putInDoubt } from '../intents.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -409,6 +409,20 @@ describeInBrowser('the console', () => {
       'directorApproved: 0 of 1 signed by group directors; can still sign: erin',
     )
     await page.getByText(/^Reminder in \d+ min\. Escalates to group owners in \d+ min:/).waitFor()
+    // Where Dana is only in the group that is asked later, the page offers her signature all the same.
+    await enrolled(service, humans, anApprover('gil'))
+    await set('managers', ['gil', 'erin'])
+    await set('owners', ['dana'])
+    await page.reload()
+    await expect.poll(() => line('managerApproved').innerText()).toContain('can still sign: erin, gil')
+    await panelOf('Decide')
+      .getByText(
+        'The request was not escalated to you yet: group owners is asked later, and your signature counts already. ' +
+          'After your signature, 1 other approval will still be missing.',
+      )
+      .waitFor()
+    await panelOf('Decide').getByText('--approver dana').waitFor()
+    expect(await panelOf('Decide').getByRole('button', { name: 'Decline…' }).count()).toBe(1)
     expect((await service.post('/approvals', anApprovalOf(world.danasKey, asked))).status).toBe(201)
     await expect
       .poll(() => line('managerApproved').innerText())

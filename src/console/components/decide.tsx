@@ -2,11 +2,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../formats/text/text.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { ApproverGroup } from '../../formats/schemas/approver-group.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
+import type { StandIn } from '../../formats/schemas/stand-in.ts'
 import { ApiProblem, post, problemText, type Me } from '../api.ts'
 import { fieldOf } from '../forms.ts'
 import { ReasonField } from './asked.tsx'
-import { useLoaded } from '../hooks.ts'
+import { useLoaded, useNow } from '../hooks.ts'
 import { algorithmOfPem, approvalBy } from '../passkey.ts'
 import type { Next } from '../queue.ts'
 import { useSigning } from '../signing.ts'
@@ -26,12 +28,51 @@ interface Deciding {
 export const maySign = ({ eligible }: ApprovalRequest, { approverId }: Me): boolean =>
   approverId !== null && eligible.includes(approverId)
 
+/** The reply that says who is `eligible` may be as old as the service holds it (20 seconds). */
+const ESCALATION_SEEN_MS = 60_000
+
+/**
+ * Whether they count for a signal that the request lacks by the group that its policy asks later: `eligible` leaves them out until then, and
+ * their approval counts before. The service compares persons when it takes the approval; this compares names.
+ */
+function useSignsEarly(asked: ApprovalRequest, me: Me): boolean {
+  const { ask, signals = [], eligible, approvals, request } = asked
+  const { approverId } = me
+  const now = useNow(10_000)
+  const isLacked = signals.some(
+    ({ from, quorum, approvedBy }) =>
+      ask?.escalateTo !== undefined && from?.includes(ask.escalateTo) === true && approvedBy.length < quorum,
+  )
+  const mayBe =
+    isLacked &&
+    ask?.escalateAt !== undefined &&
+    now < Date.parse(ask.escalateAt) + ESCALATION_SEEN_MS &&
+    approverId !== null &&
+    ![
+      ...eligible,
+      ...approvals.map((one) => one.approverId),
+      request.requestedBy,
+      request.principalId,
+    ].includes(approverId)
+  const { data: groups } = useLoaded<{ approverGroups: ApproverGroup[] }>(
+    mayBe ? '/approver-groups' : undefined,
+  )
+  const { data: standIns } = useLoaded<{ standIns: StandIn[] }>(mayBe ? '/stand-ins' : undefined)
+  if (!mayBe || groups === undefined || standIns === undefined) return false
+  const away = standIns.standIns.filter(
+    ({ from, until }) => Date.parse(from) <= now && now < Date.parse(until),
+  )
+  const members = groups.approverGroups.find(({ group }) => group === ask.escalateTo)?.members ?? []
+  return members.some((member) => (away.find((one) => one.for === member)?.by ?? member) === approverId)
+}
+
 export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const { requestId, requestedBy } = asked.request
   const [saying, setSaying] = useState<Saying>()
   const isOwn = requestedBy === me.callerId
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
-  const mayDecide = maySign(asked, me)
+  const isEarly = useSignsEarly(asked, me)
+  const mayDecide = isEarly || maySign(asked, me)
   const { data } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
   )
@@ -66,7 +107,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
           You have signed. It counts for one execution by this caller, of exactly this.
         </Settled>
       ) : (
-        <p>{wouldCount(asked, me)}</p>
+        <p>{wouldCount(asked, me, isEarly)}</p>
       )}
       <form onSubmit={sign}>
         {!hasSigned && passkeys.length > 0 && <ReasonField />}
@@ -138,10 +179,17 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
 }
 
 /** What the signature of the human who looks would do, in a sentence. */
-function wouldCount(asked: ApprovalRequest, me: Me): string {
+function wouldCount(asked: ApprovalRequest, me: Me, isEarly: boolean): string {
   if (me.approverId === null) return 'You cannot sign this request: your key names no approver.'
+  if (isEarly)
+    return `The request was not escalated to you yet: group ${asked.ask?.escalateTo} is asked later, and your signature counts already. ${ofMissing(asked)}`
   if (!maySign(asked, me))
     return 'You cannot sign this request: it lacks no approval that yours could be, or you are behind it.'
+  return ofMissing(asked)
+}
+
+/** What one more signature that counts would complete. */
+function ofMissing(asked: ApprovalRequest): string {
   const what = 'It counts for one execution by this caller, of exactly this.'
   if (asked.missing === 0) return `Enough have signed; your signature is not needed. ${what}`
   if (asked.missing === 1) return `Your signature completes it. ${what}`
