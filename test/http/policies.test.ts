@@ -761,7 +761,7 @@ describe('retirement', () => {
   test('a proposal that leaves older versions in effect says so', async () => {
     const { body } = await propose(limits('3.0.0'))
     expect(body.warnings).toContain(
-      'Callers may go on naming 2.0.0, which stays in effect: `retires` ends versions in the same change.',
+      'Callers may go on naming 2.0.0, which stays in effect: the same change can retire it.',
     )
     const reject = { rejectionReason: 'No.' }
     expect((await resolved(service, checker, body as Change, 'reject', reject)).status).toBe(200)

@@ -179,7 +179,7 @@ function staying(versions: readonly StoredPolicyVersion[], retires: readonly str
     .map(({ version }) => version)
   if (others.length === 0) return []
   return [
-    `Callers may go on naming ${others.join(', ')}, which stay${others.length === 1 ? 's' : ''} in effect: \`retires\` ends versions in the same change.`,
+    `Callers may go on naming ${others.join(', ')}, which stay${others.length === 1 ? 's' : ''} in effect: the same change can retire ${others.length === 1 ? 'it' : 'them'}.`,
   ]
 }
 

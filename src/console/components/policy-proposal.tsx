@@ -272,13 +272,19 @@ function ByCommand({
           Save policy.yaml
         </button>
       </div>
-      <Command
-        text={`bin/countersign policy propose policy.yaml${ending} --reason ${quoted(reason || '…')} --url ${location.origin}`}
-      />
-      <p class="quiet">
-        It reads your API key from <code>COUNTERSIGN_API_KEY</code>; a profile, given with{' '}
-        <code>--profile</code>, can hold address and key.
-      </p>
+      {reason === '' ? (
+        <p class="quiet">The command for it stands here once there is a reason.</p>
+      ) : (
+        <>
+          <Command
+            text={`bin/countersign policy propose policy.yaml${ending} --reason ${quoted(reason)} --url ${location.origin}`}
+          />
+          <p class="quiet">
+            It reads your API key from <code>COUNTERSIGN_API_KEY</code>; a profile, given with{' '}
+            <code>--profile</code>, can hold address and key.
+          </p>
+        </>
+      )}
     </>
   )
 }
