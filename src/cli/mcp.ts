@@ -56,16 +56,25 @@ export async function serveMcp(env: Env, given: Given<typeof mcp.serve>): Promis
 /** Pins what the server lists now. Prints the file of the policy, and to standard error what humans do with it. */
 export async function pinMcp(env: Env, { config }: Given<typeof mcp.pin>): Promise<void> {
   const gateway = readGateway(config, env)
-  const { lock, policyFile } = await pinTools({ gateway, version })
+  const { lock, policyFile, versionBefore } = await pinTools({ gateway, version })
   console.log(policyFile)
   const reads = Object.values(lock.tools).filter(({ readOnly }) => readOnly).length
   const folder = shellWord(join(gateway.folder, 'policies'))
+  const retires = versionBefore === undefined ? '' : ` --retires ${versionBefore}`
   console.error(`Pinned ${Object.keys(lock.tools).length} tools, of which ${reads} only read and are approved without a human.
 Look at the policy, test it, and propose it; another human approves it. Until then the gateway refuses what has changed.
 
   bin/countersign policy test ${folder}
-  bin/countersign policy propose ${shellWord(policyFile)} --reason 'The tools of ${gateway.alias}, as pinned today' --profile <yours>`)
+  bin/countersign policy propose ${shellWord(policyFile)} --reason 'The tools of ${gateway.alias}, as pinned today'${retires} --profile <yours>${retiresText(gateway.alias, versionBefore)}`)
 }
+
+const retiresText = (alias: string, before: string | undefined) =>
+  before === undefined
+    ? ''
+    : `
+
+--retires ends version ${before} in the same change: until then its tools may be called as they were pinned before.
+Name there each version that GET /policies/in-effect?capability=mcp:${alias} lists; leave out ${before} if it was never approved.`
 
 function serviceFor(
   { folder }: GatewayFile,

@@ -12,6 +12,8 @@ export interface Pinned {
   readonly lock: Lock
   /** The policy's document, for humans to propose and approve. */
   readonly policyFile: string
+  /** The policy version of the pin before, whose tools stay callable until it is retired; undefined for the first pin. */
+  readonly versionBefore: string | undefined
 }
 
 /**
@@ -38,7 +40,7 @@ export function writePin(gateway: GatewayFile, tools: readonly Tool[]): Pinned {
   writeFileSync(join(policyFile, '..', 'cases.yaml'), stringify(casesOf(written), { lineWidth: 0 }))
   // Last: a crash before it leaves the pin of before.
   replaceWholeFile(join(gateway.folder, LOCK), `${JSON.stringify(lock, undefined, 2)}\n`, 0o644)
-  return { lock, policyFile }
+  return { lock, policyFile, versionBefore: before?.policy.version }
 }
 
 /** Where the policy of a pin is: in a folder of the shape that `countersign policy test` takes. */

@@ -17,6 +17,7 @@ import { readLock } from '../../src/mcp/lock.ts'
 import { openCallsIn } from '../../src/mcp/open-calls.ts'
 import { assertReadBacks, lookUp } from '../../src/mcp/read-back.ts'
 import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
+import { approveTrial } from '../../src/cli/setup/mcp-trial.ts'
 import { CLI, runCommand } from '../command.ts'
 import type { TestService } from '../service.ts'
 import { startTrial, UPSTREAM, type Trial } from './trial.ts'
@@ -28,6 +29,7 @@ let trial: Trial
 let service: TestService
 let env: Record<string, string>
 let trialSaid: () => string
+let pinned: Awaited<ReturnType<typeof runCommand>>
 
 beforeAll(async () => {
   trial = await startTrial(folder)
@@ -48,6 +50,10 @@ beforeAll(async () => {
   trialSaid = first.said
   await first.client.close()
   appendFileSync(config, 'holdSeconds: 2\ntimeoutSeconds: 4\n')
+  pinned = await runCommand(['mcp', 'pin', '--config', config], env)
+  const again = readGateway(config, {})
+  const agentFile = join(again.folder, 'agent.json')
+  await approveTrial({ gateway: again, lock: lock(), humans: folder, agentFile, url: service.url })
 })
 afterAll(async () => {
   await trial.stop()
@@ -152,6 +158,15 @@ test('a trial approves what two humans would, and prints what a client needs', a
     status: 0,
     stdout: expect.stringContaining('mcp-journal 1.0.0: 6 cases hold'),
   })
+})
+
+test('a second pin and the trial after it retire the version of the first one', async () => {
+  expect(pinned).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(/policy propose \S+\/2\.0\.0\/policy\.yaml .* --retires 1\.0\.0 --profile/),
+  })
+  const { body } = await service.get('/policies/in-effect?capability=mcp:journal', asAgent())
+  expect(body.policies).toMatchObject([{ name: 'mcp-journal', version: '2.0.0', replaces: ['1.0.0'] }])
 })
 
 test('a call of a tool that reads is decided, carried out once and answered with its receipt', async () => {

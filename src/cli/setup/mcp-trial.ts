@@ -40,9 +40,16 @@ export async function approveTrial(given: {
   const policy = await get(asAlice, `/policies/${name}/${version}`, { accept: [404] })
   if (policy.status === 404) {
     const proposedContent = policyIn(policyFileOf(gateway.folder, lock))
+    // Without this, calls could still name a version of before, and with it the tools as they were.
+    const inEffect = await get(asAlice, `/policies/in-effect?capability=${capability}&pageSize=100`)
+    const { policies } = jsonOf(inEffect) as {
+      policies: readonly { name: string; version: string }[]
+    }
+    const retires = policies.filter((one) => one.name === name).map((one) => one.version)
     await decide(url, `/policies/${name}/${version}/pending-changes`, humans, {
       reason: REASON,
       proposedContent,
+      ...(retires.length > 0 && { retires }),
     })
   }
 
