@@ -80,7 +80,7 @@ function Frame({ me }: { readonly me: Me }) {
       <footer class="bottom">
         <span>Countersign {me.version}</span>
         <span>{location.host}</span>
-        <span>
+        <span class="session-end">
           Session over <Time at={me.expiresAt} />
         </span>
         <button type="button" onClick={() => setHelps(true)}>

@@ -63,11 +63,14 @@ export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly
   )
 }
 
-/** A hash or id: its beginning, all of it on hover and to copy. */
+/** A hash or id: its beginning, all of it on hover, to copy and in print. */
 export function Hash({ value, whole = false }: { readonly value: string; readonly whole?: boolean }) {
+  const isCut = !whole && value.length > 18
   return (
     <span class="hash">
-      <code title={value}>{whole || value.length <= 18 ? value : `${value.slice(0, 12)}…`}</code>
+      <code title={value} data-whole={isCut ? value : undefined}>
+        {isCut ? `${value.slice(0, 12)}…` : value}
+      </code>
       <Copy text={value} />
     </span>
   )
