@@ -51,6 +51,11 @@ export type Standing =
   | { readonly status: 'in-doubt'; readonly id: string; readonly result: CallToolResult | undefined }
   | { readonly status: 'unknown-id'; readonly id: string }
 
+/** Each may keep 60 KiB of a result in memory. Calls in doubt count and are never dropped: one that was forgotten could act twice. */
+const OPEN_CALLS_OF_CALLER_MAX = 200
+/** An outcome that nobody has fetched is kept so long. The service keeps the record, which `countersign_result` still finds by its id. */
+const UNTOLD_KEPT_MS = 24 * 60 * 60_000
+
 /** Whether nothing follows this standing. */
 export const hasEnded = ({ status }: Standing) =>
   status === 'completed' || status === 'failed' || status === 'resolved' || status === 'refused'
@@ -109,6 +114,8 @@ export function makeCalls(
     lock,
     open,
     results,
+    openCallsMax = OPEN_CALLS_OF_CALLER_MAX,
+    untoldKeptMs = UNTOLD_KEPT_MS,
   }: {
     /** Of the client: a call that can be cancelled has one of its own. */
     readonly options: Options
@@ -116,12 +123,17 @@ export function makeCalls(
     readonly lock: Lock
     readonly open: OpenCalls
     readonly results: Results
+    /** How many open calls a caller may have. */
+    readonly openCallsMax?: number
+    readonly untoldKeptMs?: number
   },
 ): Calls {
   const action = `mcp:${alias}`
   let callerId: Promise<string> | undefined
   /** By businessTransactionId: what has not ended, and what has ended and nobody was told. */
   const followed = new Map<string, Running>()
+  /** Ids of those that have ended, with the timer that drops them. */
+  const untold = new Map<string, NodeJS.Timeout>()
   let isClosed = false
 
   /** The gateway's own, the same for each call: it is asked once, and again where there was no answer. */
@@ -155,6 +167,9 @@ export function makeCalls(
     const meanwhile = openBefore(wish, key)
     if (meanwhile !== undefined) return meanwhile
     signal.throwIfAborted()
+    const tooMany = tooManyOpen(from.caller)
+    if (tooMany !== undefined)
+      return { status: 'refused', id: transaction.businessTransactionId, reason: tooMany }
     const call = { key, caller: from.caller, transaction }
     open.begin(call)
     return follow(call)
@@ -167,6 +182,17 @@ export function makeCalls(
     if (transactionId === undefined || open.byId(transactionId) === undefined) return undefined
     const reason = 'Its transaction id is that of another call, whose outcome countersign_result tells.'
     return { status: 'refused', id: transactionId, reason }
+  }
+
+  /** Why a caller may begin no further call; undefined where it may. */
+  function tooManyOpen(caller: string): string | undefined {
+    const ids = open.ofCaller(caller).map(({ transaction }) => transaction.businessTransactionId)
+    if (ids.length < openCallsMax) return undefined
+    const ended = ids.find((id) => untold.has(id))
+    const say = `${ids.length} calls of this client have not ended, or their outcomes were not fetched.`
+    return ended === undefined
+      ? `${say} Wait until one has ended: countersign_result with {"id": "${ids[0]}"} tells how the oldest one stands.`
+      : `${say} Fetch the outcome of one first: call countersign_result with {"id": "${ended}"}.`
   }
 
   /** The same for all who follow a call at a time. */
@@ -192,6 +218,8 @@ export function makeCalls(
       // A host's id may be followed anew by now.
       if (followed.get(id) !== running) return
       followed.delete(id)
+      clearTimeout(untold.get(id))
+      untold.delete(id)
       open.end(call)
     }
 
@@ -204,6 +232,7 @@ export function makeCalls(
         if (!hasEnded(standing)) followed.delete(id)
         // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
         else if (lock.tools[call.transaction.intent.target]?.readOnly === true) forget()
+        else if (!isClosed) untold.set(id, setTimeout(forget, untoldKeptMs).unref())
         return standing
       } catch (error) {
         const wasCancelled = stopping.signal.aborted && !isClosed
@@ -339,6 +368,7 @@ export function makeCalls(
 
   function close(): void {
     isClosed = true
+    for (const timer of untold.values()) clearTimeout(timer)
     for (const { stop } of followed.values()) stop(new Error('The gateway has closed.'))
   }
 

@@ -25,6 +25,8 @@ export interface OpenCall {
 export interface OpenCalls {
   readonly byKey: (key: string) => OpenCall | undefined
   readonly byId: (businessTransactionId: string) => OpenCall | undefined
+  /** The open calls of a caller, the oldest first. */
+  readonly ofCaller: (caller: string) => readonly OpenCall[]
   /** Remembers a call before it is sent. */
   readonly begin: (call: OpenCall) => void
   readonly end: (call: OpenCall) => void
@@ -96,6 +98,7 @@ export function openCallsIn(path: string): OpenCalls {
   return {
     byKey: (key) => byKey.get(key),
     byId: (id) => byId.get(id),
+    ofCaller: (caller) => [...byId.values()].filter((call) => call.caller === caller),
     begin(call) {
       if (isClosed) throw new Error('The gateway has closed.')
       write({ begun: call })

@@ -506,7 +506,13 @@ test('a client that goes on with other arguments than were asked for is refused'
 function callsBeside({
   path = join(folder, `${randomUUID()}.json`),
   fetch: send,
-}: { path?: string; fetch?: NonNullable<Options['fetch']> } = {}) {
+  ...bounds
+}: {
+  path?: string
+  fetch?: NonNullable<Options['fetch']>
+  openCallsMax?: number
+  untoldKeptMs?: number
+} = {}) {
   const options = {
     baseUrl: service.url,
     apiKey: asAgent().key,
@@ -521,6 +527,7 @@ function callsBeside({
     lock: lock(),
     open,
     results,
+    ...bounds,
   })
   return { calls, open, path }
 }
@@ -558,6 +565,42 @@ describe('the calls of a gateway', () => {
     expect(await openRequests()).toEqual([])
   })
 
+  test('have a bound for each client, and an outcome that nobody fetches is dropped, but not from the service', async () => {
+    // Its gateway takes the releases.
+    expect(await names()).toContain('write')
+    const { calls, open, path } = callsBeside({ openCallsMax: 1 })
+    const first = isFollowed(await calls.make(aWish({ text: randomUUID() }), going))
+    const outcome = first.join()
+    await expect.poll(() => first.standing().status, { timeout: 20_000 }).toBe('waiting')
+    const another = aWish({ text: randomUUID() })
+    const refusedWith = async (sentence: string) =>
+      expect(await calls.make(another, going)).toMatchObject({
+        status: 'refused',
+        reason: expect.stringMatching(new RegExp(`${sentence}.*${first.id}`)),
+      })
+    await refusedWith('Wait until one has ended')
+    const someoneElse = { caller: 'other', session: 'other' }
+    const other = isFollowed(await calls.make({ ...another, client: someoneElse }, going))
+    const dropped = other.join()
+    other.leave()
+    expect(await dropped).toMatchObject({ status: 'refused' })
+
+    await approve()
+    expect(await outcome).toMatchObject({ status: 'completed' })
+    await refusedWith('Fetch the outcome of one first')
+
+    // The next process, which keeps nothing that has ended.
+    const next = callsBeside({ path, untoldKeptMs: 0 })
+    expect(await isFollowed(await next.calls.find(first.id, STDIO)).join()).toMatchObject({
+      status: 'completed',
+    })
+    await expect.poll(() => next.open.byId(first.id)).toBeUndefined()
+    expect(await next.calls.find(first.id, STDIO)).toMatchObject({ status: 'completed', id: first.id })
+
+    first.told()
+    expect(open.ofCaller(STDIO.caller)).toEqual([])
+  })
+
   test('that wait when it is closed are left to the next process', async () => {
     const { calls, open, path } = callsBeside()
     const call = isFollowed(await calls.make(aWish({ text: 'late' }), going))
@@ -592,16 +635,16 @@ describe('the calls of a gateway', () => {
 
     const { calls: busy, open } = callsBeside({
       path: join(dirname(config), 'open-calls.ndjson'),
+      untoldKeptMs: 0,
       fetch: async (request) =>
         request.url.endsWith('/execute')
           ? Response.json({ error: 'Too many' }, { status: 429, headers: { 'Retry-After': '0' } })
           : fetch(request),
     })
     expect(await isFollowed(await busy.find(id, STDIO)).join()).toMatchObject({ status: 'in-doubt' })
-    expect(open.byId(id)).toBeDefined()
-
     // A process that does not remember the call.
     expect(await callsBeside().calls.find(id, STDIO)).toMatchObject({ status: 'in-doubt' })
+    expect(open.byId(id)).toBeDefined()
     const resolved = (resolution: string) =>
       callsBeside({
         fetch: async (request) => {
