@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 
 export interface Attack {
   readonly port: number
+  /** The address that it comes from, on this machine; 127.0.0.1 where it is left out. What is spent of one address is not spent of another. */
+  readonly from?: string
   readonly connections: number
   /** Each connection sends them in turn, the next one when it has the reply. */
   readonly requests: readonly AttackRequest[]
@@ -24,7 +26,14 @@ interface AttackRequest {
   readonly body?: string
 }
 
-const { port, connections, requests, withhold, signs } = JSON.parse(await text(process.stdin)) as Attack
+const {
+  port,
+  from = '127.0.0.1',
+  connections,
+  requests,
+  withhold,
+  signs,
+} = JSON.parse(await text(process.stdin)) as Attack
 let sent = 0
 
 function textOf({ method = 'POST', path, headers, body }: AttackRequest): string {
@@ -57,7 +66,7 @@ function beUnderWay(): void {
 }
 
 function open(): void {
-  const socket: Socket = connect(port, '127.0.0.1')
+  const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: from })
   socket.setNoDelay(true)
   let asked = 0
   const current = () => requests[asked % requests.length]!

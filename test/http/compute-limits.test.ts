@@ -124,6 +124,12 @@ describe('POST /sandbox/evaluate 429 rateLimited', () => {
   })
 })
 
+describe('POST /sandbox/policies/check 429 rateLimited', () => {
+  test('a human who has simulated much waits before a text is checked', async () => {
+    expect(reply(await whenSpent('/sandbox/evaluate', '/sandbox/policies/check', human))).toEqual(refused)
+  })
+})
+
 describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () => {
   test('governing has a budget of its own: a human who has simulated much can still revoke', async () => {
     await spend('/sandbox/evaluate', heavy(), human)

@@ -10,9 +10,20 @@ const documentOf = (changes: Record<string, unknown>) => compilePolicy(changes, 
 describe('what a version changes', () => {
   const before = documentOf(aDocument())
 
-  test('nothing, where nothing but its number, words or order of members differ', () => {
-    const { rules: same, ...rest } = aDocument({ policyVersion: '2.0.0', description: 'Other words.' })
+  test('nothing, where nothing but its number or the order of members differ', () => {
+    const { rules: same, ...rest } = aDocument({ policyVersion: '2.0.0' })
     expect(diffPolicies(before, documentOf({ rules: same, ...rest }))).toEqual({})
+  })
+
+  test('its description, which whoever approves it reads', () => {
+    const after = documentOf(aDocument({ description: 'Other words.' }))
+    expect(diffPolicies(before, after)).toEqual({
+      document: {
+        added: {},
+        changed: { description: { from: before.description, to: 'Other words.' } },
+        removed: {},
+      },
+    })
   })
 
   test('a rule that stands elsewhere decides otherwise', () => {
