@@ -79,7 +79,7 @@ test('a later start says what became of the first key, and GET /ready which appr
 /** The console of the embedded service is at localhost alone; the address of the API leads there, and no other name does. */
 async function leadsToConsole(url: string): Promise<void> {
   const console = `http://localhost:${new URL(url).port}`
-  for (const path of ['/console', '/console/requests/a%20b']) {
+  for (const path of ['/console', '/console/requests/a%20b', '/console/executions?status=failed&q=a%26b']) {
     const { status, headers } = await fetch(url + path, { redirect: 'manual' })
     expect([status, headers.get('location')]).toEqual([307, console + path])
     const [other] = await once(request(url + path, { headers: { host: 'a.example' } }).end(), 'response')

@@ -102,7 +102,13 @@ function redirect(
   return async (request, { console }) => {
     const origin = originOf(request, console)
     if (origin === undefined) return failures.pathNotFound()
-    return { status: 307, headers: { Location: `${origin}${filled(path, request.params)}` }, body: '' }
+    // With its filters: what somebody has bookmarked or was sent stays what it was.
+    const query = request.query.size === 0 ? '' : `?${request.query.toString()}`
+    return {
+      status: 307,
+      headers: { Location: `${origin}${filled(path, request.params)}${query}` },
+      body: '',
+    }
   }
 }
 
