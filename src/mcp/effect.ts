@@ -40,7 +40,9 @@ export function toolEffect(
     async act({ target, parameters, businessTransactionId }) {
       // The pin of this gateway may be older or newer than the policy that decided.
       if (lock.tools[target]?.toolHash !== parameters['toolHash'])
-        throw new Refused(`The tool ${target} is not pinned here as it was decided on.`)
+        throw new Refused(
+          `The tool ${target} is not pinned in this gateway with the hash that was decided on.`,
+        )
       const listed = await upstream.list().catch((error: unknown) => {
         throw new Refused(`The server behind the gateway cannot be reached: ${(error as Error).message}`)
       })

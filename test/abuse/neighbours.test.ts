@@ -180,7 +180,7 @@ test("a human's change is answered before the 210 simulations of one caller that
 test('executions of others go on while a provider sends deliveries that cost the rules all that they may', async () => {
   const items = Array.from({ length: 499 }, () => ({}))
   const statuses = await expectUnharmed({
-    // The computation of the other one may have been spent by those before.
+    // Each address has a budget of computation, and the tests before may have spent that of 127.0.0.1.
     from: '127.0.0.2',
     connections: 4,
     signs: { header: 'Acme', secret: SECRET },

@@ -455,7 +455,9 @@ test('a release that is wrong is refused at the port, calls no tool, and spoils 
         status: 200,
         body: {
           success: false,
-          result: { reason: `The tool ${target} is not pinned here as it was decided on.` },
+          result: {
+            reason: `The tool ${target} is not pinned in this gateway with the hash that was decided on.`,
+          },
         },
       })
   })

@@ -146,7 +146,7 @@ class Exchange:
             content = canonical.canonicalize(body)
             headers["Content-Type"] = "application/json"
         answer = self._send_once(method, target, content, self._proven(method, path, headers), bytes_max, request)
-        if not _asks_for_nonce(answer):
+        if self._proof is None or not _asks_for_nonce(answer):
             return answer
         return self._send_once(method, target, content, self._proven(method, path, headers), bytes_max, request)
 

@@ -239,6 +239,12 @@ class Proofs(ClientCase):
             client.execute(TRANSACTION)
         self.assertEqual((raised.exception.status, self.service.asked()), (401, [POST, POST]))
 
+    def test_a_client_that_makes_no_proofs_sends_nothing_again(self) -> None:
+        client = self.against(*[Scripted(POST, 401, self.REFUSED, self.ASKS)] * 2)
+        with self.assertRaises(AnswerError):
+            client.execute(TRANSACTION)
+        self.assertEqual(self.service.asked(), [POST])
+
 
 class Writes(ClientCase):
     def test_a_lost_verify_is_not_sent_again(self) -> None:

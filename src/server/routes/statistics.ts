@@ -86,7 +86,7 @@ const { q: _q, minAmount: _min, maxAmount: _max, ...filters } = catalogueFilters
 const query = {
   limits: {
     schema: Type.Enum(['true', 'false']),
-    description: 'With `false` the limits are left out of the reply, an empty list, which is sooner there.',
+    description: 'With `false` the list of limits is empty, and the reply comes sooner.',
   },
   bucket: { schema: Type.Enum([...buckets]), description: 'Default: the whole range is one.' },
   by: { schema: Type.Enum([...groupingNames]), description: 'What executions are grouped by.' },
