@@ -15,6 +15,7 @@ import { judgeRequest } from './approval-requests/judgement.ts'
 import { writeNote } from './approval-requests/note.ts'
 import { openApprovalRequest } from './approval-requests/open.ts'
 import { checkPolicy } from './authority/check-policy.ts'
+import { keepLoginPasskey } from './console/login-passkeys.ts'
 import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChange } from './authority/propose.ts'
@@ -135,6 +136,7 @@ export function openHandlers({
     'sign-events': answerOwn<'sign-events'>((given) => signEvents(given, thread)),
     'fill-catalogue': answerOwn<'fill-catalogue'>(({ days }) => fillCatalogue({ ...catalogue, days })),
     'sign-session': answerOwn<'sign-session'>((given) => ({ token: signSession(given, thread.key) })),
+    'keep-login-passkey': answerOwn<'keep-login-passkey'>((given) => keepLoginPasskey(given, thread)),
   }
 }
 

@@ -22,11 +22,14 @@ import {
   resolved,
 } from '../authority.ts'
 import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
+import { aChallenge, atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
 import type { TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
+import { aLoginRegistration } from '../passkeys.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { passkeys } from '../vectors/passkeys.ts'
 import { aDelivery, deliver, env, poisoned, storedEvents } from '../webhooks.ts'
 
 const LIMITED = { name: 'limited', version: '1.0.0', capability: 'sandbox:echo' }
@@ -71,6 +74,8 @@ export interface Mix {
   /** The keyIds of two keys of `agent`. */
   readonly callerKey: string
   readonly revokedKey: string
+  /** It logs `maker` in to the console. */
+  readonly loginPasskey: string
 }
 
 export interface MixedService {
@@ -125,6 +130,7 @@ export async function startMixed(
     env: {
       ...env,
       ...bankEnv,
+      CONSOLE_ORIGIN,
       POLICY_DIR: policyDir,
       RECEIPT_ALGORITHMS: receiptAlgorithms,
       LOG: log,
@@ -285,6 +291,8 @@ export async function startMixed(
     reason: 'test',
   })
 
+  const loginPasskey = await aLoginPasskey(service, maker.key)
+
   const lost = await Promise.all(
     [aTransaction(), aTransaction(), aTransaction()].map((one) => execute(one, 200)),
   )
@@ -357,8 +365,25 @@ export async function startMixed(
       issue,
       callerKey: keyIdOf(callerKey),
       revokedKey: keyIdOf(revokedKey),
+      loginPasskey,
     },
   }
+}
+
+/** Registers two for the human `maker`, and removes the second. @returns the id of the first */
+async function aLoginPasskey(service: TestService, key: string): Promise<string> {
+  const path = '/console/data/login-passkeys'
+  const session = await logIn(service, key)
+  for (const owner of [passkeys.erik, passkeys.grace]) {
+    const challenge = await aChallenge(service)
+    const body = aLoginRegistration(owner, { key, callerId: 'maker', origin: CONSOLE_ORIGIN, challenge })
+    expect((await atConsole(service, 'POST', path, { ...session, body })).status).toBe(204)
+  }
+  const { body } = await atConsole(service, 'GET', path, session)
+  const [first, second] = body.loginPasskeys as { loginPasskeyId: string }[]
+  const removal = `${path}/${second!.loginPasskeyId}/remove`
+  expect((await atConsole(service, 'POST', removal, { ...session, body: {} })).status).toBe(204)
+  return first!.loginPasskeyId
 }
 
 /** Waits until everything is under a checkpoint of the log. */

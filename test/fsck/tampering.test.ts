@@ -429,6 +429,30 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `audit_events ${event}: columns differ from the body`,
     ],
   },
+  'a passkey that logs in with another key': {
+    sql: `UPDATE login_passkeys SET public_key_pem = replace(public_key_pem, 'M', 'N') WHERE login_passkey_id = :loginPasskey`,
+    lines: ({ loginPasskey }) => [
+      `login_passkeys ${loginPasskey}: no audit event says that it was registered as it stands`,
+    ],
+  },
+  'a passkey that nobody registered': {
+    sql: `UPDATE login_passkeys SET login_passkey_id = :approved, caller_id = 'checker' WHERE login_passkey_id = :loginPasskey`,
+    lines: ({ approved }) => [
+      `login_passkeys ${approved}: no audit event says that it was registered as it stands`,
+    ],
+  },
+  'a passkey that was removed': {
+    sql: `
+      UPDATE login_passkeys SET login_passkey_id = (regexp_match(e.body, '"loginPasskeyId":"([^"]*)"'))[1]::uuid
+      FROM audit_events AS e WHERE e.type = 'login_passkey.removed'`,
+    find: {
+      removed: `SELECT (regexp_match(body, '"loginPasskeyId":"([^"]*)"'))[1] AS key FROM audit_events WHERE type = 'login_passkey.removed'`,
+    },
+    lines: (_, { removed }) => [
+      `login_passkeys ${removed}: is there, though its audit event says that it was removed`,
+      `login_passkeys ${removed}: no audit event says that it was registered as it stands`,
+    ],
+  },
   'a missing audit event of a change': {
     sql: `DELETE FROM audit_events WHERE type = 'governance.approved' AND strpos(body, :policyChange::text) > 0`,
     lines: ({ policyChange }) => [

@@ -16,6 +16,7 @@ import { executions } from './executions.ts'
 import { historyEntries, historyGroups } from './history.ts'
 import { auditEvents, intentTransitions, webhookEvents } from './journal.ts'
 import { loggedChecks } from './logged.ts'
+import { loginPasskeys } from './login-passkeys.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
 import { referenceChecks } from './references.ts'
 import { refusals } from './refusals.ts'
@@ -42,6 +43,7 @@ export const CHECKS: readonly Check[] = [
   providerConfirmations,
   historyEntries,
   historyGroups,
+  loginPasskeys,
   webhookEvents,
   catalogued,
   catalogueEntries,

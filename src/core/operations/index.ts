@@ -11,6 +11,7 @@ import {
   type OwnWorkRow,
 } from './operation.ts'
 import { fillCatalogue } from './fill-catalogue.ts'
+import { keepLoginPasskey } from './keep-login-passkey.ts'
 import { processWebhooks } from './process-webhooks.ts'
 import { askConnector, concludeReadBack } from './read-back.ts'
 import { recordAuditEvent } from './record-audit-event.ts'
@@ -34,6 +35,7 @@ const own = {
   'process-webhooks': processWebhooks,
   'sign-events': signEvents,
   'sign-session': signSession,
+  'keep-login-passkey': keepLoginPasskey,
   'fill-catalogue': fillCatalogue,
 }
 

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { Failure, failures, type Audited } from '../../core/errors/errors.ts'
 import { bodyOf } from '../../core/json/shape.ts'
 import { SESSION_MS } from '../../core/callers/console-session.ts'
+import type { LoginPasskeyAct } from '../../core/operations/keep-login-passkey.ts'
 import { humanKeyJson, humanSignatureProblem, readHumanKey } from '../../core/signing/human-key.ts'
 import { fromBase64 } from '../../core/signing/signature.ts'
 import { loginPayload, registrationPayload } from '../../formats/console-login.ts'
@@ -12,10 +13,9 @@ import { canonicalize } from '../../formats/json/canonical.ts'
 import { readsEverything, type Caller } from '../../formats/people/caller.ts'
 import { ApproverName, humanSignature } from '../../formats/schemas/approval.ts'
 import { passkeyMembers, PublicKeyPem } from '../../formats/schemas/approver.ts'
-import { closed } from '../../formats/schemas/primitives.ts'
+import { closed, isUuid } from '../../formats/schemas/primitives.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { readApprovers } from '../../store/tables/approvers.ts'
-import { inTransaction } from '../../store/postgres/transaction.ts'
 import { endSession } from '../../store/tables/ended-sessions.ts'
 import {
   findLoginPasskey,
@@ -23,11 +23,10 @@ import {
   LOGIN_PASSKEYS_MAX,
   noteLogin,
   readLoginPasskeys,
-  registerLoginPasskey,
-  removeLoginPasskey,
   takeChallenge,
 } from '../../store/tables/login-passkeys.ts'
 import type { Answer } from '../answer.ts'
+import { tryOwnWork } from '../dispatch/own-work.ts'
 import { json, type RouteRequest } from '../route.ts'
 import type { Service } from '../service.ts'
 import { PAGE_HEADER } from './gate.ts'
@@ -195,48 +194,35 @@ export async function registerPasskey(
     backupEligible,
     signCount: counterOf(proof),
   }
-  const isRegistered = await inTransaction(pool, (sql) => registerLoginPasskey(sql, passkey))
-  if (!isRegistered)
+  const done = await keep({ act: 'register', passkey }, service)
+  if (done.kind !== 'done') return done.answer
+  if (!done.result)
     return failures.conflict(
       `This passkey is registered already, or you have ${LOGIN_PASSKEYS_MAX}: remove one first.`,
     )
-  return empty(
-    {},
-    {
-      type: 'login_passkey.registered',
-      reason: 'A passkey to log in to the console was registered.',
-      detail: { callerId, loginPasskey: name },
-    },
-  )
+  return empty()
 }
 
 /** Its sessions end with it, here at once and on other instances within about a second. */
-export async function removePasskey({ session, params }: RouteRequest, { pool, console }: Service) {
+export async function removePasskey(
+  { session, params }: RouteRequest,
+  service: Service,
+): Promise<Answer | Failure> {
   if (session === undefined) return failures.authenticationRequired()
   const { callerId } = session.caller
-  const { loginPasskeyId = '' } = params
-  const expiresAt = new Date(Date.now() + SESSION_MS).toISOString()
-  // One commit: no session outlives a passkey that is gone.
-  const name = UUID.test(loginPasskeyId)
-    ? await inTransaction(pool, async (sql) => {
-        const removed = await removeLoginPasskey(sql, { loginPasskeyId, callerId })
-        if (removed !== undefined) await endSession(sql, { sessionId: loginPasskeyId, expiresAt })
-        return removed
-      })
-    : undefined
-  if (name === undefined) return failures.pathNotFound()
-  console.sessions.noteEnded(loginPasskeyId)
-  return empty(
-    {},
-    {
-      type: 'login_passkey.removed',
-      reason: 'A passkey to log in to the console was removed.',
-      detail: { callerId, loginPasskey: name },
-    },
-  )
+  const loginPasskeyId = params['loginPasskeyId']?.toLowerCase()
+  if (!isUuid(loginPasskeyId)) return failures.pathNotFound()
+  const sessionsEndAt = new Date(Date.now() + SESSION_MS).toISOString()
+  const done = await keep({ act: 'remove', loginPasskeyId, callerId, sessionsEndAt }, service)
+  if (done.kind !== 'done') return done.answer
+  if (!done.result) return failures.pathNotFound()
+  service.console.sessions.noteEnded(loginPasskeyId)
+  return empty()
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+function keep(act: LoginPasskeyAct, { dispatcher }: Service) {
+  return tryOwnWork(dispatcher.submit, 'keep-login-passkey', act)
+}
 
 /** Whether a key has ever been an approver's, or resolves changes now. */
 async function isAuthority(publicKeyPem: string, { pool, callers }: Service): Promise<boolean> {
@@ -284,6 +270,7 @@ function counterOf({
   return data === undefined || data.length < 4 ? 0 : Buffer.from(data).readUInt32BE(data.length - 4)
 }
 
-function empty(headers: Readonly<Record<string, string>>, audit: Audited): Answer {
-  return { status: 204, headers: { 'Cache-Control': 'no-store', ...headers }, body: '', audit }
+function empty(headers: Readonly<Record<string, string>> = {}, audit?: Audited): Answer {
+  const answer = { status: 204, headers: { 'Cache-Control': 'no-store', ...headers }, body: '' }
+  return audit === undefined ? answer : { ...answer, audit }
 }
