@@ -107,25 +107,31 @@ function suiteOptions(
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
   const { url, besideEnv, service, callers, quick } = options
-  const isBesideItself = besideEnv !== undefined || callers === 'token'
-  const beside = options.beside ?? (isBesideItself ? (service ?? CHECKOUT) : undefined)
+  const beside = options.beside ?? (besideEnv === undefined ? undefined : (service ?? CHECKOUT))
   const generator = generatorOf(options)
   for (const [flag, checkout] of Object.entries({ '--beside': beside, '--service': service })) {
     if (checkout === undefined) continue
     if (url !== undefined) throw new Error(`${flag} is not for --url`)
     npmStartOf(checkout)
   }
-  if (generator === 'both' && beside !== undefined) throw new Error('--beside is not for --generator both')
-  const defaults = quick === true ? QUICK : beside === undefined ? WHOLE : BESIDE
+  const inTurn = {
+    '--beside': beside !== undefined,
+    '--callers token': callers === 'token',
+    '--generator both': generator === 'both',
+  }
+  const [first, second] = Object.keys(inTurn).filter((flag) => inTurn[flag as keyof typeof inTurn])
+  if (second !== undefined) throw new Error(`${first} is not for ${second}`)
+  if (callers === 'token' && url !== undefined) throw new Error('--callers token is not for --url')
+  const isCompared = beside !== undefined || callers === 'token'
+  const defaults = quick === true ? QUICK : isCompared ? BESIDE : WHOLE
   const base: SuiteOptions = { ...given, ...defaults, ...options, generator }
   // Each of two sides is first in as many rounds as the other: what runs first finds another disk and another cache.
-  const isInTurn = beside !== undefined || generator === 'both'
   return {
     ...base,
     ...(url === undefined ? {} : { storedCount: QUICK.storedCount }),
     ...(beside === undefined ? {} : { beside: absolute(beside) }),
     ...(service === undefined ? {} : { service: absolute(service) }),
-    rounds: base.rounds + (isInTurn ? base.rounds % 2 : 0),
+    rounds: base.rounds + (first === undefined ? 0 : base.rounds % 2),
   }
 }
 

@@ -1,10 +1,11 @@
-// A scenario measures in turn: this service alone, this service beside a second one, or one service under both load generators.
+// A scenario measures in turn: this service alone, this service beside a second one, one service under both load generators, or one whose
+// callers send an access token and a key.
 import { call } from './calls.ts'
 import type { Generator } from './load.ts'
 import { WARM_UP_SECONDS_MAX } from './options.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import { advice, openSession, type Run, type Session } from './run.ts'
-import type { Scenario, Start, Subject, SuiteOptions } from './scenario.ts'
+import type { Requests, Scenario, Start, Subject, SuiteOptions } from './scenario.ts'
 
 /** Latency is measured at this share of the throughput that the same number of connections reached. */
 export const LATENCY_RATE_SHARE = 0.5
@@ -19,9 +20,16 @@ export interface Lineup {
   /** One for each service, this one's first. */
   readonly sessions: readonly Session[]
   /** One or two, in the order of the ratios: the first ÷ the second. */
-  readonly sides: readonly { readonly session: Session; readonly generator: Generator }[]
+  readonly sides: readonly Side[]
   /** The second side's name in the report. */
-  readonly otherName: 'autocannon' | 'empty' | 'other'
+  readonly otherName: 'autocannon' | 'key' | 'empty' | 'other'
+}
+
+interface Side {
+  readonly session: Session
+  readonly generator: Generator
+  /** Left out: those of the session. */
+  readonly requests?: Requests
 }
 
 /** Both runs of one side at one connection count in one round. */
@@ -56,27 +64,48 @@ export async function openLineup(
     maxErrorPercent = 0,
   } = options
   const byToken = callers === 'token'
-  const open = async (subject: Subject): Promise<Session> => {
+  const requestsTo = async (subject: Subject): Promise<Requests> => {
     const requests = await scenario.setUp({ subject, storedCount, stack })
     for (const kind of requests.kinds)
       for (const sender of requests.senders) await tryOnce(subject, kind, sender)
-    return openSession(subject, requests, { seconds, settle, errorShareMax: maxErrorPercent / 100 }, stack)
+    return requests
+  }
+  const open = async (subject: Subject): Promise<Session> => {
+    const of = { seconds, settle, errorShareMax: maxErrorPercent / 100 }
+    return openSession(subject, await requestsTo(subject), of, stack)
   }
   const session = await open(
     deployment ?? (await start({ env, isFresh: false, byToken, checkout: service }, stack)),
   )
   const sessions = [session]
   if (hasLevels || beside !== undefined) {
-    const isFresh = hasLevels || beside === service || besideEnv !== undefined || byToken
+    const isFresh = hasLevels || beside === service || besideEnv !== undefined
     const other = { env: { ...env, ...besideEnv }, isFresh, checkout: beside ?? service }
     sessions.push(await open(await start(other, stack)))
   }
-  const sides =
-    generator === 'both'
-      ? (['own', 'autocannon'] as const).map((each) => ({ session, generator: each }))
-      : sessions.map((each) => ({ session: each, generator }))
-  const otherName = generator === 'both' ? 'autocannon' : hasLevels ? 'empty' : 'other'
-  return { scenario, options, own: session.subject.own, sessions, sides, otherName }
+  const { own, token } = session.subject
+  const of = { scenario, options, own, sessions }
+  if (token !== undefined && generator !== 'both' && sessions.length === 1) {
+    const requests = await requestsTo({
+      ...session.subject,
+      key: token,
+      senders: [{ key: token, stored: [] }],
+    })
+    return {
+      ...of,
+      sides: [
+        { session, generator, requests },
+        { session, generator },
+      ],
+      otherName: 'key',
+    }
+  }
+  if (generator !== 'both') {
+    const sides = sessions.map((each) => ({ session: each, generator }))
+    return { ...of, sides, otherName: hasLevels ? 'empty' : 'other' }
+  }
+  const sides = (['own', 'autocannon'] as const).map((each) => ({ session, generator: each }))
+  return { ...of, sides, otherName: 'autocannon' }
 }
 
 /** @returns the connection counts of a scenario; each of several callers has at least one connection */
@@ -130,8 +159,8 @@ export async function warmUp(lineup: Lineup): Promise<void> {
     performance.now() < untilMs && sessions.some((session) => session.answered() < options.warmUp)
   await counted(lineup, async () => {
     for (let turn = 0; turn === 0 || goesOn(); turn++)
-      for (const { session, generator } of inTurn(sides, turn))
-        await session.run(generator, Math.min(WARM_UP_CONNECTIONS, most), stages)
+      for (const { session, ...by } of inTurn(sides, turn))
+        await session.run(by, Math.min(WARM_UP_CONNECTIONS, most), stages)
   })
 }
 
@@ -144,12 +173,12 @@ export async function runPairs(lineup: Lineup, connections: number, round: numbe
   const sides = inTurn(lineup.sides, round)
   const opens: Run[] = []
   if (!isAtRateOnly(lineup))
-    for (const { session, generator } of sides) opens.push(await session.run(generator, connections))
+    for (const { session, ...by } of sides) opens.push(await session.run(by, connections))
   // Latencies compare at one rate only: the other side's, which is the same beside every version of this one.
   const share = (inTurn(opens, round).at(-1)?.perSecond ?? 0) * LATENCY_RATE_SHARE
   const stages = lineup.options.rate ?? [{ from: share, to: share }]
   const pairs: Pair[] = []
-  for (const [i, { session, generator }] of sides.entries())
-    pairs.push({ open: opens[i], paced: await session.run(generator, connections, stages) })
+  for (const [i, { session, ...by }] of sides.entries())
+    pairs.push({ open: opens[i], paced: await session.run(by, connections, stages) })
   return inTurn(pairs, round)
 }

@@ -100,6 +100,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   other: 'This service ÷ that of --beside',
   empty: 'This service ÷ one whose database holds only what such runs have stored',
   autocannon: 'The bench’s own generator ÷ autocannon',
+  key: 'Callers by token ÷ the same by key',
 }
 const RATIO = / ÷ (\w+)(, paced)?$/
 

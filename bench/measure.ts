@@ -240,12 +240,13 @@ function countsOf({ own, sessions }: Pick<Lineup, 'own' | 'sessions'>) {
 }
 
 /** Ids of what was answered, picked at random from all runs. */
-function sampleOf({ requests: { kinds, senders }, runs }: Session, size: number) {
-  const keyOf = (sender: number) => ({ key: senders[sender]?.key ?? '' })
+function sampleOf({ requests: { kinds }, runs }: Session, size: number) {
   return kinds.flatMap(({ name, evidence }) => {
     if (evidence === undefined) return []
-    const ids = runs.flatMap(({ load }) => load.sample[name] ?? [])
-    const shuffled = ids.map((one) => ({ ...one, at: Math.random() })).toSorted((a, b) => a.at - b.at)
-    return shuffled.slice(0, size).map(({ id, sender }) => ({ id, evidence, ...keyOf(sender) }))
+    const sampled = runs.flatMap(({ load, senders }) =>
+      (load.sample[name] ?? []).map(({ id, sender }) => ({ id, evidence, key: senders[sender]?.key ?? '' })),
+    )
+    const shuffled = sampled.map((one) => ({ one, at: Math.random() })).toSorted((a, b) => a.at - b.at)
+    return shuffled.slice(0, size).map(({ one }) => one)
   })
 }

@@ -70,16 +70,16 @@ export function addSuiteOptions(suite: Command): void {
 
 const LOAD = `
 --quick  one short round, in the minutes that it says at the start; to see that it works, not to compare
---seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds}; with --beside ${BESIDE.seconds})
---rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds}; with --beside ${BESIDE.rounds})
---warm-up <n>  requests that each service has answered before it is measured, in up to ${WARM_UP_SECONDS_MAX / 60} minutes (default: those of one run; with --beside ${BESIDE.warmUp})
+--seconds <n>  length of each run, in seconds (default: ${WHOLE.seconds}; with --beside or --callers token ${BESIDE.seconds})
+--rounds <n>  how often everything is measured; their spread is the noise (default: ${WHOLE.rounds}; with --beside or --callers token ${BESIDE.rounds})
+--warm-up <n>  requests that each service has answered before it is measured, in up to ${WARM_UP_SECONDS_MAX / 60} minutes (default: those of one run; with --beside or --callers token ${BESIDE.warmUp})
 --connections <list>  connection counts, one after another (default: by scenario)
 --records <list>  stored records of growth (default: ${WHOLE.records.join(',')})
 --rate <list>  requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then
 --generator <name>  what sends the load: own, autocannon; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url where it is installed, else own)
 --beside <checkout>  folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other
 --beside-env <settings>  variables of the service beside, NAME=value,…; without --beside that is this checkout's: what a setting brings, this ÷ other
---callers <kind>  key, token: with token the callers of this service send an access token, and the service beside, without --beside of this checkout, has the same callers with keys (default: key)
+--callers <kind>  key, token: with token the callers send an access token and, in turn, a key, and there are ratios, by token ÷ by key (default: key)
 --service <checkout>  folder of the checkout whose service is measured, in place of this one's
 --url <address>  measure this deployment; what it executes is real
 --key <list>  API keys, for --url; with several, separated by commas, connections take them in turn

@@ -102,7 +102,7 @@ function openRuns(subject: Subject, kind: RequestKind, seconds: number, stack: A
   const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
   return ({ connections, perSecond }: Omit<Load, 'label'>) =>
     session.run(
-      'own',
+      { generator: 'own' },
       connections,
       perSecond === undefined ? undefined : [{ from: perSecond, to: perSecond }],
     )

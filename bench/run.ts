@@ -6,9 +6,12 @@ import { countLeft, miscounted, storedBytes } from './left.ts'
 import type { Generator, LoadJob, LoadResult, Progress } from './load.ts'
 import type { Stage } from './pace.ts'
 import { openProgram } from './program.ts'
+import type { Sender } from './request.ts'
 import { say, sayProgress, type Requests, type Scenario, type Subject } from './scenario.ts'
 
 export interface Run {
+  /** Those whom its sample names by their position. */
+  readonly senders: readonly Sender[]
   readonly load: LoadResult
   readonly counts: Counts
   /** Right replies. */
@@ -60,13 +63,17 @@ export function openSession(
   let isLimitSaid = false
   let rested = { answered: 0, bytes: Number.NaN }
 
-  async function drive(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run> {
+  async function drive(
+    { generator, requests: sent = requests }: { readonly generator: Generator; readonly requests?: Requests },
+    connections: number,
+    stages?: readonly Stage[],
+  ): Promise<Run> {
     const wholeSeconds = seconds * (stages?.length ?? 1)
     const limits = { slowsDown, errorShareMax }
     const walFrom = await walBytes(own)
     const since = new Date()
     const from = readGauges(own)
-    const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
+    const job: LoadJob = { generator, url, ...sent, connections, seconds, stages, ...limits }
     const load = await program.run(job, {
       withinMs: wholeSeconds * 1000 + GRACE_MS,
       onProgress: (progress) => {
@@ -76,7 +83,7 @@ export function openSession(
       },
     })
     sayProgress()
-    const counts = countsOf(requests, load, limits, `at ${connections} connections`)
+    const counts = countsOf(sent, load, limits, `at ${connections} connections`)
     const { right } = counts
     const settled: Round = (own && (await settle?.(own.database, since))) ?? {}
     const to = readGauges(own)
@@ -92,7 +99,15 @@ export function openSession(
       generator: load.cpuMicros,
       'its core %': load.coreShare * 100,
     }
-    const ran = { load, counts, perSecond: right / load.seconds, figures, settled, cpu }
+    const ran = {
+      senders: sent.senders,
+      load,
+      counts,
+      perSecond: right / load.seconds,
+      figures,
+      settled,
+      cpu,
+    }
     return { ...ran, disturbance: disturbedBetween(from, to) }
   }
 

@@ -59,6 +59,8 @@ export interface Subject {
   readonly url: string
   /** Raw API key of the first sender. */
   readonly key: string
+  /** An access token of a caller who may do the same. */
+  readonly token?: string
   /** Callers that the load comes from; at least one. */
   readonly senders: readonly Sender[]
   /** Its rate limits are waited for: it was not set up for the bench. */
@@ -98,7 +100,7 @@ export interface SuiteOptions extends TransactionOptions {
   readonly beside?: string
   /** Variables of the service beside. */
   readonly besideEnv?: Readonly<Record<string, string>>
-  /** `token`: the callers of this service send an access token, those of the service beside their keys. */
+  /** `token`: its callers send an access token and, in turn, a key. */
   readonly callers?: 'key' | 'token'
   /** Folder of the checkout whose service is measured, in place of this one's. */
   readonly service?: string
@@ -109,7 +111,7 @@ export interface SuiteOptions extends TransactionOptions {
   readonly maxErrorPercent?: number
 }
 
-/** Starts a service; `isFresh` never returns one that another scenario has used, `byToken` one whose callers send an access token. */
+/** Starts a service; `isFresh` never returns one that another scenario has used, `byToken` one that accepts an access token too. */
 export type Start = (
   options: ServiceOptions & { readonly isFresh: boolean; readonly byToken?: boolean },
   stack: AsyncDisposableStack,

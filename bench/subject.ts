@@ -8,7 +8,7 @@ import type { TransactionOptions } from './transaction.ts'
 export type OwnSubject = Subject & Required<Pick<Subject, 'own'>>
 
 /**
- * @param options.byToken whether its callers send an access token in place of a key
+ * @param options.byToken whether it accepts the access token of another caller too
  * @param stack takes what has to be undone: service, database, connection
  */
 export async function startSubject(
@@ -20,8 +20,8 @@ export async function startSubject(
   const service = await startService({ ...options, env: { ...options.env, ...issued?.env } }, stack)
   const database = await connect(service.databaseUrl)
   stack.defer(() => database.end())
-  const { url } = service
-  const key = issued?.token ?? service.key
+  const { url, key } = service
   const senders = [{ key, stored: [] }]
-  return { url, key, senders, slowsDown: false, transaction, own: { service, database } }
+  const token = issued === undefined ? {} : { token: issued.token }
+  return { url, key, ...token, senders, slowsDown: false, transaction, own: { service, database } }
 }

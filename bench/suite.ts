@@ -117,14 +117,14 @@ function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Re
     'warm-up': `${warmUp > 0 ? `${warmUp} requests` : `${seconds} s`} at ${isDeployment ? 'up to ' : ''}${WARM_UP_CONNECTIONS} connections`,
     'latency at':
       rate === undefined
-        ? `${LATENCY_RATE_SHARE} of the throughput${beside === undefined ? '' : ' of the other'}`
+        ? `${LATENCY_RATE_SHARE} of the throughput${beside === undefined && callers !== 'token' ? '' : ' of the other'}`
         : rateText(rate),
     generator,
     ...(isDeployment ? { keys: deployment.senders.length } : {}),
     ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
     ...(service === undefined ? {} : { service: commitOf(service) }),
     ...(beside === undefined ? {} : { beside: commitOf(beside) }),
-    ...(callers === 'token' ? { callers: 'by token, beside by key' } : {}),
+    ...(callers === 'token' ? { callers: 'by token and, in turn, by key' } : {}),
     ...(besideEnv === undefined ? {} : { 'settings beside': settingsText(besideEnv) }),
     ...(quick === true && !isDeployment ? { services: 'shared by scenarios' } : {}),
     transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
@@ -160,12 +160,13 @@ function openTime(chosen: readonly (Scenario | SelfMeasured)[], options: SuiteOp
 
 /** Stages of the load, with those of the warm-up. */
 function runCount(scenario: Scenario | SelfMeasured, options: SuiteOptions): number {
-  const { records, rounds, rate = [], url, beside, generator } = options
+  const { records, rounds, rate = [], url, beside, callers, generator } = options
   if ('measure' in scenario) return 0
   const open = url !== undefined && rate.length > 0 ? 0 : 1
   const pairs = connectionCounts(scenario, options).length * rounds * (open + Math.max(1, rate.length))
   const levels = scenario.hasLevels === true ? records.length : 1
-  const sides = scenario.hasLevels === true || beside !== undefined || generator === 'both' ? 2 : 1
+  const isInTurn = beside !== undefined || callers === 'token' || generator === 'both'
+  const sides = scenario.hasLevels === true || isInTurn ? 2 : 1
   const floor = scenario.hasFloor === true && (url ?? beside) === undefined ? rounds + 1 : 0
   return (1 + pairs) * levels * sides + floor
 }

@@ -91,8 +91,7 @@ describe('every scenario of the table, in one run', () => {
 
 test('--beside: both services are driven alike before they are measured in turn, and every round has its ratios', async () => {
   const here = join(import.meta.dirname, '..')
-  // This side's callers send access tokens, the other side's keys.
-  const sides = ['--service', here, '--beside', here, '--callers', 'token', '--warm-up', '200']
+  const sides = ['--service', here, '--beside', here, '--warm-up', '200']
   const { history, measurements } = await reported('execute', ...short, '--seconds', '0.2', ...sides)
   const many = expect.toSatisfy((answered: number) => answered >= 200)
   expect(history).toEqual({ answered: { this: many, other: many }, isCold: true })
@@ -105,6 +104,14 @@ test('--beside: both services are driven alike before they are measured in turn,
       'at rest ÷ other',
     ])
       expect(figures[ratio]?.values, ratio).toEqual([positive, positive])
+})
+
+test('--callers token: one service is asked by token and by key in turn, and evidence of both is verified', async () => {
+  const { history, measurements, checked } = await reported('execute', ...short, '--callers', 'token')
+  expect(Object.keys(history?.answered ?? {})).toEqual(['this'])
+  expect(checked.verifiedOffline).toBeGreaterThan(0)
+  for (const { figures } of measurements)
+    expect(figures['CPU ÷ key']?.values).toEqual([expect.any(Number), expect.any(Number)])
 })
 
 test('--beside-env: this checkout beside itself, and only the one beside has the settings', async () => {

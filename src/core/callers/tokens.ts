@@ -287,13 +287,14 @@ function callerOf(
       callerId,
       principalIds,
       capabilities: caller.unrestrictedCapabilities ? 'all' : capabilities,
+      // In the order of its canonical text, as which it is signed with each execution.
       authentication: {
-        method: ofWorkload ? 'jwt-svid' : keyThumbprint === undefined ? 'access-token' : 'dpop',
-        issuer: issuer.issuer,
-        subject,
         ...(actor === undefined || actor === subject ? {} : { actor }),
-        tokenHash: hash,
+        issuer: issuer.issuer,
         ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
+        method: ofWorkload ? 'jwt-svid' : keyThumbprint === undefined ? 'access-token' : 'dpop',
+        subject,
+        tokenHash: hash,
       },
       untilMs: Math.min(exp, iat + issuer.maxAgeSeconds) * 1000,
     },

@@ -61,6 +61,7 @@ export function draftAuthorization(
   const authorizationId = newAuthorizationId(transaction.businessTransactionId, newId())
   const nonce = newNonce()
   const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString()
+  // In the order of the canonical text, which is then the engine's own (`canonicalize`).
   const payload = canonicalize({
     authorizationId,
     authorizedAt: now.toISOString(),
@@ -69,8 +70,8 @@ export function draftAuthorization(
       action.parameters,
     ),
     businessTransactionId: transaction.businessTransactionId,
-    callerId,
     ...(authentication === undefined ? {} : { callerAuthentication: authentication }),
+    callerId,
     decisionId: decision.decisionId,
     expiresAt,
     nonce,
