@@ -1,6 +1,7 @@
 // An MCP server with a journal of what it did, as a program of its own: `node upstream.ts <folder>`. Each call that acts is a line of `acts`;
-// `notes` says what a description is now, and a process that starts beside `sick` never lists its tools. How a call goes wrong is one of its arguments.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+// `notes` says what a description is now, a process that starts beside `sick` never lists its tools, and one that lists them beside `deaf` reads nothing
+// more and exits when that file is gone. How a call goes wrong is one of its arguments.
+import { appendFileSync, existsSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { inputRequired, ProtocolError, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -35,16 +36,23 @@ function serve(): Server {
   const server = new Server({ name: 'upstream', version: '1.0.0' }, { capabilities: { tools: {} } })
   server.setRequestHandler('tools/list', () => {
     if (isSick) throw new Error('sick')
+    if (existsSync(join(folder, 'deaf'))) {
+      process.stdin.pause()
+      watch(folder, () => existsSync(join(folder, 'deaf')) || process.exit(1))
+    }
     return { tools: tools() }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { name, arguments: args = {} } = params
+    if (args['how'] === 'drop') return process.exit(1)
     appendFileSync(join(folder, 'acts'), `${name} ${JSON.stringify(args)}\n`)
     const answered = {
       content: text(`did ${name}`),
       structuredContent: { args },
       _meta: { 'upstream/own': 1 },
     }
+    const line = () =>
+      `${JSON.stringify({ jsonrpc: '2.0', id: mcpReq.id, result: { resultType: 'complete', ...answered } })}\n`
     switch (args['how']) {
       case 'error':
         return { content: text('the disk is full'), isError: true }
@@ -77,10 +85,17 @@ function serve(): Server {
         })
       case 'twice':
         // The same answer, before the one that the SDK sends.
-        process.stdout.write(
-          `${JSON.stringify({ jsonrpc: '2.0', id: mcpReq.id, result: { resultType: 'complete', ...answered } })}\n`,
-        )
+        process.stdout.write(line())
         return answered
+      case 'half, and die':
+        process.stdout.write(line().slice(0, 40), () => process.exit(1))
+        return new Promise<never>(() => {})
+      case 'half, and hang':
+        process.stdout.write(line().slice(0, 40))
+        return new Promise<never>(() => {})
+      case 'no UTF-8':
+        process.stdout.write(Buffer.from(line().replace('did', 'd\xffd'), 'latin1'))
+        return new Promise<never>(() => {})
       case 'hang':
         return new Promise<never>(() => {})
       default:
