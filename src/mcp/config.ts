@@ -67,6 +67,14 @@ const Gateway = closed({
       ),
       /** Where it listens. */
       host: Type.Optional(NonEmptyText),
+      /** Of each client. */
+      requestsPerMinute: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000,
+          description: 'a whole number from 1 to 1,000,000',
+        }),
+      ),
       tokenIssuers: Type.Optional(
         Type.Array(Type.Unknown(), {
           minItems: 1,
@@ -101,6 +109,8 @@ export interface GatewayHttp {
   readonly url?: string | undefined
   /** 127.0.0.1 where left out. */
   readonly host?: string | undefined
+  /** Of each client; `REQUESTS_PER_MINUTE` where left out. */
+  readonly requestsPerMinute?: number | undefined
   /** Whose access tokens are taken; undefined: nobody's. */
   readonly tokenIssuers?: readonly TokenIssuer[] | undefined
 }

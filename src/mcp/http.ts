@@ -14,6 +14,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server'
 import type { TokenIssuer } from '../core/callers/token-issuers.ts'
+import { limitHeaders, openMemoryLimits } from '../core/concurrency/rate-limit.ts'
 import { isTrustDomain } from '../formats/people/caller-authentication.ts'
 import { openTokens, type Tokens } from '../core/callers/tokens.ts'
 import { addressOf, LOOPBACK, PATH } from './address.ts'
@@ -26,6 +27,8 @@ const METADATA = '/.well-known/oauth-protected-resource'
 /** Arguments are at most 64 KiB, and a client may write them with escapes. */
 const BODY_BYTES_MAX = 1024 * 1024
 const LAST_REPLIES_MS = 1_000
+/** All clients of a gateway call the service by its one key, and share what that key may do in a minute. */
+const REQUESTS_PER_MINUTE = 600
 /** Whoever comes without a token, where the operator has said that anybody may. */
 const ANYBODY: ClientOf = { caller: 'anybody', session: 'anybody' }
 
@@ -61,6 +64,7 @@ export async function serveHttp({
     legacy: 'reject',
     onerror: onError,
   })
+  const limitOf = openRequestLimit(http.requestsPerMinute ?? REQUESTS_PER_MINUTE)
   const isHost = hostHeaderValidation([...localhostAllowedHostnames(), url.hostname])
   const isOrigin = originValidation([...localhostAllowedHostnames(), url.hostname])
 
@@ -84,6 +88,8 @@ export async function serveHttp({
       return answer(response, new Response(null, { status: 404 }))
     const client = known === undefined ? ANYBODY : await known.client(request)
     if (client instanceof Response) return answer(response, client)
+    const over = limitOf(client)
+    if (over !== undefined) return answer(response, over)
     const auth = authInfoOf({ client, onSent: (callback) => onSent(response, callback) })
     const asKnown = Object.assign(request as IncomingMessage & { method: string; url: string }, { auth })
     if (request.method !== 'POST') return handler(asKnown, response)
@@ -121,6 +127,29 @@ export async function serveHttp({
       listening.closeAllConnections()
       await closed
     },
+  }
+}
+
+/** @returns a function that counts a request of a client, and gives the 429 of one that is over */
+function openRequestLimit(perMinute: number): (client: ClientOf) => Response | undefined {
+  const limit = { name: 'requests', perMinute }
+  const limits = openMemoryLimits()
+  return ({ caller }) => {
+    const verdict = limits.take(limit, caller, performance.now())
+    if (verdict.allowed) return undefined
+    const { retryAfterSeconds } = verdict
+    const message = `Refused, and nothing was done: a client may send ${perMinute} requests a minute. Try again in ${retryAfterSeconds} s.`
+    return Response.json(
+      { jsonrpc: '2.0', id: null, error: { code: -32_000, message } },
+      {
+        status: 429,
+        headers: {
+          'Retry-After': String(retryAfterSeconds),
+          Connection: 'close',
+          ...limitHeaders(limit, verdict),
+        },
+      },
+    )
   }
 }
 

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { openAudit, type Audit, type AuditContext } from '../../src/server/http/audit.ts'
-import { openMemoryLimits } from '../../src/server/http/gates/limit.ts'
+import { openMemoryLimits } from '../../src/core/concurrency/rate-limit.ts'
 import { failures, type Audited } from '../../src/core/errors/errors.ts'
 import { until } from '../service.ts'
 

@@ -2,7 +2,7 @@
 // and what happens without it.
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Limit, LimitVerdict } from '../../src/server/http/gates/limit.ts'
+import type { Limit, LimitVerdict } from '../../src/core/concurrency/rate-limit.ts'
 import { openSharedLimits, type SharedLimits } from '../../src/server/http/gates/shared-limit.ts'
 import { forgetWhole, spendRequests } from '../../src/store/tables/rate-buckets.ts'
 import { openPool, type Sql } from '../../src/store/postgres/sql.ts'

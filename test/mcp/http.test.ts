@@ -298,6 +298,22 @@ test('a session of 2025 is of the caller that began it, and of nobody after it w
   expect((await post(ping, session)).status).toBe(404)
 })
 
+// proves abuse: An agent that floods its gateway
+test('a client that sends too many requests is told when it may go on, and no other client is', async () => {
+  const headers = bearer(await aToken('three'))
+  let answers: Response[] = []
+  // One comes back every tenth of a second.
+  while (!answers.some(({ status }) => status === 429))
+    answers = await Promise.all(Array.from({ length: 100 }, () => fetch(url, { headers })))
+  const over = answers.find(({ status }) => status === 429)!
+  expect(Number(over.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  expect(over.headers.get('ratelimit-policy')).toBe('"requests";q=600;w=60')
+  expect((await over.json()) as object).toMatchObject({
+    error: { message: expect.stringContaining('a client may send 600 requests a minute') },
+  })
+  expect((await (await aClient('one', 'auto')).listTools()).tools).not.toEqual([])
+})
+
 test.each<[string, string | Uint8Array, number, string]>([
   ['two equal keys', '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":1,"a":2}}', 400, 'duplicate key'],
   [

@@ -8,7 +8,7 @@ import { cut } from '../../formats/text/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { tryOwnWork } from '../dispatch/own-work.ts'
 import { bounds } from './gates/index.ts'
-import type { Limit, LimitStore } from './gates/limit.ts'
+import type { Limit, LimitStore } from '../../core/concurrency/rate-limit.ts'
 
 /** The context of the refused request, as the front end knows it. */
 export interface AuditContext {

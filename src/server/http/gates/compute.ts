@@ -6,7 +6,12 @@ import { operations, type Operation, type Cost, type Price } from '../../../core
 import type { Meter } from '../../dispatch/replies.ts'
 import { isAddress } from './client.ts'
 import { bounds } from './index.ts'
-import { openBudgets, refusalBy, type Limit, type LimitVerdict } from './limit.ts'
+import {
+  openBudgets,
+  refusalBy,
+  type Limit,
+  type LimitVerdict,
+} from '../../../core/concurrency/rate-limit.ts'
 
 /** The budget that a request is charged to, with what is left of it. */
 export interface Funds {

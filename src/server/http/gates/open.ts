@@ -4,7 +4,7 @@ import type { Failure } from '../../../core/errors/errors.ts'
 import { openBook, type Book } from './book.ts'
 import type { Compute, Funds } from './compute.ts'
 import { bounds, limits as rows, type LimitName } from './index.ts'
-import { limitHeaders, refusalBy, type Limits } from './limit.ts'
+import { limitHeaders, refusalBy, type Limits } from '../../../core/concurrency/rate-limit.ts'
 import { openPace, type Pace } from './pace.ts'
 import { openReads, type Reads } from './reads.ts'
 

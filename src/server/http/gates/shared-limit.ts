@@ -15,7 +15,7 @@ import {
   type Limits,
   type Tats,
   type LimitVerdict,
-} from './limit.ts'
+} from '../../../core/concurrency/rate-limit.ts'
 
 /** A database that takes longer is away: requests are then counted here alone until it answers in time again. */
 const WAIT_MS = 250

@@ -1,6 +1,6 @@
 // Rate limits by GCRA, the generic cell rate algorithm (interface §8), and the header fields that report them.
 // It keeps one number per key: the theoretical arrival time (TAT), at which the whole budget is there again.
-import { failures, type Failure } from '../../../core/errors/errors.ts'
+import { failures, type Failure } from '../errors/errors.ts'
 
 export interface Limit {
   /** Name of the policy in the RateLimit fields. */
@@ -19,7 +19,7 @@ export interface LimitVerdict {
   readonly retryAfterSeconds: number
 }
 
-/** Rate limits as the front end uses them, in memory or shared by instances (shared-limit.ts). */
+/** Rate limits as a front end uses them, in memory or shared by instances. */
 export interface Limits {
   /**
    * Counts one request of `key`. Never rejects.

@@ -5,7 +5,7 @@ import {
   openMemoryLimits,
   openTats,
   type Limit,
-} from '../../src/server/http/gates/limit.ts'
+} from '../../src/core/concurrency/rate-limit.ts'
 
 const limit = (perMinute: number, name = 'execute'): Limit => ({ name, perMinute })
 
