@@ -36,11 +36,18 @@ export function clientIn(authInfo: AuthInfo | undefined): ClientOf {
   return known.client
 }
 
-/** Calls back when the reply to a request has gone out. On standard output that is when it is written, which nobody is told of. */
+/** Calls back when the reply to a request, which its handler returns next, has gone out, and not where the client was gone before. */
 export function whenSent({ http }: ServerContext, callback: () => void): void {
   const known = knownIn(http?.authInfo)
-  if (known === undefined) callback()
-  else known.onSent(callback)
+  if (known !== undefined) return known.onSent(callback)
+  let isGone = false
+  const gone = () => (isGone = true)
+  process.stdout.once('error', gone)
+  // The reply is written before, at once, and a pipe that nobody reads from any more has failed by then.
+  setImmediate(() => {
+    process.stdout.off('error', gone)
+    if (!isGone) callback()
+  })
 }
 
 const knownIn = (authInfo: AuthInfo | undefined) => authInfo?.extra?.['known'] as Known | undefined

@@ -1,6 +1,7 @@
 // `countersign mcp`: an MCP server in front of another one, whose tools are called by signed releases of a service only. It imports the client and
 // its receiver kit, and nothing of the server.
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { printable } from '../formats/text/printable.ts'
@@ -48,7 +49,7 @@ export interface Http {
 }
 
 /**
- * Serves MCP until a signal comes: by HTTP, or on standard input and output until the input ends. Answers at once, and opens journal and port with
+ * Serves MCP until a signal comes: by HTTP, or on standard input and output until one of the two ends. Answers at once, and opens journal and port with
  * the first request for tools: a client may start the program once to ask which protocol it speaks, and a second time to use it.
  * @param given.lock what was pinned
  * @throws Error where the port is taken, or a tool that reads back is not pinned as one that only reads
@@ -109,8 +110,10 @@ export async function serveGateway({
     transport,
     onerror: (error) => say(error.message),
   })
-  await Promise.race([untilSignal(), finished(process.stdin).catch(() => {})])
+  await Promise.race([untilSignal(), finished(process.stdin).catch(() => {}), once(process.stdout, 'error')])
   await stdio.close()
+  // A client that has closed the one end alone, or has sent a signal, may keep this one open.
+  process.stdin.destroy()
   return closeCalls()
 }
 

@@ -1,8 +1,11 @@
 // countersign mcp between the official client and a server with a journal, beside a real service: each call is decided, acts at most once and has a receipt.
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -671,6 +674,92 @@ function isFollowed(made: Followed | Standing): Followed {
   if ('status' in made) throw new Error(`The call is ${made.status}.`)
   return made
 }
+
+/** A gateway whose client writes lines by itself, and goes away as it likes. */
+async function lines() {
+  const child = spawn(process.execPath, [CLI, 'mcp', '--config', config], {
+    env,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const answers = new Map<number, (result: { _meta?: Record<string, unknown> }) => void>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, result } = JSON.parse(line) as { id: number; result: object }
+    answers.get(id)?.(result)
+  })
+  child.stdin.on('error', () => {})
+  let last = 0
+  function request(method: string, params: object) {
+    const id = ++last
+    const answered = new Promise<{ _meta?: Record<string, unknown> }>((resolve) => answers.set(id, resolve))
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    return answered
+  }
+  const clientInfo = { name: 'test', version: '1' }
+  await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  const call = (name: string, args: object) => request('tools/call', { name, arguments: args })
+  return { child, call, exited: async () => (await exited)[0] }
+}
+
+const waitsFor = async (text: string) => JSON.stringify(await openRequests()).split(text).length - 1
+const actsWith = (text: string) => acts().filter((line) => line.includes(text))
+const statusOf = (result: { _meta?: Record<string, unknown> }) => result._meta?.['countersign/status']
+
+// proves fault: A client of an MCP gateway goes away
+test('a client on standard input that goes away at any phase, and calls again, has one act', async () => {
+  await client.close()
+  const texts = ['message', 'waits', 'runs', 'answer'].map((phase) => `${phase} ${randomUUID()}`)
+  const [inMessage, waiting, running, answered] = texts as [string, string, string, string]
+
+  // In the middle of its message: nothing was asked.
+  const first = await lines()
+  first.child.stdin.end(
+    `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"write","arguments":{"text":"${inMessage}`,
+  )
+  first.child.stdout.destroy()
+  expect(await first.exited()).toBe(0)
+  expect(await waitsFor(inMessage)).toBe(0)
+
+  const second = await lines()
+  void second.call('write', { text: waiting })
+  await expect.poll(() => waitsFor(waiting), { timeout: 20_000 }).toBe(1)
+  second.child.stdin.destroy()
+  second.child.stdout.destroy()
+  expect(await second.exited()).toBe(0)
+  expect(await waitsFor(waiting)).toBe(1)
+
+  // While it runs: the gateway ends when it has kept the outcome.
+  const third = await lines()
+  const slow = { text: running, how: 'slow' }
+  expect(statusOf(await third.call('write', slow))).toBe('waiting')
+  await approve()
+  await expect.poll(() => actsWith(running), { timeout: 20_000 }).toHaveLength(1)
+  void third.call('write', slow)
+  third.child.stdin.destroy()
+  third.child.stdout.destroy()
+  writeFileSync(join(folder, `go-${running}`), '')
+  expect(await third.exited()).toBe(0)
+
+  // When its answer is written.
+  const fourth = await lines()
+  expect(statusOf(await fourth.call('write', slow))).toBe('completed')
+  const unread = { text: answered, how: 'slow' }
+  expect(statusOf(await fourth.call('write', unread))).toBe('waiting')
+  await approve()
+  await expect.poll(() => actsWith(answered), { timeout: 20_000 }).toHaveLength(1)
+  void fourth.call('write', unread)
+  fourth.child.stdout.destroy()
+  writeFileSync(join(folder, `go-${answered}`), '')
+  expect(await fourth.exited()).toBe(0)
+
+  await reopen()
+  expect(await ended({ name: 'write', arguments: unread })).toMatchObject({
+    _meta: { 'countersign/status': 'completed' },
+  })
+  expect([running, answered].map((text) => actsWith(text).length)).toEqual([1, 1])
+  await withdrawAll()
+}, 120_000)
 
 describe('a server behind', () => {
   const alone = join(folder, 'alone')

@@ -1,6 +1,8 @@
 // countersign mcp --port beside a real service: clients of both revisions, each known by its token, whose calls never meet.
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as send } from 'node:http'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
@@ -255,28 +257,128 @@ describe.each(['auto', 'legacy'] as const)('a client (%s)', (mode) => {
   })
 })
 
+/** Calls `write`, and takes what is asked for as an answer. */
+const request = (client: Client, params: object) =>
+  client.request(
+    { method: 'tools/call', params: { name: 'write', ...params } },
+    { allowInputRequired: true },
+  ) as Promise<Result & { requestState?: string }>
+
+/** @returns what the client goes on with when it is asked to open the request */
+async function stateOf(client: Client, params: object): Promise<string> {
+  let asking = await request(client, params)
+  while (asking.requestState === undefined) asking = await request(client, params)
+  return asking.requestState
+}
+
 // proves abuse: An agent that goes on with the call of another
 test('what a client was given to go on with is taken from nobody else', async () => {
   const elicitation = { url: {} }
-  const params = { name: 'write', arguments: { text: randomUUID() } }
+  const params = { arguments: { text: randomUUID() } }
   const [one, two] = [
     await aClient('one', 'auto', { elicitation }),
     await aClient('two', 'auto', { elicitation }),
   ]
-  const request = (client: Client, more: object = {}) =>
-    client.request(
-      { method: 'tools/call', params: { ...params, ...more } },
-      { allowInputRequired: true },
-    ) as Promise<Result & { requestState?: string }>
-  let asking = await request(one)
-  while (asking.requestState === undefined) asking = await request(one)
-  const going = { requestState: asking.requestState, inputResponses: { approval: { action: 'accept' } } }
+  const requestState = await stateOf(one, params)
+  const going = { ...params, requestState, inputResponses: { approval: { action: 'accept' } } }
   await expect(request(two, going)).rejects.toThrow(/requestState/i)
-  await expect(request(one, { ...going, requestState: `${asking.requestState}x` })).rejects.toThrow(
-    /requestState/i,
-  )
+  await expect(request(one, { ...going, requestState: `${requestState}x` })).rejects.toThrow(/requestState/i)
   expect(statusOf(await request(one, going))).toBe('waiting')
   expect(actsWith(params.arguments.text)).toEqual([])
+})
+
+/** A call of 2026-07-28 as bytes, on a connection that is cut. */
+async function aRawCall(params: object, capabilities: ClientCapabilities = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  }
+  const call = { name: 'write', ...params, _meta: { ..._meta, ...(params as { _meta?: object })._meta } }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
+  const head = [
+    'POST /mcp HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${await aToken('one')}`,
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    'MCP-Protocol-Version: 2026-07-28',
+    'Mcp-Method: tools/call',
+    'Mcp-Name: write',
+    `Content-Length: ${body.length}`,
+  ].join('\r\n')
+  return { head, whole: `${head}\r\n\r\n${body}` }
+}
+
+/** Sends bytes on a connection of their own, which is left open. */
+async function sendRaw(bytes: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  await new Promise((resolve) => socket.write(bytes, resolve))
+  return socket
+}
+
+const waitsFor = async (text: string) => JSON.stringify(await trial.openRequests()).split(text).length - 1
+
+describe('a client whose connection is cut', () => {
+  // proves fault: A client of an MCP gateway goes away
+  test.each(['head', 'body'])('in the %s of its call has asked for nothing', async (part) => {
+    const text = randomUUID()
+    const { head, whole } = await aRawCall({ arguments: { text } })
+    const cut = await sendRaw(part === 'head' ? head.slice(0, -9) : whole.slice(0, -9))
+    cut.destroy()
+    const client = await aClient('one', 'auto')
+    expect(statusOf(await asked(client, { name: 'write', arguments: { text } }))).toBe('waiting')
+    expect([await waitsFor(text), actsWith(text).length]).toEqual([1, 0])
+  })
+
+  // proves fault: A client of an MCP gateway goes away
+  test('while it waits for a human has taken the call back, and its next one is another', async () => {
+    const text = randomUUID()
+    const cut = await sendRaw((await aRawCall({ arguments: { text } })).whole)
+    await expect.poll(() => waitsFor(text), { timeout: 20_000 }).toBe(1)
+    cut.destroy()
+    await expect.poll(() => waitsFor(text), { timeout: 20_000 }).toBe(0)
+    const [client, call] = [await aClient('one', 'auto'), { name: 'write', arguments: { text } }]
+    expect(statusOf(await asked(client, call))).toBe('waiting')
+    await trial.approve()
+    expect(statusOf(await ended(client, call))).toBe('completed')
+    expect(actsWith(text)).toHaveLength(1)
+  })
+
+  // proves fault: A client of an MCP gateway goes away
+  test.each<[string, 'runs' | 'is answered']>([
+    ['equal', 'is answered'],
+    ['host id', 'runs'],
+    ['host id', 'is answered'],
+    ['requestState', 'runs'],
+    ['requestState', 'is answered'],
+  ])('and calls again by %s, gets the one act: cut while it %s', async (by, phase) => {
+    const text = randomUUID()
+    const args = { arguments: { text, how: 'slow', size: 8_000_000 } }
+    const capabilities = by === 'requestState' ? { elicitation: { url: {} } } : {}
+    const client = await aClient('one', 'auto', capabilities)
+    const named = by === 'host id' ? { _meta: { 'countersign/transactionId': randomUUID() } } : {}
+    let again: object = { ...args, ...named }
+    if (by === 'requestState') {
+      const requestState = await stateOf(client, again)
+      again = { ...args, requestState, inputResponses: { approval: { action: 'accept' } } }
+    }
+    while (statusOf(await request(client, again)) !== 'waiting');
+    await trial.approve()
+    await expect.poll(() => actsWith(text), { timeout: 20_000 }).toHaveLength(1)
+    const cut = await sendRaw((await aRawCall(again, capabilities)).whole)
+    if (phase === 'runs') cut.destroy()
+    writeFileSync(join(folder, `go-${text}`), '')
+    if (phase === 'is answered') {
+      // The rest of its answer is never read.
+      await once(cut, 'readable')
+      cut.destroy()
+    }
+    let result = await request(client, again)
+    while (['running', 'waiting'].includes(statusOf(result) as string)) result = await request(client, again)
+    expect(statusOf(result)).toBe('completed')
+    expect(actsWith(text)).toHaveLength(1)
+  })
 })
 
 test('a session of 2025 is of the caller that began it, and of nobody after it was ended', async () => {

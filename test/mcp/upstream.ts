@@ -73,7 +73,7 @@ function serve(): Server {
       case 'slow':
         while (!existsSync(join(folder, `go-${String(args['text'])}`)))
           await new Promise((resolve) => setTimeout(resolve, 20))
-        return { content: text(`did ${name}`) }
+        return { content: text(`did ${name}${' '.repeat(Number(args['size'] ?? 0))}`) }
       case 'asks':
         return inputRequired({
           inputRequests: {
