@@ -84,6 +84,7 @@ SELECT citus_add_local_table_to_metadata('released_batches');
 -- local log_cosigned            primary key (log, size)
 -- local witnessed_logs          primary key origin: one row decides what is cosigned next
 -- local catalogue_entries       found by time, caller, target and text, as a whole; no execution waits for it
+-- local catalogue_sums          read as a whole; a trigger of catalogue_entries writes it
 -- local catalogue_state         one row: its lock is the right to fill the catalogue
 -- local event_endpoints         unique (url) while in effect
 -- local event_deliveries        primary key endpoint_id: its lease is the right to deliver

@@ -237,6 +237,25 @@ CREATE TABLE catalogue_state (
   CONSTRAINT catalogue_state_pkey PRIMARY KEY (only_row)
 );
 
+CREATE TABLE catalogue_sums (
+  grain text NOT NULL,
+  caller_id text,
+  start timestamp with time zone NOT NULL,
+  status text NOT NULL,
+  approvable boolean NOT NULL,
+  capability text NOT NULL,
+  policy_name text NOT NULL,
+  policy_version text NOT NULL,
+  rule text,
+  currency text,
+  count bigint NOT NULL,
+  with_amount bigint NOT NULL,
+  amount numeric NOT NULL,
+  CONSTRAINT catalogue_sums_grain_check CHECK ((grain = ANY (ARRAY['hour'::text, 'day'::text])))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX catalogue_sums_by_group ON public.catalogue_sums USING btree (grain, lower(caller_id), start, caller_id, status, approvable, capability, policy_name, policy_version, rule, currency) NULLS NOT DISTINCT;
+CREATE INDEX catalogue_sums_by_start ON public.catalogue_sums USING btree (start);
+
 CREATE TABLE countersign_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,

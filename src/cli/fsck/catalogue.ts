@@ -79,3 +79,29 @@ function isExpected(
   const untilMs = completeUntil === null ? -Infinity : Date.parse(completeUntil) - RECENT_MS
   return status !== 'in_doubt' && Date.parse(completedAt ?? decidedAt) < untilMs
 }
+
+const SUMS = 'catalogue_sums'
+
+/** Every sum is that of its entries, and no group of entries is without one. */
+export const catalogueSums: Check = {
+  table: SUMS,
+  text: `
+    SELECT c.count IS NOT NULL AS stored, c.count IS NOT DISTINCT FROM e.count AND c.with_amount IS NOT DISTINCT FROM e.with_amount
+        AND c.amount IS NOT DISTINCT FROM e.amount AS right,
+      concat_ws(' ', coalesce(c.grain, e.grain), to_char(coalesce(c.start, e.start) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'),
+        coalesce(c.caller_id, e.caller_id), coalesce(c.status, e.status), coalesce(c.policy_name, e.policy_name)) AS key
+    FROM catalogue_sums AS c FULL JOIN catalogue_counted AS e
+      ON ${['grain', 'start', 'status', 'approvable', 'capability', 'policy_name', 'policy_version'].map((name) => `c.${name} = e.${name}`).join(' AND ')}
+        AND ${['caller_id', 'rule', 'currency'].map((name) => `coalesce(' ' || c.${name}, '') = coalesce(' ' || e.${name}, '')`).join(' AND ')}`,
+  examine(rows) {
+    const compared = rows as readonly {
+      readonly stored: boolean
+      readonly right: boolean
+      readonly key: string
+    }[]
+    const findings = compared.flatMap(({ right, key }): Finding[] =>
+      right ? [] : [{ table: SUMS, key, problem: `is not the sum of its entries: ${MEND}` }],
+    )
+    return Promise.resolve({ counted: { [SUMS]: compared.filter(({ stored }) => stored).length }, findings })
+  },
+}

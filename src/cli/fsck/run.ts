@@ -10,7 +10,7 @@ import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
-import { catalogueEntries, catalogued } from './catalogue.ts'
+import { catalogued, catalogueEntries, catalogueSums } from './catalogue.ts'
 import { providerConfirmations } from './confirmations.ts'
 import { executions } from './executions.ts'
 import { historyEntries, historyGroups } from './history.ts'
@@ -47,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   webhookEvents,
   catalogued,
   catalogueEntries,
+  catalogueSums,
   ...loggedChecks(),
 ]
 

@@ -51,6 +51,17 @@ function documentAt(path: string): Promise<PolicyDocument> {
   return loading
 }
 
+const hashes = new WeakMap<PolicyDocument, string>()
+
+/** Computed once for each document: a list of a hundred requests asks some hundreds of times. */
+function contentHashOf(document: PolicyDocument): string {
+  const known = hashes.get(document)
+  if (known !== undefined) return known
+  const hash = sha256Hex(canonicalize(document))
+  hashes.set(document, hash)
+  return hash
+}
+
 /** @param policy as a request names it, with the hash of the content that a signature covers */
 export function usePolicyOf(policy: Version & { readonly contentHash: string }): ShownPolicy {
   const path = policyPath(policy)
@@ -64,8 +75,7 @@ export function usePolicyOf(policy: Version & { readonly contentHash: string }):
     return () => void (isLeft = true)
   }, [path])
   const { document, problem } = state?.path === path ? state : {}
-  if (document === undefined || sha256Hex(canonicalize(document)) === policy.contentHash)
-    return { document, problem }
+  if (document === undefined || contentHashOf(document) === policy.contentHash) return { document, problem }
   return {
     document: undefined,
     problem:

@@ -152,9 +152,11 @@ async function readStatistics(
   if (range instanceof Failure) return range
   const reach = await completenessOf(pool)
   const owner = readableOwner(caller)
+  // Without `until` there is no end: a list with the same filters has none either, and whole hours need not be cut at this moment.
+  const until = wanted.until === null ? null : range.until
   const groups = await countGroups(
     pool,
-    { ...wanted, ...range, callerId: given.get('callerId'), owner },
+    { ...wanted, since: range.since, until, callerId: given.get('callerId'), owner },
     { bucket, by },
   )
   const policies = wantsLimits === 'false' ? [] : authority.current().policies

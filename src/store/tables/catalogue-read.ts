@@ -99,36 +99,40 @@ export interface CountedGroup {
 }
 
 /** From a midnight on, a bucket of fixed length is found by integers alone: for 300,000 entries that halves the time that `date_trunc` takes. */
-const binned = (length: string) =>
-  `date_bin('${length}', item.decided_at, '2000-01-01T00:00:00Z'::timestamptz)`
-const bucketStarts: Readonly<Record<Bucket, string>> = {
+const binned = (length: string) => (time: string) =>
+  `date_bin('${length}', ${time}, '2000-01-01T00:00:00Z'::timestamptz)`
+const bucketStarts: Readonly<Record<Bucket, (time: string) => string>> = {
   minute: binned('1 minute'),
   hour: binned('1 hour'),
   day: binned('1 day'),
-  month: `date_trunc('month', item.decided_at, 'UTC')`,
+  month: (time) => `date_trunc('month', ${time}, 'UTC')`,
 }
 
 /** Groups that are shown; the rest is one group of all others. */
 const GROUPS_MAX = 10
 
-/**
- * Counts entries, and sums their amounts by currency, for each bucket and group.
- * @param how.bucket null: the whole range is one
- * @param how.by null: all are one group
- */
+/** How executions are counted. Null: the whole range is one bucket; all are one group. */
+export interface CountedBy {
+  readonly bucket: Bucket | null
+  readonly by: Grouping | null
+}
+
+/** @param filters.since without it there is no first one; `until` likewise */
+export type CountedFilters = Omit<CatalogueFilters, 'q' | 'minAmount' | 'maxAmount'>
+
+/** Counts entries, and sums their amounts by currency, for each bucket and group. */
 export async function countGroups(
   sql: Sql,
-  filters: CatalogueFilters,
-  { bucket, by }: { readonly bucket: Bucket | null; readonly by: Grouping | null },
+  filters: CountedFilters,
+  how: CountedBy,
 ): Promise<CountedGroup[]> {
-  const { where, values } = whereOf(conditions, filters, 1)
-  const start = bucket === null ? 'NULL::timestamptz' : bucketStarts[bucket]
-  const key = by === null ? 'NULL::text' : groupings[by]
+  const values: (string | null)[] = []
+  const sources = spansOf(filters, how).map((span) => sourceOf(span, { filters, how, values }))
   const { rows } = await sql.query<CountedGroup>(
     `
     WITH counted AS MATERIALIZED (
-      SELECT ${start} AS start, ${key} AS key, item.currency, count(*) AS count, sum(item.amount) AS amount
-      FROM catalogue_entries AS item WHERE ${where} GROUP BY 1, 2, 3
+      SELECT start, key, currency, sum(count) AS count, CASE WHEN sum(with_amount) > 0 THEN sum(amount) END AS amount
+      FROM (${sources.join(' UNION ALL ')}) AS source GROUP BY 1, 2, 3
     ), shown AS MATERIALIZED (
       SELECT key FROM counted GROUP BY key ORDER BY sum(count) DESC, key LIMIT ${GROUPS_MAX}
     ), named AS (
@@ -141,6 +145,88 @@ export async function countGroups(
     values,
   )
   return rows
+}
+
+/** @param asked.values takes the parameters of the source */
+function sourceOf(
+  { of, since, until }: Span,
+  {
+    filters,
+    how: { bucket, by },
+    values,
+  }: { readonly filters: CountedFilters; readonly how: CountedBy; readonly values: (string | null)[] },
+): string {
+  const isSum = of !== 'entries'
+  const [from, time] = isSum ? ['catalogue_sums', 'item.start'] : ['catalogue_entries', 'item.decided_at']
+  const [count, withAmount] = isSum
+    ? ['sum(item.count)', 'sum(item.with_amount)']
+    : ['count(*)', 'count(item.amount)']
+  const { since: _since, until: _until, ...others } = filters
+  const { where, values: given } = whereOf(conditions, others, values.length + 1)
+  values.push(...given)
+  const range = [
+    ['>=', since],
+    ['<', until],
+  ].flatMap(([operator, at]) =>
+    at === null ? [] : [`${time} ${operator} $${values.push(at!)}::timestamptz`],
+  )
+  // As the index has it, by which the sums of one caller, or those of all together, are found.
+  const sums = `item.grain = '${of}' AND lower(item.caller_id) IS ${needsCaller(filters, by) ? 'NOT ' : ''}NULL`
+  return `
+      SELECT ${bucket === null ? 'NULL::timestamptz' : bucketStarts[bucket](time)} AS start, ${by === null ? 'NULL::text' : groupings[by]} AS key,
+        item.currency, ${count} AS count, ${withAmount} AS with_amount, sum(item.amount) AS amount
+      FROM ${from} AS item WHERE ${[where, ...range, ...(isSum ? [sums] : [])].join(' AND ')} GROUP BY 1, 2, 3`
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const grainMs = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
+type Grain = keyof typeof grainMs
+
+/** A part of a range, and what is added up in it. */
+interface Span {
+  readonly of: 'entries' | Grain
+  /** ISO 8601; null: no bound. */
+  readonly since: string | null
+  readonly until: string | null
+}
+
+function needsCaller({ callerId = null, owner = null }: CountedFilters, by: Grouping | null): boolean {
+  return by === 'callerId' || callerId !== null || owner !== null
+}
+
+/** The sums that can answer, the longest first. Those of a caller are by day, and none knows targets. */
+function grainsFor(filters: CountedFilters, { bucket, by }: CountedBy): readonly Grain[] {
+  if (bucket === 'minute' || by === 'target' || (filters.target ?? null) !== null) return []
+  const grains: readonly Grain[] = needsCaller(filters, by) ? ['day'] : ['day', 'hour']
+  return bucket === 'hour' ? grains.filter((grain) => grain === 'hour') : grains
+}
+
+/**
+ * Cuts a range into whole days and hours, whose sums are kept, and the rest before and behind them, whose entries are counted: each entry of
+ * the range is in one part.
+ */
+export function spansOf({ since = null, until = null, ...filters }: CountedFilters, how: CountedBy): Span[] {
+  return cutInto(grainsFor(filters, how), { since, until })
+}
+
+function cutInto([grain, ...shorter]: readonly Grain[], range: Omit<Span, 'of'>): Span[] {
+  if (grain === undefined) return [{ of: 'entries', ...range }]
+  const begin = range.since === null ? null : wholeFrom(Math.ceil, range.since, grain)
+  const end = range.until === null ? null : wholeFrom(Math.floor, range.until, grain)
+  if (begin !== null && end !== null && begin >= end) return cutInto(shorter, range)
+  return [
+    ...(begin === range.since || begin === null
+      ? []
+      : cutInto(shorter, { since: range.since, until: begin })),
+    { of: grain, since: begin, until: end },
+    ...(end === range.until || end === null ? [] : cutInto(shorter, { since: end, until: range.until })),
+  ]
+}
+
+/** @returns the time at which an hour or a day begins that is next to `time`: ISO 8601, so that a time that is one already stays the same text */
+function wholeFrom(round: (value: number) => number, time: string, grain: Grain): string {
+  const ms = grainMs[grain]
+  return new Date(round(Date.parse(time) / ms) * ms).toISOString()
 }
 
 /** What was done on a target, in one currency. */
