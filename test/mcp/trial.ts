@@ -26,6 +26,10 @@ export interface Trial {
   readonly openRequests: () => Promise<readonly { readonly request: { readonly requestId: string } }[]>
   /** Dana approves all that wait. */
   readonly approve: () => Promise<void>
+  /** kill -9 of the service. */
+  readonly killService: () => Promise<void>
+  /** Starts it again at its address, on its data. */
+  readonly startAgain: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -33,7 +37,12 @@ export interface Trial {
 export async function startTrial(folder: string): Promise<Trial> {
   const database = await createDatabase()
   const people = makeHumans(folder, 'http://127.0.0.1:1')
-  const service = await startService({ databaseUrl: database.url, callers: people.map(({ entry }) => entry) })
+  const given = {
+    databaseUrl: database.url,
+    callers: people.map(({ entry }) => entry),
+    env: { DATA_DIR: join(folder, 'data') },
+  }
+  let service = await startService(given)
   const [proposer, checker, dana] = people
   await enrolApprover(service.url, { proposer, checker, folder })
   const asDana = { key: dana.rawKey }
@@ -44,7 +53,9 @@ export async function startTrial(folder: string): Promise<Trial> {
     return body.requests as Awaited<ReturnType<Trial['openRequests']>>
   }
   return {
-    service,
+    get service() {
+      return service
+    },
     env: { ...(bundledEnvironment as Record<string, string>), COUNTERSIGN_URL: service.url },
     humans: { proposer, checker },
     openRequests,
@@ -53,6 +64,15 @@ export async function startTrial(folder: string): Promise<Trial> {
         expect(
           await service.post('/approvals', anApprovalOf(approver, request as never), asDana),
         ).toMatchObject({ status: 201 })
+    },
+    async killService() {
+      const { process: child } = service
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+    async startAgain() {
+      const { key, url } = service
+      service = await startService({ ...given, key, env: { ...given.env, PORT: new URL(url).port } })
     },
     async stop() {
       expect(await service.stop()).toBe(0)
