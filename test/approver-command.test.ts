@@ -287,7 +287,7 @@ describe('requests and sign-request', () => {
     const { request, requestHash, actionCode } = await asked(transaction, 'Due on Friday.')
     const listed = approver(['requests', ...at()])
     expect(listed.stderr).toBe('1 waiting.\n')
-    const shown = [request.requestId, actionCode, 'tester', 'sandbox:echo', 'invoice\ufffd7']
+    const shown = [request.requestId, actionCode, 'tester', 'sandbox:echo → invoice\ufffd7', '42']
     expect(listed.stdout).toBe(
       `${[request.expiresAt, ...shown, '1 approval missing', 'Due on Friday.'].join('  ')}\n`,
     )
@@ -374,6 +374,34 @@ describe('requests and sign-request', () => {
       'countersign: Give --key, or a --profile that has it.\n',
     ])
     expect(approver(['requests']).stderr).toContain('Give --api-key, or a --profile that has it.')
+  })
+
+  test('the end of a version is signed for with all open requests under it, the signed ones too, and their sums', async () => {
+    const worth = (amount: number, currency: string) =>
+      asked(
+        aTransaction({
+          intent: { parameters: { amount, currency } },
+          policy,
+          signals: { amount: undefined },
+        }),
+      )
+    const signed = await worth(1200.5, 'EUR')
+    const open = [signed, await worth(80, 'EUR'), await worth(7, 'USD')]
+    const signing = approver(['sign-request', signed.request.requestId, ...at(), ...by()], 'y\n')
+    expect(signing.status, signing.stderr).toBe(0)
+    const retiring = await proposed(
+      service,
+      maker,
+      `/policies/${policy.name}/${policy.version}/pending-changes`,
+      { action: 'retire', reason: 'test' },
+    )
+    const { stderr } = run(
+      ['changes', 'approve', retiring.changeId, '--without-impact', ...as(checker)],
+      'n\n',
+    )
+    expect(stderr).toContain('  3 open requests under version 1.0.0 end (7 USD, 1,280.50 EUR).\n')
+    await resolved(service, checker, retiring, 'reject', { rejectionReason: 'test' })
+    for (const { request } of open) await service.post(`/approval-requests/${request.requestId}/withdraw`, {})
   })
 
   // proves abuse: A request changed after it was shown
@@ -503,7 +531,7 @@ describe('sign-step-up', () => {
     const range = { since: '2026-11-01T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' }
     const counts = { approvedToRejected: 0, rejectedToApproved: 0, refusedAsRetired: 0 }
     const sums = { toRejected: {}, toApproved: {}, retired: {} }
-    const found = { ...nothing, ...range, ...counts, sums }
+    const found = { ...nothing, ...range, ...counts, sums, flippedAndRetired: 0, unknownSignals: [] }
     const report = impactReport(change, found, new Date().toISOString())
     const foreign = stepUpBy(change, seeing({ ...report, changeId: randomUUID() }))
     expect([foreign.status, foreign.stdout]).toEqual([1, ''])
@@ -624,12 +652,16 @@ describe('changes and policy propose', () => {
       '"policyVersion": "2.0.0"',
       'rules.small.when\n    - signals.amount <= 100.0\n    + signals.amount <= 40.0\n',
       'Version 1.0.0 rejects every execution.',
-      '0 open requests for approval end with it.',
+      'No open request is under version 1.0.0.\n\nPast decisions since ',
       'APPROVED -> REJECTED',
-      '1 of 1 past decisions under by-command would flip',
+      '1 of 1 past decisions under by-command would flip: 1 approved would be rejected (80), 0 rejected would be approved.\n',
+      '1 of 1 were approved under 1.0.0, and sent so again they would be refused as retired (80). 1 of these would flip too, and is listed there alone.\n',
+      ' of any policy examined.\n',
       'Your signature covers this report too.',
     ])
       expect(before).toContain(text)
+    // No line break is taken for a stranger's character, no progress is in a file, and what was found twice is listed once.
+    expect(before).not.toMatch(/\ufffd|% |refused as retired\n/)
     expect(JSON.parse(approved.stdout)).toMatchObject({
       status: 'APPROVED',
       resolvedBy: 'checker',

@@ -7,8 +7,10 @@ import { actionCode } from '../formats/approval-requests/action-code.ts'
 import { approvalPayload } from '../formats/approval-requests/approval-payload.ts'
 import { requestHash } from '../formats/approval-requests/request-hash.ts'
 import { shapeOf } from '../core/json/shape.ts'
+import { amountOf, lineOf, shownMoney } from '../core/policy/shown.ts'
 import { printable } from '../formats/text/printable.ts'
 import { ApprovalRequest, ApprovalRequestPage } from '../formats/schemas/approval-request.ts'
+import type { PolicyDocument } from '../formats/schemas/policy.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../store/sha256.ts'
@@ -17,6 +19,7 @@ import { show, signedApproval } from './approver.ts'
 import type { Given } from './command.ts'
 import type { approver } from './commands.ts'
 import { asking, isYes } from './confirm.ts'
+import { policyDocuments } from './policy-documents.ts'
 import { serviceOf, signerOf } from './profile.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
@@ -27,21 +30,38 @@ const page = shapeOf(ApprovalRequestPage)
 const approvalRequest = shapeOf(ApprovalRequest)
 
 /**
- * Prints a line for each open request, the first to expire on top: expiry, id, action code, requester, action, target, approvals missing,
- * note.
+ * Prints a line for each open request, the first to expire on top: expiry, id, action code, requester, what is asked for in
+ * the words of its policy, amount where these do not have it, approvals missing, note.
  * The key is that of a human; with `all` anybody's, who then sees what that caller may read, also those that the caller could not sign.
  */
 export async function listRequests({ all, ...given }: Given<typeof approver.requests>): Promise<void> {
-  const requests = await pending(serviceOf(given), { all })
+  const service = serviceOf(given)
+  const requests = await pending(service, { all })
+  const documentOf = policyDocuments(service)
   for (const one of requests) {
-    const { requestId, requestedBy, capability, target, note } = one.request
+    const { requestId, requestedBy, note } = one.request
     const code = actionCode(one.request, sha256Hex)
     const missing = `${counted(one.missing, 'approval')} missing`
-    const parts = [one.expiresAt, requestId, code, requestedBy, capability, target, missing]
+    const parts = [
+      one.expiresAt,
+      requestId,
+      code,
+      requestedBy,
+      ...said(one, await documentOf(one.request.policy)),
+      missing,
+    ]
     console.log(printable([...parts, ...(note === '' ? [] : [note])].join('  ')))
   }
   const more = requests.length === PAGE_SIZE ? ', and more: these are the newest' : ''
   console.error(requests.length === 0 ? 'Nothing waits.' : `${requests.length} waiting${more}.`)
+}
+
+/** The sentence of a request as the console has it, and its amount where the sentence does not name it. */
+function said({ request }: ApprovalRequest, document: PolicyDocument | undefined): string[] {
+  const line = lineOf(document, request)
+  const money = amountOf(document, request)
+  if (money === undefined || line.includes(shownMoney(money.amount, undefined))) return [line]
+  return [line, shownMoney(money.amount, money.currency ?? undefined)]
 }
 
 /** Open requests, what ends first on top. */

@@ -237,7 +237,7 @@ export const approver = {
   }),
   requests: command('requests', {
     about:
-      'print the approval requests that wait for you, the first to expire on top: expiry, id, action code, requester, action, target, approvals missing, note',
+      'print the approval requests that wait for you, the first to expire on top: expiry, id, action code, requester, what is asked for, approvals missing, note',
     options: {
       ...asPerson,
       all: flag('all open requests, also those that you cannot sign or have signed'),

@@ -4,18 +4,23 @@ import { writeFileSync } from 'node:fs'
 import { readYaml } from '../core/cel/yaml.ts'
 import {
   addChunk,
+  alsoFlipped,
   flipLine,
   impactReport,
+  onlyRetired,
   reservations,
   retiredLine,
   simulationOf,
+  undecidedText,
   type Found,
   type ProposedPolicy,
 } from '../formats/impact-report.ts'
 import { canonicalize } from '../formats/json/canonical.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { compilePolicy } from '../core/policy/check.ts'
+import { inMoney } from '../core/policy/shown.ts'
 import { printable } from '../formats/text/printable.ts'
+import { counted } from '../formats/text/text.ts'
 import type { ImpactReport } from '../formats/schemas/impact-report.ts'
 import type { PolicyDocument } from '../formats/schemas/policy.ts'
 import { PolicySimulation } from '../formats/schemas/sandbox.ts'
@@ -31,7 +36,7 @@ type SimulateRequest = Given<typeof spec>
 const simulation = shapeOf(PolicySimulation)
 
 /**
- * Prints a line for each flip to standard output as it is found, then a summary; the progress goes to standard error.
+ * Prints a line for each flip to standard output as it is found, then a summary; on a terminal the progress goes to standard error.
  * @throws Error with one sentence: what is wrong with the arguments or the policy, or what the service answered
  */
 export async function simulateCommand(given: SimulateRequest): Promise<void> {
@@ -126,44 +131,46 @@ async function simulate(
       finding(printable(flipLine(flip)))
       for (const signal of flip.wouldBe.unverified ?? []) unverified.add(signal)
     }
-    for (const one of chunk.retired ?? []) finding(printable(retiredLine(one)))
+    for (const one of onlyRetired(chunk)) finding(printable(retiredLine(one)))
     progress.show(found.share, found.examined)
     cursor = chunk.next
   } while (cursor !== undefined)
   progress.clear()
-  summary(printable(summaryOf(found, simulated)))
-  for (const sentence of reservations(found)) summary(sentence)
+  for (const sentence of summaryOf(found, simulated)) summary(printable(sentence))
+  for (const sentence of reservations(found)) summary(printable(sentence))
   if (unverified.size > 0)
-    summary(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`)
+    summary(printable(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`))
   return found
 }
 
-function summaryOf(found: Found, { policy, retires }: Simulated): string {
-  const { examined, decided, skipped, approvedToRejected, rejectedToApproved, refusedAsRetired } = found
+function summaryOf(found: Found, { policy, retires }: Simulated): string[] {
+  const { examined, decided, approvedToRejected, rejectedToApproved, refusedAsRetired, sums } = found
   const flips = approvedToRejected + rejectedToApproved
-  const parts = []
-  if (policy !== undefined)
-    parts.push(`${flips} of ${decided} past decisions under ${policy.policyId} would flip`)
-  if (retires !== undefined)
-    parts.push(
-      `${refusedAsRetired} of ${decided} were approved under ${retires.join(', ')} and would have been refused as retired`,
-    )
-  return `${parts.join('; ')}; ${skipped} were never decided, ${examined} transactions examined.`
+  return [
+    ...(policy === undefined
+      ? []
+      : [
+          `${flips} of ${decided} past decisions under ${policy.policyId} would flip: ${approvedToRejected} approved would be rejected${inMoney(sums.toRejected)}, ${rejectedToApproved} rejected would be approved${inMoney(sums.toApproved)}.`,
+        ]),
+    ...(retires === undefined
+      ? []
+      : [
+          `${refusedAsRetired} of ${decided} were approved under ${retires.join(', ')}, and sent so again they would be refused as retired${inMoney(sums.retired)}.${alsoFlipped(found)}`,
+        ]),
+    `${counted(examined, 'transaction')} of any policy examined.${undecidedText(found)}`,
+  ]
 }
 
 const BAR_CHARACTERS = 30
 
-/** One line that is written over on a terminal; a line for each tenth anywhere else. */
+/** One line that is written over, and is gone at the end; on a terminal alone: a file has nobody who waits. */
 function openProgress() {
   const { isTTY } = process.stderr
-  let printed = 0
   return {
     show(share: number, examined: number): void {
       const done = Math.floor(share * BAR_CHARACTERS)
       const bar = `[${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}] ${Math.floor(share * 100)}% ${examined} examined`
       if (isTTY) process.stderr.write(bar)
-      else if (Math.floor(share * 10) > printed) process.stderr.write(`${bar}\n`)
-      printed = Math.max(printed, Math.floor(share * 10))
     },
     clear(): void {
       if (isTTY) process.stderr.write('\r\u001b[K')

@@ -1,23 +1,12 @@
 // Text of strangers is shown so that every character can be seen, and none changes how those beside it are read.
-import { ONE_WORD, valueText } from '../core/policy/display.ts'
+import { shownMoney, shownValue } from '../core/policy/shown.ts'
 import { printable, printableJson } from '../formats/text/printable.ts'
+
+export { shownMoney, shownValue }
 
 /** One line, for headings and cells. What cannot be seen is a replacement character. */
 export function oneLine(text: string): string {
   return printable(text)
-}
-
-/** A value within a sentence: a number with grouped digits, a name as it is, anything else as its JSON text, cut. */
-export function shownValue(value: unknown): string {
-  if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 20 })
-  return typeof value === 'string' && ONE_WORD.test(value) ? value : valueText(value)
-}
-
-/** A sum of money: a fraction has two digits at least. */
-export function shownMoney(amount: number, currency: unknown): string {
-  const minimumFractionDigits = Number.isInteger(amount) ? 0 : 2
-  const sum = amount.toLocaleString('en-US', { minimumFractionDigits, maximumFractionDigits: 20 })
-  return typeof currency === 'string' ? `${sum} ${shownValue(currency)}` : sum
 }
 
 /** The sentence that the catalogue has of an action, with its amount as amounts are written everywhere. */

@@ -27,7 +27,7 @@ export function simulationOf(proposed: ProposedPolicy) {
 
 type Chunk = Pick<
   Static<typeof PolicySimulation>,
-  'flips' | 'retired' | 'skipped' | 'unknown' | 'range' | 'progress' | 'complete'
+  'flips' | 'retired' | 'skipped' | 'unknown' | 'unknownSignals' | 'range' | 'progress' | 'complete'
 >
 
 /** The findings of the chunks so far. */
@@ -38,7 +38,11 @@ export type Found = Omit<
   /** The newest, with what was to be done and its sum of money. */
   readonly flips: Chunk['flips']
   readonly retired: NonNullable<Chunk['retired']>
-  /** What all of them come to, which no report has. */
+  /** How many of those that would flip would be refused as retired, too. Which no report has, as what follows. */
+  readonly flippedAndRetired: number
+  /** Signals of whose value of then nothing is recorded, sorted. */
+  readonly unknownSignals: readonly string[]
+  /** What all of them come to. */
   readonly sums: Readonly<Record<'toRejected' | 'toApproved' | 'retired', Sums>>
   /** The share of the range that is done, from 0 to 1. */
   readonly share: number
@@ -64,7 +68,7 @@ function someOf<Name extends 'unknown' | 'needApproval'>(name: Name, count: numb
 
 /** @param before the sums of the earlier chunks; undefined for the first */
 export function addChunk(before: Found | undefined, chunk: Chunk): Found {
-  const { flips, retired = [], skipped, unknown = 0, range, progress, complete } = chunk
+  const { flips, retired = [], skipped, unknown = 0, unknownSignals = [], range, progress, complete } = chunk
   const [rejected, approved] = ['REJECTED', 'APPROVED'].map((outcome) =>
     flips.filter(({ wouldBe }) => wouldBe.outcome === outcome),
   ) as [Chunk['flips'], Chunk['flips']]
@@ -80,6 +84,8 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
     approvedToRejected: (before?.approvedToRejected ?? 0) + rejected.length,
     rejectedToApproved: (before?.rejectedToApproved ?? 0) + approved.length,
     refusedAsRetired: (before?.refusedAsRetired ?? 0) + retired.length,
+    flippedAndRetired: (before?.flippedAndRetired ?? 0) + retired.length - onlyRetired(chunk).length,
+    unknownSignals: [...new Set([...(before?.unknownSignals ?? []), ...unknownSignals])].toSorted(),
     flips: [...(before?.flips ?? []), ...flips].slice(0, LISTED_MAX),
     retired: [...(before?.retired ?? []), ...retired].slice(0, LISTED_MAX),
     sums: {
@@ -97,9 +103,11 @@ export function addChunk(before: Found | undefined, chunk: Chunk): Found {
  */
 export function impactReport(
   { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
-  { share: _share, complete: _complete, sums: _sums, flips, retired, ...found }: Found,
+  whole: Found,
   madeAt: string,
 ): ImpactReport {
+  const { share: _, complete: _1, sums: _2, flippedAndRetired: _3, unknownSignals: _4, ...reportable } = whole
+  const { flips, retired, ...found } = reportable
   const none: ImpactReport = { version: 1, changeId, changeHash, madeAt, ...found, flips: [], retired: [] }
   const room = IMPACT_REPORT_BYTES_MAX - bytesOf(none)
   const ending = { ...none, retired: fitting(retired.map(reported), room / 2) }
@@ -132,18 +140,43 @@ export function flipLine(flip: ImpactReport['flips'][number] & { readonly summar
   return `${createdAt} ${businessTransactionId} ${said}${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}${needs === undefined ? '' : ` Would wait for: ${needs.join(', ')}.`}`
 }
 
+/** The executions that the end of their version alone would have refused: the others of them are among the flips. */
+export function onlyRetired<Row extends { readonly businessTransactionId: string }>({
+  flips,
+  retired = [],
+}: {
+  readonly flips: readonly { readonly businessTransactionId: string }[]
+  readonly retired?: readonly Row[] | undefined
+}): Row[] {
+  const flipped = new Set(flips.map(({ businessTransactionId }) => businessTransactionId))
+  return retired.filter(({ businessTransactionId }) => !flipped.has(businessTransactionId))
+}
+
+/** A sentence, after a space, on how the two counts of findings overlap; '' where they do not, or nobody counted. */
+export function alsoFlipped({ flippedAndRetired = 0 }: Partial<Pick<Found, 'flippedAndRetired'>>): string {
+  if (flippedAndRetired === 0) return ''
+  return ` ${flippedAndRetired} of these would flip too, and ${flippedAndRetired === 1 ? 'is' : 'are'} listed there alone.`
+}
+
+/** A sentence, after a space, on those without a decision to compare; '' where there is none. */
+export function undecidedText({ skipped }: Pick<ImpactReport, 'skipped'>): string {
+  if (skipped === 0) return ''
+  return ` ${skipped} under this policy ended without a decision, for an unknown version or the lack of a connector: nothing is said of ${skipped === 1 ? 'it' : 'them'}.`
+}
+
 /** What a simulation could not say, or says only of how it was sent; empty where there is nothing of it. */
 export function reservations({
   unknown = 0,
   needApproval = 0,
-}: Pick<ImpactReport, 'unknown' | 'needApproval'>): string[] {
+  unknownSignals = [],
+}: Pick<ImpactReport, 'unknown' | 'needApproval'> & Partial<Pick<Found, 'unknownSignals'>>): string[] {
   return [
     needApproval === 0
       ? ''
       : `${needApproval} of those that would be rejected lack only an approval that nobody was asked for then: they would wait for it.`,
     unknown === 0
       ? ''
-      : `${unknown} could not be tried: what this document asks for was not recorded then. Nothing is said of them.`,
+      : `${unknown} could not be tried: the document reads ${unknownSignals.length === 0 ? 'a signal' : unknownSignals.join(', ')}, whose value of then nobody recorded. Nothing is said of ${unknown === 1 ? 'it' : 'them'}.`,
   ].filter((sentence) => sentence !== '')
 }
 

@@ -53,10 +53,12 @@ export interface Simulated {
 
 /**
  * `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. `unknown`: it was decided, and the
- * document decides it by a value of then that nothing says.
+ * document decides it by values of then that nothing says, of these signals.
  */
 type Redecided =
-  'other' | 'undecided' | { readonly flip?: Flip; readonly refused?: Refused; readonly unknown?: true }
+  | 'other'
+  | 'undecided'
+  | { readonly flip?: Flip; readonly refused?: Refused; readonly unknown?: readonly string[] }
 
 interface Past {
   readonly outcome: Outcome
@@ -77,8 +79,7 @@ export function redecide(
   if (past === undefined) return 'undecided'
   const { version } = transaction.policy
   const found = policy && flipOf(row, { transaction, policy, past })
-  const flip = found === 'unknown' ? undefined : found
-  const unknown = found === 'unknown' ? { unknown: true as const } : {}
+  const [flip, unknown] = found !== undefined && 'unknown' in found ? [undefined, found] : [found, {}]
   const isRefused = past.outcome === 'APPROVED' && retires.has(version)
   if (flip === undefined && !isRefused) return unknown
   const { intent, signals } = transaction
@@ -95,18 +96,18 @@ export function redecide(
   }
 }
 
-/** Undefined: decided as it was. `unknown`: it left a signal out whose value of then is not known, a sum of the past for example. */
+/** Undefined: decided as it was. `unknown`: it left signals out whose value of then is not known, a sum of the past for example. */
 function flipOf(
   row: PastDecision,
   { transaction, policy, past }: { transaction: Transaction; policy: CompiledPolicy; past: Past },
-): Pick<Flip, 'was' | 'wouldBe'> | 'unknown' | undefined {
+): Pick<Flip, 'was' | 'wouldBe'> | { readonly unknown: readonly string[] } | undefined {
   const unasked = unaskedIn(policy, transaction, past)
   const decidedWith = (approved: boolean) => {
     const filled = { ...past.verified, ...Object.fromEntries(unasked.map((signal) => [signal, approved])) }
     return asVerifiedThen(evaluate(policy, transaction, new Date(row.createdAt), filled), past)
   }
   const evaluation = decidedWith(false)
-  if (evaluation.kind === 'unfilled') return 'unknown'
+  if (evaluation.kind === 'unfilled') return { unknown: evaluation.verify.map(({ signal }) => signal) }
   const outcome = evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED'
   if (outcome === past.outcome) return undefined
   const unverified = evaluation.verify.map(({ signal }) => signal)

@@ -57,6 +57,7 @@ async function chunk(
   const counts = { examined: 0, decided: 0, unchanged: 0, undecided: 0, unknown: 0 }
   const flips: Flip[] = []
   const refused: Refused[] = []
+  const unknownSignals = new Set<string>()
   const mayGoOn = () => counts.examined === 0 || (counts.examined < EXAMINED_MAX && pace.workedMs() < workMs)
   let complete = false
 
@@ -85,7 +86,8 @@ async function chunk(
         if (redecided.flip !== undefined) flips.push(redecided.flip)
         if (redecided.refused !== undefined) refused.push(redecided.refused)
         const isChanged = policy === undefined ? redecided.refused : redecided.flip
-        if (redecided.unknown) counts.unknown++
+        for (const signal of redecided.unknown ?? []) unknownSignals.add(signal)
+        if (redecided.unknown !== undefined) counts.unknown++
         else if (isChanged === undefined) counts.unchanged++
       }
       counts.examined++
@@ -112,6 +114,7 @@ async function chunk(
     unchanged: counts.unchanged,
     skipped: counts.undecided,
     unknown: counts.unknown,
+    ...(unknownSignals.size === 0 ? {} : { unknownSignals: [...unknownSignals].toSorted() }),
     range: { since: range.since, until: range.until },
     ...(complete ? {} : { next: cursorOf(range, below) }),
   }

@@ -40,6 +40,7 @@ export const approve = command('approve', {
       '<time>',
       'RFC 3339; simulate the decisions of a policy from then on (default: 30 days ago)',
     ),
+    all: flag('list every past decision that differs, not only the newest ten'),
     withoutImpact: flag('simulate nothing: your signature covers the change alone'),
   },
 })

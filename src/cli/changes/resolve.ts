@@ -11,19 +11,20 @@ import { Change, ChangePage } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
 import { isUuid } from '../../formats/schemas/primitives.ts'
 import { printable } from '../../formats/text/printable.ts'
-import { counted } from '../../formats/text/text.ts'
+import { endingWith } from '../../core/approval-requests/ending.ts'
 import { shapeOf } from '../../core/json/shape.ts'
 import { ed25519SigningKey } from '../../core/signing/keys.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { openChange, show, stepUpFor } from '../approver.ts'
 import type { Given } from '../command.ts'
 import { isConfirmed } from '../confirm.ts'
+import { policyDocuments } from '../policy-documents.ts'
 import { serviceOf, stepUpKeyOf } from '../profile.ts'
 import { get, jsonOf, pagesOf, post, shapedAnswer, type ServiceAt } from '../service.ts'
 import { impactOf, type PolicyChange } from '../simulate.ts'
 import type * as commands from './commands.ts'
 
-/** More findings than a person reads before a question; `simulate --change` lists all. */
+/** More findings than a person reads before a question; `--all` shows the others. */
 const FINDINGS_SHOWN_MAX = 10
 const IMPACT_MS = 30 * 86_400_000
 
@@ -70,11 +71,14 @@ export async function approveChange({
   id,
   since = new Date(Date.now() - IMPACT_MS).toISOString(),
   withoutImpact,
+  all,
   ...given
 }: Given<typeof commands.approve>): Promise<0 | 1> {
   return resolveChange(given, { id, action: 'approve' }, async (change, service) => {
     await showEndingRequests(change, service)
-    return change.kind === 'policy' && !withoutImpact ? showImpact(change, { ...service, since }) : undefined
+    return change.kind === 'policy' && !withoutImpact
+      ? showImpact(change, { ...service, since, all })
+      : undefined
   })
 }
 
@@ -170,32 +174,39 @@ function jsonLines(value: Change['proposed']): string[] {
     .map((line) => `  ${line}`)
 }
 
-/** Says how many open requests for approval a change of a policy ends. */
+/** Says how many open requests for approval each version that a change ends takes with it, as the console does. */
 async function showEndingRequests(change: Change, service: ServiceAt): Promise<void> {
-  const ending = endingVersions(change)
-  if (ending.length === 0) return
-  const [name] = change.target.split('/')
-  let count = 0
-  for await (const answer of pagesOf(service, '/approval-requests?status=PENDING&pageSize=100'))
-    for (const { request } of shapedAnswer(requestPage, answer).requests)
-      if (request.policy.name === name && ending.includes(request.policy.version)) count++
-  console.error(`  ${counted(count, 'open request')} for approval ${count === 1 ? 'ends' : 'end'} with it.`)
+  const [name = ''] = change.target.split('/')
+  const reads = {
+    async page(path: string) {
+      const answer = await get(service, path)
+      return { requests: shapedAnswer(requestPage, answer).requests, next: answer.next }
+    },
+    document: policyDocuments(service),
+  }
+  for (const version of endingVersions(change))
+    console.error(`  ${printable((await endingWith({ name, version }, reads)).text)}`)
 }
 
-/** Simulates the change of a policy, and shows the newest findings and the sums. */
+/** Simulates the change of a policy, and shows the newest findings, or all of them, and the sums. */
 async function showImpact(
   change: Change,
-  simulating: ServiceAt & { readonly since: string },
+  simulating: ServiceAt & { readonly since: string; readonly all: boolean },
 ): Promise<ImpactReport> {
-  console.error(printable(`\nPast decisions since ${simulating.since}, decided again`))
+  const max = simulating.all ? Infinity : FINDINGS_SHOWN_MAX
+  console.error('')
+  console.error(printable(`Past decisions since ${simulating.since}, decided again`))
   let found = 0
   const report = await impactOf(change as unknown as PolicyChange, simulating, {
     finding(line) {
-      if (++found <= FINDINGS_SHOWN_MAX) console.error(`  ${line}`)
-      else if (found === FINDINGS_SHOWN_MAX + 1) console.error('  …')
+      if (++found <= max) console.error(`  ${line}`)
     },
     summary: (line) => console.error(`  ${line}`),
   })
+  if (found > max)
+    console.error(
+      `  ${found - max} more ${found - max === 1 ? 'decision is' : 'decisions are'} not listed here: answer N and give --all to see all of them.`,
+    )
   console.error('  Your signature covers this report too.')
   return report
 }

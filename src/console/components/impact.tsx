@@ -1,13 +1,16 @@
 // The decisions of a proposed policy in the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
 // report that somebody's step-up covers.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { inMoney } from '../../core/policy/shown.ts'
 import {
   addChunk,
+  alsoFlipped,
+  onlyRetired,
   reservations,
   simulationOf,
+  undecidedText,
   type Found,
   type ProposedPolicy,
-  type Sums,
 } from '../../formats/impact-report.ts'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
@@ -19,7 +22,6 @@ import { absolute, shownMoney } from '../text.ts'
 import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
 import { policyIn } from './changes.tsx'
 import { Table, type Column } from './list.tsx'
-import { sumsOf } from './what.tsx'
 
 const DAY_MS = 86_400_000
 
@@ -188,19 +190,14 @@ interface FindingsOf {
   readonly proposed: ProposedPolicy
   /** A report has no sums. */
   readonly of: Omit<ImpactReport, 'version' | 'changeId' | 'changeHash' | 'madeAt'> &
-    Partial<Pick<Found, 'sums'>>
-}
-
-function inMoney(sums: Sums | undefined): string {
-  const text = sumsOf(
-    Object.entries(sums ?? {}).map(([currency, sum]) => ({ amount: sum, currency: currency || null })),
-  )
-  return text === '' ? '' : ` (${text})`
+    Partial<Pick<Found, 'sums' | 'flippedAndRetired' | 'unknownSignals'>>
 }
 
 /** The counts, and each decision that would differ with a way to it. */
 function Findings({ proposed: { action, retires }, of }: FindingsOf) {
-  const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, skipped, flips, retired } = of
+  const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, flips } = of
+  const retired = onlyRetired(of)
+  const flippedAndRetired = of.flippedAndRetired ?? of.retired.length - retired.length
   const flipped = approvedToRejected + rejectedToApproved
   return (
     <>
@@ -241,6 +238,7 @@ function Findings({ proposed: { action, retires }, of }: FindingsOf) {
               {counted(refusedAsRetired, 'execution')} of {decided} would be refused
             </strong>
             {inMoney(of.sums?.retired)} because the version that approved it ends.
+            {alsoFlipped({ flippedAndRetired })}
           </p>
           {retired.length > 0 && (
             <Decisions
@@ -254,12 +252,12 @@ function Findings({ proposed: { action, retires }, of }: FindingsOf) {
               ]}
             />
           )}
-          <Newest listed={retired.length} all={refusedAsRetired} />
+          <Newest listed={retired.length} all={refusedAsRetired - flippedAndRetired} />
         </>
       )}
       <p class="quiet">
-        Examined {counted(of.examined, 'transaction')} from {absolute(of.since)} to {absolute(of.until)}.{' '}
-        {skipped} under this policy were never decided.
+        Examined {counted(of.examined, 'transaction')} from {absolute(of.since)} to {absolute(of.until)}.
+        {undecidedText(of)}
       </p>
     </>
   )

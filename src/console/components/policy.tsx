@@ -62,6 +62,18 @@ function contentHashOf(document: PolicyDocument): string {
   return hash
 }
 
+/**
+ * @param policy as `usePolicyOf` takes it
+ * @returns undefined where its hash is not the one that a signature covers
+ * @throws as `get`
+ */
+export async function documentOf(
+  policy: Version & { readonly contentHash: string },
+): Promise<PolicyDocument | undefined> {
+  const document = await documentAt(policyPath(policy))
+  return contentHashOf(document) === policy.contentHash ? document : undefined
+}
+
 /** @param policy as a request names it, with the hash of the content that a signature covers */
 export function usePolicyOf(policy: Version & { readonly contentHash: string }): ShownPolicy {
   const path = policyPath(policy)

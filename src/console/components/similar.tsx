@@ -24,7 +24,7 @@ import {
 import { Panel, Problem, Said, Time } from './basic.tsx'
 import { useCatalogue } from './catalogue.tsx'
 import { TargetLink } from './names.tsx'
-import { amountOf, namedAmountOf, type Money } from './what.tsx'
+import { amountOf, namedAmountOf, type Money } from '../../core/policy/shown.ts'
 
 /** How many of the newest executions and requests are looked through. */
 const PAST = 100

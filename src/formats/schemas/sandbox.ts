@@ -217,6 +217,11 @@ export const PolicySimulation = Type.Object({
       'decided then, and by the document only with a value of then that nothing says, such as a sum of the past; left out by earlier releases',
     ),
   ),
+  unknownSignals: Type.Optional(
+    Type.Array(NonEmptyText, {
+      description: 'the signals with such a value, sorted; left out where there are none',
+    }),
+  ),
   range: Type.Object(
     { since: Instant, until: Instant },
     {

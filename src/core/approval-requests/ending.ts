@@ -1,0 +1,59 @@
+// The open requests for approval that end with a version of a policy, counted and in money: one computation, so that the page and the command
+// that signs the change say the same. Browser-safe.
+import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { counted } from '../../formats/text/text.ts'
+import { amountOf, sumsOf } from '../policy/shown.ts'
+
+/** A request is open while it waits for signatures, and while it has them and is not used. */
+const OPEN = ['PENDING', 'APPROVED']
+/** As many as a reply may hold. */
+const PAGE_SIZE = 100
+/** Ten replies for each status: a page must not load all that a busy service has. */
+const COUNTED_MAX = 1_000
+
+interface Version {
+  readonly name: string
+  readonly version: string
+}
+
+interface Reads {
+  /** One page of a list, from its path. */
+  readonly page: (
+    path: string,
+  ) => Promise<{ readonly requests: readonly ApprovalRequest[]; readonly next: string | undefined }>
+  /** The document of the version, which says where a request has its amount; undefined: its hash is another one than the requests name. */
+  readonly document: (policy: ApprovalRequest['request']['policy']) => Promise<PolicyDocument | undefined>
+}
+
+export interface Ending {
+  readonly count: number
+  /** Such as `24 open requests under version 3.0.0 end (59,125.91 EUR, 51,078.31 USD).` */
+  readonly text: string
+}
+
+/** @throws what `reads` throws */
+export async function endingWith({ name, version }: Version, reads: Reads): Promise<Ending> {
+  let isMore = false
+  const open: ApprovalRequest[] = []
+  for (const status of OPEN) {
+    const query = { policy: name, policyVersion: version, status, pageSize: String(PAGE_SIZE) }
+    let path: string | undefined = `/approval-requests?${new URLSearchParams(query).toString()}`
+    for (let read = 0; path !== undefined && read < COUNTED_MAX; read += PAGE_SIZE) {
+      const { requests, next } = await reads.page(path)
+      open.push(...requests)
+      path = next
+    }
+    isMore ||= path !== undefined
+  }
+  const [first] = open
+  if (first === undefined) return { count: 0, text: `No open request is under version ${version}.` }
+  const document = await reads.document(first.request.policy)
+  const sums = sumsOf(open.map(({ request }) => amountOf(document, request)))
+  const many = `${isMore ? 'More than ' : ''}${counted(open.length, 'open request')}`
+  const verb = open.length === 1 && !isMore ? 'ends' : 'end'
+  return {
+    count: open.length,
+    text: `${many} under version ${version} ${verb}${sums === '' ? '' : ` (${sums})`}.`,
+  }
+}

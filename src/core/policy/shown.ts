@@ -1,0 +1,112 @@
+// What an action does and the money in it, as a person reads them: in the words of its policy where it has some, with the requester's values set
+// apart. The console and the commands share it. Browser-safe.
+import { printable } from '../../formats/text/printable.ts'
+import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
+import type { PolicyDocument } from '../../formats/schemas/policy.ts'
+import { displayOf, moneyOf, ONE_WORD, valueText } from './display.ts'
+
+/** What an action is, asked for or done. */
+export type Action = Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>
+
+/** A value within a sentence: a number with grouped digits, a name as it is, anything else as its JSON text, cut. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 20 })
+  return typeof value === 'string' && ONE_WORD.test(value) ? value : valueText(value)
+}
+
+/** A sum of money: a fraction has two digits at least. */
+export function shownMoney(amount: number, currency: unknown): string {
+  const minimumFractionDigits = Number.isInteger(amount) ? 0 : 2
+  const sum = amount.toLocaleString('en-US', { minimumFractionDigits, maximumFractionDigits: 20 })
+  return typeof currency === 'string' ? `${sum} ${shownValue(currency)}` : sum
+}
+
+interface Piece {
+  readonly text: string
+  /** The requester wrote it. */
+  readonly said: boolean
+}
+
+/** The line of an action, piece by piece. */
+export function piecesOf(document: PolicyDocument | undefined, asked: Action): readonly Piece[] {
+  const pieces = document && displayOf(document, asked)
+  if (pieces !== undefined) {
+    const { amount } = moneyOf(document!, asked)
+    return pieces.map((piece) =>
+      'words' in piece
+        ? { text: printable(piece.words).replace(/\.$/, ''), said: false }
+        : { text: shownPlace(piece.value, amount), said: true },
+    )
+  }
+  return [
+    { text: asked.capability, said: true },
+    { text: ' → ', said: false },
+    { text: asked.target, said: true },
+  ]
+}
+
+/** @param amount of the action, as a decimal number; null: it has none */
+function shownPlace(value: unknown, amount: string | null): string {
+  const isAmount = typeof value === 'number' && amount !== null && value === Number(amount)
+  return isAmount ? shownMoney(value, undefined) : shownValue(value)
+}
+
+/** The line of an action as one text, printable. */
+export function lineOf(document: PolicyDocument | undefined, asked: Action): string {
+  return printable(
+    piecesOf(document, asked)
+      .map(({ text }) => text)
+      .join(''),
+  )
+}
+
+/** A sum of money; null: its currency is not known. */
+export interface Money {
+  readonly amount: number
+  readonly currency: string | null
+}
+
+/** The amount of an action where its policy says so in its `display`: the catalogue has these, and no others. */
+export function namedAmountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
+  const { amount = null, currency = null } = document === undefined ? {} : moneyOf(document, asked)
+  return amount === null ? undefined : { amount: Number(amount), currency }
+}
+
+/** The amount of an action: where its policy says, else under the names that parameters of money mostly have; undefined: it has none. */
+export function amountOf(document: PolicyDocument | undefined, asked: Action): Money | undefined {
+  const named = namedAmountOf(document, asked)
+  if (named !== undefined) return named
+  const { parameters } = asked
+  if (typeof parameters['amount'] !== 'number') return undefined
+  return {
+    amount: parameters['amount'],
+    currency: typeof parameters['currency'] === 'string' ? parameters['currency'] : null,
+  }
+}
+
+/** Sums by currency, such as `1,410 EUR, 20.50 USD`; '' where there is nothing to sum. */
+export function sumsOf(all: readonly (Money | undefined)[]): string {
+  const sums = new Map<string | null, number>()
+  for (const one of all)
+    if (one !== undefined) sums.set(one.currency, (sums.get(one.currency) ?? 0) + one.amount)
+  return [...sums]
+    .map(([currency, sum]) =>
+      shownMoney(Math.round(sum * CENTS_OF_CENTS) / CENTS_OF_CENTS, currency ?? undefined),
+    )
+    .join(', ')
+}
+
+/**
+ * Sums by currency behind what they are of, such as ` (1,410 EUR)`.
+ * @param sums '' is the currency that is not known; undefined: none were made
+ * @returns '' where there is nothing to sum
+ */
+export function inMoney(sums: Readonly<Record<string, number>> | undefined): string {
+  const text = sumsOf(
+    Object.entries(sums ?? {}).map(([currency, sum]) => ({ amount: sum, currency: currency || null })),
+  )
+  return text === '' ? '' : ` (${text})`
+}
+
+/** A sum of binary fractions is not exact: what is smaller than this is its error. */
+const CENTS_OF_CENTS = 10_000
