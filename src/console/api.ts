@@ -87,13 +87,49 @@ interface GetOptions {
 
 /** @throws ApiProblem, or what `fetch` throws where the service is not reached */
 export async function get<T>(path: string, { signal, wait }: GetOptions = {}): Promise<Reply<T>> {
-  const response = await send(path, {
-    headers: wait === undefined ? {} : { Prefer: `wait=${wait}` },
-    ...(signal === undefined ? {} : { signal }),
-  })
-  const [, next] = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
-  return { data: (await response.json()) as T, next }
+  // What the service holds until something changes is no part of loading.
+  const isLoad = wait === undefined
+  if (isLoad) loads.add(1)
+  try {
+    const response = await send(path, {
+      headers: isLoad ? {} : { Prefer: `wait=${wait}` },
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const [, next] = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
+    return { data: (await response.json()) as T, next }
+  } finally {
+    if (isLoad) loads.add(-1)
+  }
 }
+
+/** How many requests of `get` are under way. */
+const loads = counter()
+
+function counter() {
+  let count = 0
+  const waiting = new Set<() => void>()
+  const look = () =>
+    // What was shown may ask for more at once.
+    setTimeout(() => {
+      if (count > 0) return
+      for (const resolve of waiting) resolve()
+      waiting.clear()
+    })
+  return {
+    add(one: 1 | -1) {
+      count += one
+      if (count === 0) look()
+    },
+    atRest: () =>
+      new Promise<void>((resolve) => {
+        waiting.add(resolve)
+        look()
+      }),
+  }
+}
+
+/** Resolves once the page has all that it asked for. What is only beside it is asked for then, so that it holds nothing up. */
+export const whenLoaded = (): Promise<void> => loads.atRest()
 
 /**
  * The bytes as they were signed, for what is verified.

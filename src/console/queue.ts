@@ -1,7 +1,8 @@
 // The requests that wait for the logged-in approver, in the order in which they end. A decision leads to the next one, and what was decided
 // keeps its place, so that "3 of 22" counts on.
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { get, store, type Me } from './api.ts'
+import { get, store, whenLoaded, type Me } from './api.ts'
 import { useLoaded, useStore, type Loaded } from './hooks.ts'
 
 /** As many as a reply may hold. */
@@ -28,9 +29,24 @@ export function waitingChanged(): void {
 }
 
 /** Loads what waits for this human; what ends first is on top. */
-export function useWaiting(me: Me, everyMs = EVERY_MS): Loaded<readonly ApprovalRequest[]> {
-  const loaded = useLoaded<Requests>(pathOf(me), everyMs, useStore(decisions))
+export function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
+  const loaded = useLoaded<Requests>(pathOf(me), EVERY_MS, useStore(decisions))
   return { ...loaded, data: loaded.data && byEnd(loaded.data.requests) }
+}
+
+const COUNT_EVERY_MS = 60_000
+
+/** How many requests wait for this human, as text; '' for none, and while the page itself is loaded. Every page has it, so it comes last. */
+export function useWaitingCount(me: Me): string {
+  const [isLoaded, setLoaded] = useState(false)
+  useLayoutEffect(() => void whenLoaded().then(() => setLoaded(true)), [])
+  const { data, next } = useLoaded<Requests>(
+    isLoaded ? pathOf(me) : undefined,
+    COUNT_EVERY_MS,
+    useStore(decisions),
+  )
+  const count = data?.requests.length ?? 0
+  return count === 0 ? '' : `${count}${next === undefined ? '' : '+'}`
 }
 
 function byEnd(requests: readonly ApprovalRequest[]): readonly ApprovalRequest[] {

@@ -4,7 +4,7 @@ import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
 import { useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
 import { groups, pages } from './pages/index.ts'
-import { useWaiting } from './queue.ts'
+import { useWaitingCount } from './queue.ts'
 import { Palette, paletteOpen } from './palette.tsx'
 import { fit, navigate, place } from './router.ts'
 import { problemOfPasskey } from './passkey.ts'
@@ -93,17 +93,13 @@ function Frame({ me }: { readonly me: Me }) {
   )
 }
 
-/** Polled on every page, for the count alone. */
-const COUNT_EVERY_MS = 60_000
-
 /** The groups, and the pages of the one that is open. */
 function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
-  const { data: waiting, next } = useWaiting(me, COUNT_EVERY_MS)
+  const count = useWaitingCount(me)
   const listed = pages.filter(({ nav }) => nav !== undefined)
   const shown = fit(pages, path)?.page
   const isHere = ({ path: to }: { readonly path: string }) => isWithin(shown?.under ?? path, to)
   const open = listed.find(isHere)?.group ?? shown?.group ?? 'Work'
-  const count = waiting === undefined || waiting.length === 0 ? '' : `${waiting.length}${next ? '+' : ''}`
   useTitleCount(count)
   return (
     <nav aria-label="Console">

@@ -79,25 +79,10 @@ function Activity({ of }: { readonly of: Of }) {
 
 const RANGE = ranges['30d']
 
+/** What a caller did, or what was done to a target. */
 function Executions({ of }: { readonly of: Of }) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
   const asked = (by: string, more = {}) => statisticsPath({ since, by, ...of, ...ENDED, ...more })
-  const byStatus = useCatalogue<Statistics>(asked('status', { bucket: RANGE.bucket }), EVERY_MS)
-  const { data, problem } = byStatus
-  const times = useMemo(
-    () => (data === undefined ? [] : bucketTimes(since, Date.parse(data.until), RANGE.bucketMs)),
-    [data],
-  )
-  const drawn = useMemo(
-    () =>
-      OUTCOMES.map(({ key, ...shown }) => ({
-        ...shown,
-        values: data === undefined ? [] : countsOf(data, times, key),
-      })),
-    [data, times],
-  )
-  const totals = data === undefined ? [] : totalsOf(data)
-  const done = totals.find(({ key }) => key === 'completed')
   const link = (filters: Readonly<Record<string, string>>) =>
     executionsPath({ ...of, ...ENDED, ...filters, since })
   return (
@@ -106,37 +91,7 @@ function Executions({ of }: { readonly of: Of }) {
         The last 30 days. Actions, callers and policies count every execution and its amount, those refused,
         failed and in doubt included; not those that lacked an approval, which are executed once they have it.
       </p>
-      {data !== undefined && <Reach until={data.completeUntil} />}
-      <dl class="figures">
-        {OUTCOMES.map(({ key, name, filters }) => (
-          <div key={key}>
-            <dt>{name}</dt>
-            <dd>
-              <a href={link(filters)}>
-                {data === undefined
-                  ? '–'
-                  : (totals.find((group) => group.key === key)?.count ?? 0).toLocaleString('en-US')}
-              </a>
-            </dd>
-          </div>
-        ))}
-        <Lacked of={{ ...of, since }} everyMs={EVERY_MS} />
-        {done?.sums.map(({ currency, amount }) => (
-          <div key={currency}>
-            <dt>completed, in all</dt>
-            <dd>{shownMoney(Number(amount.toFixed(2)), currency)}</dd>
-          </div>
-        ))}
-      </dl>
-      <Panel title="Executions by outcome">
-        <Problem text={problem} />
-        <Plot
-          label="Executions by outcome, by day"
-          as="bars"
-          bucketMs={RANGE.bucketMs}
-          {...{ times, drawn }}
-        />
-      </Panel>
+      <Outcomes {...{ of, since, link }} path={asked('status', { bucket: RANGE.bucket })} />
       <div class="columns">
         <div>
           <Groups
@@ -175,6 +130,70 @@ function Executions({ of }: { readonly of: Of }) {
         </div>
       </div>
       <Newest of={of} />
+    </>
+  )
+}
+
+/** What the page is opened for: a component of its own before the others, so that it is asked for before them. */
+function Outcomes({
+  of,
+  since,
+  link,
+  path,
+}: {
+  readonly of: Of
+  readonly since: string
+  readonly link: (filters: Readonly<Record<string, string>>) => string
+  readonly path: string
+}) {
+  const { data, problem } = useCatalogue<Statistics>(path, EVERY_MS)
+  const times = useMemo(
+    () => (data === undefined ? [] : bucketTimes(since, Date.parse(data.until), RANGE.bucketMs)),
+    [data],
+  )
+  const drawn = useMemo(
+    () =>
+      OUTCOMES.map(({ key, ...shown }) => ({
+        ...shown,
+        values: data === undefined ? [] : countsOf(data, times, key),
+      })),
+    [data, times],
+  )
+  const totals = data === undefined ? [] : totalsOf(data)
+  const done = totals.find(({ key }) => key === 'completed')
+  return (
+    <>
+      {data !== undefined && <Reach until={data.completeUntil} />}
+      <dl class="figures">
+        {OUTCOMES.map(({ key, name, filters }) => (
+          <div key={key}>
+            <dt>{name}</dt>
+            <dd>
+              <a href={link(filters)}>
+                {data === undefined
+                  ? '–'
+                  : (totals.find((group) => group.key === key)?.count ?? 0).toLocaleString('en-US')}
+              </a>
+            </dd>
+          </div>
+        ))}
+        <Lacked of={{ ...of, since }} everyMs={EVERY_MS} />
+        {done?.sums.map(({ currency, amount }) => (
+          <div key={currency}>
+            <dt>completed, in all</dt>
+            <dd>{shownMoney(Number(amount.toFixed(2)), currency)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Panel title="Executions by outcome">
+        <Problem text={problem} />
+        <Plot
+          label="Executions by outcome, by day"
+          as="bars"
+          bucketMs={RANGE.bucketMs}
+          {...{ times, drawn }}
+        />
+      </Panel>
     </>
   )
 }

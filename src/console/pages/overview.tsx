@@ -1,6 +1,5 @@
 // The first page: what was executed and refused, what is spent, how long approvals take, and what does not go well.
 import { useMemo } from 'preact/hooks'
-import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { EventEndpoint } from '../../formats/schemas/event-endpoint.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
@@ -171,17 +170,18 @@ function marksOf(changes: readonly Change[], sinceMs: number): Mark[] {
   })
 }
 
+/** A request is open for a day at most, so that the last two have all that wait. */
+const WAITING_SINCE_MS = 2 * 86_400_000
+
 function Waiting() {
-  const { data, next } = useLoaded<{ requests: ApprovalRequest[] }>(
-    '/approval-requests?status=PENDING&pageSize=100',
-    EVERY_MS,
-  )
+  const since = useMemo(() => new Date(Date.now() - WAITING_SINCE_MS).toISOString(), [])
+  const { data } = useLoaded<ApprovalStatistics>(`/statistics/approvals?since=${since}`, EVERY_MS)
   return (
     <div>
       <dt>requests wait</dt>
       <dd>
         <a href="/console/requests?status=PENDING">
-          {data === undefined ? '–' : `${data.requests.length}${next === undefined ? '' : '+'}`}
+          {data === undefined ? '–' : (data.requests['pending'] ?? 0).toLocaleString('en-US')}
         </a>
       </dd>
     </div>
