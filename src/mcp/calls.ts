@@ -48,7 +48,13 @@ export type Standing =
       readonly page: string
     }
   | { readonly status: 'running'; readonly id: string }
-  | { readonly status: 'in-doubt'; readonly id: string; readonly result: CallToolResult | undefined }
+  | {
+      readonly status: 'in-doubt'
+      readonly id: string
+      /** Under this id the service has it, and an operator: another one than `id` where a human has approved it. */
+      readonly executedAs: string
+      readonly result: CallToolResult | undefined
+    }
   | { readonly status: 'unknown-id'; readonly id: string }
 
 /** Each may keep 60 KiB of a result in memory. Calls in doubt count and are never dropped: one that was forgotten could act twice. */
@@ -313,8 +319,12 @@ export function makeCalls(
     if (outcome !== undefined && outcome.kind !== 'refused' && outcome.kind !== 'unknown')
       return standingAt(id, outcome)
     // Nothing that was found is no proof that nothing is on its way.
-    if (isDoubt) return { status: 'in-doubt', id, result: results.take(error.businessTransactionId) }
+    if (isDoubt) return inDoubt(id, error.businessTransactionId)
     return { status: 'refused', id, reason: error.message }
+  }
+
+  function inDoubt(id: string, executedAs: string): Standing {
+    return { status: 'in-doubt', id, executedAs, result: results.take(executedAs) }
   }
 
   function standingAt(id: string, outcome: Outcome): Standing {
@@ -322,7 +332,7 @@ export function makeCalls(
       case 'recorded':
         return standingOf(id, outcome.record)
       case 'open':
-        return { status: 'in-doubt', id, result: results.take(outcome.businessTransactionId) }
+        return inDoubt(id, outcome.businessTransactionId)
       case 'closed': {
         const { isExecuted, by } = outcome
         if (isExecuted) return { status: 'resolved', id, by }

@@ -3,11 +3,18 @@ import type { Lock } from './lock.ts'
 import { shownOf, toolHash, type Tool } from './tools.ts'
 import type { Upstream } from './upstream.ts'
 
+export interface Found {
+  readonly tool: Tool
+  readonly toolHash: string
+  /** As a client is shown it. */
+  readonly shown: Tool
+}
+
 export interface Catalogue {
   /** The tools to show, by name, as they are now. */
   readonly shown: () => Promise<readonly Tool[]>
   /** A tool of the server, pinned or not; undefined where it has none of that name. */
-  readonly find: (name: string) => Promise<{ readonly tool: Tool; readonly toolHash: string } | undefined>
+  readonly find: (name: string) => Promise<Found | undefined>
 }
 
 /**
@@ -35,6 +42,14 @@ export function openCatalogue(
     return pinned.toolHash === toolHash(tool) ? undefined : 'it has changed since it was pinned'
   }
 
+  /** A reply that a call waits for a human has no structured content, and clients take one without it only as an error where there is an output schema. */
+  function forClient(tool: Tool): Tool {
+    const { outputSchema, ...rest } = shownOf(tool)
+    return outputSchema !== undefined && lock.tools[tool.name]?.readOnly === true
+      ? { ...rest, outputSchema }
+      : rest
+  }
+
   async function shown(): Promise<Tool[]> {
     const { tools } = await upstream.list()
     return tools
@@ -44,7 +59,7 @@ export function openCatalogue(
         if (why !== undefined) told.add(tool.name)
         return why === undefined
       })
-      .map(shownOf)
+      .map(forClient)
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
   }
 
@@ -52,7 +67,7 @@ export function openCatalogue(
     const named = (tools: readonly Tool[] | undefined) => tools?.find((tool) => tool.name === name)
     // The release asks the server once more: a definition that is out of date is refused there.
     const tool = named(upstream.known()) ?? named((await upstream.list()).tools)
-    return tool && { tool, toolHash: toolHash(tool) }
+    return tool && { tool, toolHash: toolHash(tool), shown: forClient(tool) }
   }
 
   return { shown, find }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { createCountersign } from '../../clients/typescript/src/index.ts'
 import { fetchServiceKeys, openJournal, receive } from '../../clients/typescript/src/receiver/index.ts'
+import { openArgumentsCheck } from './arguments.ts'
 import { makeCalls, type Calls } from './calls.ts'
 import { openCatalogue, type Catalogue } from './catalogue.ts'
 import type { GatewayFile } from './config.ts'
@@ -27,8 +28,10 @@ export interface Service {
 export interface Gateway {
   readonly catalogue: Catalogue
   readonly calls: Calls
-  /** The service's published keys. */
-  readonly keySet: () => Promise<unknown>
+  /** @throws BadArguments */
+  readonly checkArguments: ReturnType<typeof openArgumentsCheck>
+  /** The published keys of the service and of its approvers. */
+  readonly keySets: () => Promise<readonly unknown[]>
   readonly url: string
   /** Resolves when what was released is carried out and remembered. */
   readonly close: () => Promise<void>
@@ -83,7 +86,8 @@ export async function openGateway(
   return {
     catalogue: openCatalogue(upstream, { lock, reserved: ownToolNames, onHidden: say }),
     calls,
-    keySet: () => client.keySet(),
+    checkArguments: openArgumentsCheck(lock),
+    keySets: () => Promise.all([client.keySet(), client.approverKeySet()]),
     url: service.url,
     async close() {
       // First: what is approved from now on is the next process's.

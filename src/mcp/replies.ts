@@ -9,7 +9,7 @@ export const META = 'countersign'
 /**
  * The result of a call as it stands.
  * @param url of the service, where the record is
- * @param isStrict whether the tool has an output schema: a client then refuses results without structured content that are no errors
+ * @param isStrict whether the client was shown an output schema of the tool: a client then refuses results without structured content that are no errors
  */
 export function replyOf(
   standing: Standing,
@@ -50,7 +50,7 @@ export function replyOf(
       )
     case 'in-doubt': {
       const reply = said(
-        `The outcome is not known; do not repeat it. Call countersign_result with {"id": "${id}"} later, or tell a human this id: an operator can say how the execution ended.`,
+        `The outcome is not known; do not repeat it. Call countersign_result with {"id": "${id}"} later, or tell a human the id ${standing.executedAs}: under it an operator finds the execution, and can say how it ended.`,
         true,
       )
       return { ...reply, content: [...reply.content, ...(standing.result?.content ?? [])] }

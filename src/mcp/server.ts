@@ -22,6 +22,8 @@ import { BadArguments, canonicalArguments, sha256Hex, type Tool } from './tools.
 import { verifiedReply } from './verifying.ts'
 
 const INVALID_PARAMS = -32_602
+/** For a model: what it cannot learn from the tools, which are those of the server behind. */
+const INSTRUCTIONS = `Every call of these tools is decided by a policy and leaves a signed record. Some calls wait until a human has approved them: the reply then says where, and nothing has been done yet; do not try another way. Ask for the outcome with countersign_result. Where a reply says that the outcome is not known, do not repeat the call: tell a human.`
 /** A client gives up after 60 seconds without a word. */
 const PROGRESS_EVERY_MS = 5_000
 
@@ -56,6 +58,7 @@ export function gatewayServer(served: ServedBy): Server {
     { name: `countersign-${alias}`, version },
     {
       capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
       requestState: { verify: (state, context) => codec.verify(state, context) },
     },
   )
@@ -78,11 +81,12 @@ export function gatewayServer(served: ServedBy): Server {
   })
 
   async function callTool(name: string, given: unknown, context: ServerContext): Promise<Reply> {
-    const { catalogue, calls } = await open()
+    const { catalogue, calls, checkArguments } = await open()
     const found = await catalogue.find(name)
     if (found === undefined) throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name}`)
     const state = context.mcpReq.requestState<State>()
     const args = canonicalArguments(given)
+    checkArguments(found, args)
     const transactionId = transactionIdIn(context, client)
     const asked = sha256Hex(canonicalize([name, args, transactionId ?? null]))
     if (state !== undefined && state.asked !== asked)
@@ -91,19 +95,19 @@ export function gatewayServer(served: ServedBy): Server {
     signal.throwIfAborted()
     const wish = { client, tool: name, toolHash: found.toolHash, arguments: args, transactionId }
     const followed = state === undefined ? await calls.make(wish, signal) : await calls.find(state.id, client)
-    return held(followed, context, { tool: found.tool, ...(state === undefined && { asked }) })
+    return held(followed, context, { tool: found.shown, ...(state === undefined && { asked }) })
   }
 
   async function callOwn(name: OwnToolName, given: unknown, context: ServerContext): Promise<Reply> {
     const id = (given as { id?: unknown } | undefined)?.id
     if (!isUuid(id))
       throw new ProtocolError(INVALID_PARAMS, 'id must be the UUID that a call was answered with.')
-    const { calls, keySet } = await open()
+    const { calls, keySets } = await open()
     if (name === 'countersign_verify') {
       const record = await calls.record(id, client)
       return record === undefined
         ? problem(`There is no record of a call with the id ${id}.`)
-        : verifiedReply(record, await keySet())
+        : verifiedReply(record, await keySets())
     }
     return held(await calls.find(id, client), context)
   }
@@ -123,7 +127,11 @@ export function gatewayServer(served: ServedBy): Server {
     const { signal } = context.mcpReq
     const timeUp = Promise.withResolvers<Standing>()
     const timer = setTimeout(() => timeUp.resolve(followed.standing()), holdMs)
-    const progress = setInterval(() => void tellProgress(followed.standing(), context), PROGRESS_EVERY_MS)
+    let seconds = 0
+    const progress = setInterval(() => {
+      seconds += PROGRESS_EVERY_MS / 1000
+      void tellProgress(followed.standing(), seconds, context)
+    }, PROGRESS_EVERY_MS)
     const cancel = () => followed.leave()
     const ended = followed.join()
     if (signal.aborted) cancel()
@@ -180,11 +188,14 @@ function transactionIdIn({ mcpReq }: ServerContext, { caller, principalId }: Cli
   return principalId === undefined ? own : deterministicId(own, caller)
 }
 
-async function tellProgress(standing: Standing, { mcpReq }: ServerContext): Promise<void> {
+async function tellProgress(standing: Standing, seconds: number, { mcpReq }: ServerContext): Promise<void> {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return
-  const message = standing.status === 'waiting' ? `Waits for a human: ${standing.page}` : 'Running'
-  const params = { progressToken, progress: Math.floor(process.uptime()), message }
+  const message =
+    standing.status === 'waiting'
+      ? `Waits for a human, for ${seconds} s: ${standing.page}`
+      : `Runs for ${seconds} s`
+  const params = { progressToken, progress: seconds, message }
   // A client that is gone is not told.
   await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
 }

@@ -179,6 +179,9 @@ test('a second pin and the trial after it retire the version of the first one', 
 test('a call of a tool that reads is decided, carried out once and answered with its receipt', async () => {
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['look', 'write', 'countersign_result', 'countersign_verify'])
+  expect(client.getInstructions()).toContain('wait until a human has approved')
+  // Nor is what would make the reply that a call waits an error.
+  expect(tools[1]).not.toHaveProperty('outputSchema')
   // What the pin does not hash is not shown.
   expect(Object.keys(tools[0]!).toSorted()).toEqual(['annotations', 'description', 'inputSchema', 'name'])
   const { result, acted } = await actsOf(() =>
@@ -242,6 +245,8 @@ test('what asks a human waits, goes on after the gateway was killed, and acts on
   await reopen()
   const waiting = await client.callTool(call)
   expect(waiting).toMatchObject({
+    // Its model would tell its user that it failed.
+    isError: false,
     content: [{ text: expect.stringContaining('waits for a human') }],
     _meta: { 'countersign/status': 'waiting' },
   })
@@ -255,12 +260,20 @@ test('what asks a human waits, goes on after the gateway was killed, and acts on
     _meta: { 'countersign/status': 'completed' },
   })
   expect(acted).toEqual(['write {"text":"hello"}'])
-  // Asked again, the whole result is read from evidence.
-  const again = await client.callTool({ name: 'countersign_result', arguments: { id: idIn(waiting) } })
-  expect(again).toMatchObject({
-    content: [{ text: 'did write' }],
-    _meta: { 'countersign/status': 'completed' },
-  })
+  // Asked again, by the id of the call or that of its record, the whole result is read from evidence.
+  const { businessTransactionId } = result._meta?.['countersign/receipt'] as Record<string, string>
+  expect(businessTransactionId).not.toBe(idIn(waiting))
+  for (const id of [idIn(waiting), businessTransactionId]) {
+    expect(await client.callTool({ name: 'countersign_result', arguments: { id } })).toMatchObject({
+      content: [{ text: 'did write' }],
+      _meta: { 'countersign/status': 'completed' },
+    })
+    const verified = await client.callTool({ name: 'countersign_verify', arguments: { id } })
+    expect(verified).toMatchObject({
+      isError: false,
+      content: [{ text: expect.stringMatching(/^The record is valid\.[^]*holds: approvals/) }],
+    })
+  }
 })
 
 test('a call that ended unseen is told to the next equal call, which does not act again', async () => {
@@ -329,6 +342,11 @@ describe('what goes wrong', () => {
   test.each<[string, object, string]>([
     ['an integer that is not exact', { deep: [{ n: 2 ** 53 }] }, 'arguments.deep.0.n is beyond 2^53 - 1'],
     ['more than 64 KiB', { text: 'x'.repeat(66_000) }, 'arguments have 66011 bytes'],
+    [
+      'what the schema does not take',
+      { how: 7 },
+      'look does not take these arguments: arguments/how must be string.',
+    ],
   ])('in arguments with %s is refused before anything', async (_, args, text) => {
     const { result, acted } = await actsOf(() =>
       client.callTool({ name: 'look', arguments: args as Record<string, unknown> }),
