@@ -261,7 +261,8 @@ test('what asks a human waits, goes on after the gateway was killed, and acts on
   })
   expect(acted).toEqual(['write {"text":"hello"}'])
   // Asked again, by the id of the call or that of its record, the whole result is read from evidence.
-  const { businessTransactionId } = result._meta?.['countersign/receipt'] as Record<string, string>
+  const receipt = result._meta?.['countersign/receipt'] as Record<string, string>
+  const { businessTransactionId } = receipt
   expect(businessTransactionId).not.toBe(idIn(waiting))
   for (const id of [idIn(waiting), businessTransactionId]) {
     expect(await client.callTool({ name: 'countersign_result', arguments: { id } })).toMatchObject({
