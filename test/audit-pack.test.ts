@@ -1,14 +1,15 @@
 // countersign audit-pack against a service: what the pack holds, what it says of the log, and what it names as missing.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHuman, anApprover, anEnrolment, aResolutionStepUp, putInEffect } from './authority.ts'
+import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from './bank.ts'
 import { runCommand } from './command.ts'
 import { untilLogRests, type TestDatabase } from './database.ts'
 import { putInDoubt } from './intents.ts'
 import { lossWarning } from '../src/cli/audit-pack/log.ts'
-import { aCaller, type TestService } from './service.ts'
+import { aCaller, until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 import { withDatabase } from './with-service.ts'
 
@@ -21,7 +22,10 @@ let database: TestDatabase
 let service: TestService
 withDatabase(async ({ database: made, start }) => {
   database = made
-  service = await start({ callers: [auditor.entry, maker.entry, checker.entry, operator.entry] })
+  service = await start({
+    callers: [auditor.entry, maker.entry, checker.entry, operator.entry],
+    env: bankEnv,
+  })
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -39,6 +43,9 @@ beforeAll(async () => {
   expect((await service.post('/execute', refused)).status).toBe(500)
   await putInEffect(service, { maker, checker }, '/approvers/changes', anEnrolment(anApprover('dana')))
   doubt = executed.pop()!.businessTransactionId
+  const delivery = aBankDelivery('paid', executed[1]!.businessTransactionId)
+  await deliverFromBank(service, delivery)
+  await until(async () => (await outcomeOf(database, delivery)).outcome, 'the delivery to be processed')
   await untilLogRests(database)
   await putInDoubt(database, doubt)
 })
@@ -60,6 +67,7 @@ test('everything is saved, verified, compared with the log, and reported with wh
     'approvals.json',
     'approver-keys.json',
     'changes.ndjson',
+    'confirmations.ndjson',
     'keys.json',
     'log',
     'records.ndjson',
@@ -72,7 +80,7 @@ test('everything is saved, verified, compared with the log, and reported with wh
   ])
   for (const text of [
     '3 of 3 that the log counts, 1 more in doubt',
-    `<td>40 EUR</td><td>tester</td><td>in doubt</td><td></td><td></td><td></td><td>${doubt}</td>`,
+    `<td>40 EUR</td><td></td><td>tester</td><td>in doubt</td><td></td><td></td><td></td><td></td><td>${doubt}</td>`,
     'Executions in doubt, of which nobody knows yet how they ended, are not among them',
     'That everything was logged, or that you were shown the same log as others',
     '0.30 EUR',
@@ -82,6 +90,15 @@ test('everything is saved, verified, compared with the log, and reported with wh
     'approver dana:k1',
   ])
     expect(report).toContain(text)
+  // One kind of id, which the service finds: that of the execution.
+  for (const { businessTransactionId } of executed)
+    expect(report).toContain(`<td>${businessTransactionId} in`)
+  expect(report).toMatch(
+    /<td>add approver dana:k1<\/td>.*<td>maker<\/td><td>approved<\/td><td>checker with key/,
+  )
+  expect(report).toMatch(/first start, which nobody had to approve(.|\n)*<td>sandbox-echo 1\.0\.0<\/td>/)
+  for (const name of ['report.html', 'records.ndjson', 'log', 'log/log.json'])
+    expect(statSync(join(to, name)).mode & 0o077, name).toBe(0)
   expect(stdout).toContain(`Without an end: ${doubt}, sandbox:echo → <b>vendor</b>, 40 EUR: in doubt\n`)
   expect(stdout + report).not.toContain('nothing is missing: other records')
   expect(stdout).not.toContain('or that nothing is missing')
@@ -95,6 +112,31 @@ test('everything is saved, verified, compared with the log, and reported with wh
   ])
   const again = await runCommand(['verify', ...files, ...jwks, '--quiet'], {})
   expect([again.status, again.stdout]).toEqual([0, expect.not.stringContaining('were not checked')])
+})
+
+test('what a provider says against the evidence is above all else in the report, with both amounts', async () => {
+  const { to, report } = await pack()
+  const headline = '1 statement of payment providers says otherwise than what is recorded'
+  expect(report.indexOf(headline)).toBeLessThan(report.indexOf('id="contents"'))
+  const [, exceptions = ''] = report.split('<section id="exceptions">')
+  const [, first = '', second = ''] = exceptions.split('<caption>')
+  expect([first, second]).toEqual([
+    expect.stringMatching(/^Providers say otherwise/),
+    expect.stringMatching(/^In doubt/),
+  ])
+  expect(first).toContain(
+    '<td>bank</td><td>it was executed</td><td>Done, as the connector reported</td><td>sandbox:echo</td>',
+  )
+  expect(first).toContain('payload.amount is 42; transaction.intent.parameters.amount is 0.2')
+  expect(first).toContain(`<td>${executed[1]!.businessTransactionId} in confirmations.ndjson, line 1</td>`)
+  // Without the service the expression alone is known.
+  const files = ['records.ndjson', 'confirmations.ndjson'].map((name) => join(to, name))
+  const jwks = ['--jwks', join(to, 'keys.json')]
+  const offline = join(to, 'offline.html')
+  expect((await runCommand(['verify', ...files, ...jwks, '--report', offline], {})).status).toBe(0)
+  expect(readFileSync(offline, 'utf8')).toMatch(
+    /Providers say otherwise(.|\n)*payload\.amount == [^<(]*<\/td>/,
+  )
 })
 
 test('a period has its own evidence alone, and what is outside of it is not missing', async () => {
@@ -126,10 +168,10 @@ test('who closed an execution in doubt, why and when is reported, and their sign
   await untilLogRests(database)
   const { to, status, stdout, last, report } = await pack()
   expect([status, last], stdout).toEqual([0, '4 of 4 that the log counts, 0 more in doubt'])
-  expect(stdout).toContain(`40 EUR: RESOLVED NOT_EXECUTED by operator at ${at}: ${note}\n`)
+  expect(stdout).toContain(`40 EUR: closed as not executed by operator at ${at}: ${note}\n`)
   expect(stdout).toContain('  intent-transition: 1 valid, 0 INVALID, 0 cannot be checked\n')
   expect(report).toContain(
-    '<td>RESOLVED NOT_EXECUTED</td><td>operator</td><td>The bank has &lt;no&gt; transfer.</td>',
+    '<td>closed as not executed</td><td></td><td>operator</td><td>The bank has &lt;no&gt; transfer.</td>',
   )
   const file = join(to, 'transitions.ndjson')
   writeFileSync(file, readFileSync(file, 'utf8').replace('bank', 'benk'))

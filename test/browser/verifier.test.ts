@@ -358,7 +358,12 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     // One is ten times the usual amount, and no human approved it.
     expect(await table('Approved above usual').count()).toBe(0)
     expect(await table('Executions and refusals').locator('tbody tr').count()).toBe(6)
-    expect(await page.locator('article h3').first().isVisible()).toBe(false)
+    const limits = page.getByText('What a pass does not prove').first()
+    expect(await limits.isVisible()).toBe(false)
+    // What is folded is open on paper.
+    await page.emulateMedia({ media: 'print' })
+    expect(await limits.isVisible()).toBe(true)
+    await page.emulateMedia({ media: 'screen' })
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
     expect(await axeFindings(page)).toEqual([])
@@ -448,6 +453,22 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
         expect(await axeFindings(page)).toEqual([])
       }
       expect(await page.locator('script, img').count()).toBe(0)
+      // On paper the first sheet sums up and has the contents, each of which leads somewhere.
+      await page.emulateMedia({ media: 'print' })
+      const breaksAfter = (tag: string) =>
+        page.locator(tag).evaluate((found) => getComputedStyle(found).breakAfter)
+      expect([await breaksAfter('header'), await breaksAfter('nav')]).toEqual(['auto', 'page'])
+      const parts = await page
+        .locator('nav a')
+        .evaluateAll((links) =>
+          links.map((link) => document.querySelector(link.getAttribute('href') ?? '')?.tagName),
+        )
+      expect(new Set(parts)).toEqual(new Set(['SECTION']))
+      expect(await page.locator('main > section').count()).toBe(parts.length)
+      expect(await page.getByRole('heading', { name: 'What this report does not prove' }).isVisible()).toBe(
+        true,
+      )
+      await page.emulateMedia({ media: 'screen' })
       const pieces = await page.locator('.pieces > li').allInnerTexts()
       expect(pieces.map((one) => one.split('\n')[0])).toEqual([
         '✗ NOT VALID: Executed action',

@@ -1,6 +1,7 @@
 // What stands out among many pieces of evidence: an approved amount far above what was usual before.
 import { expect, test } from 'vitest'
 import type { ActionText } from '../../src/formats/artifacts/account-text.ts'
+import type { Account } from '../../src/formats/verifier/account.ts'
 import { gather, LARGEST_MAX, ROWS_MAX } from '../../src/formats/verifier/overview.ts'
 import {
   exceptionsLeftText,
@@ -71,7 +72,7 @@ test('the largest, and what humans approved, is listed behind the rows that the 
   ])
   expect(unapproved.largest).toHaveLength(LARGEST_MAX + 1)
   const [, approved] = restTables(overviewOf([{ amount: 900 }]))
-  expect([approved?.caption, approved?.rows[0]?.[6]]).toEqual([
+  expect([approved?.caption, approved?.rows[0]?.[7]]).toEqual([
     'Approved by humans',
     'dana with key k1 at 2026-11-02T10:00:00Z',
   ])
@@ -113,6 +114,7 @@ test('the table says how many times the usual amount it was', () => {
         'vendor:pay',
         'vendor-1',
         '44 EUR',
+        '',
         '10 EUR',
         '4.4',
         '',
@@ -122,4 +124,64 @@ test('the table says how many times the usual amount it was', () => {
       ],
     ],
   })
+})
+
+const execution = (id: string, ending: ActionText['ending']) => ({
+  execution: id,
+  action: { name: 'vendor:pay', target: 'vendor-1', ending, at: '', amount: 5, currency: 'EUR' },
+})
+const says = (id: string, word: string, differing: readonly string[] = []) => ({
+  execution: id,
+  words: [{ confirmationId: `c-${id}`, provider: 'bank', says: word, at: '', differing }],
+})
+const contradicted = (accounts: readonly Partial<Account>[]) => {
+  const gathering = gather()
+  for (const account of accounts)
+    gathering.add({
+      file: 'f',
+      line: undefined,
+      report: { artifact: 'trust-record', subject: 's', verdict: 'valid', checks: [], notes: [] },
+      account: { said: [], approvers: [], approvals: [], ...account },
+    })
+  return gathering.overview().contradicted.map((one) => [one.execution, one.ended])
+}
+
+test('a provider contradicts an execution by its word or by what it compares, in whichever order both come', () => {
+  const accounts = [
+    says('a', 'executed'),
+    says('b', 'not_executed'),
+    says('c', 'executed'),
+    says('d', 'pending'),
+    says('e', 'not_executed'),
+    says('f', 'executed', ['payload.amount == 5']),
+    says('g', 'executed'),
+    execution('a', DONE),
+    execution('b', DONE),
+    execution('c', 'Not done'),
+    execution('d', 'Refused'),
+    execution('e', 'Refused'),
+    { execution: 'g', closedAs: 'NOT_EXECUTED' },
+  ]
+  const found = [
+    ['b', DONE],
+    ['c', 'Not done'],
+    ['d', 'Refused'],
+    ['f', ''],
+    ['g', 'closed as not executed'],
+  ]
+  expect(contradicted(accounts)).toEqual(found)
+  expect(contradicted(accounts.toReversed()).toReversed()).toEqual(found)
+})
+
+test('currencies stand in one order', () => {
+  const { totals, largest } = overviewOf(
+    ['USD', 'EUR', ...Array.from({ length: ROWS_MAX }, () => 'GBP')].map((currency) => ({
+      amount: 1,
+      currency,
+    })),
+  )
+  expect(totals[0]?.amounts).toEqual(['1 EUR', '1,000 GBP', '1 USD'])
+  expect(
+    largest.map(({ account }) => account?.action?.currency).filter((one, i, all) => one !== all[i - 1]),
+  ).toEqual(['EUR', 'GBP', 'USD'])
 })

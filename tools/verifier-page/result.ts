@@ -5,6 +5,7 @@ import { summaryLines, type Summary } from '../../src/formats/verifier/summary.t
 import { described } from '../../src/formats/verifier/kinds.ts'
 import type { Overview } from '../../src/formats/verifier/overview.ts'
 import {
+  contradictedText,
   exceptionTables,
   periodFacts,
   restTables,
@@ -99,6 +100,7 @@ function eachValid(articles: readonly HTMLElement[]): HTMLElement {
 function overviewElements(overview: Overview): HTMLElement[] {
   const exceptions = exceptionTables(overview)
   return [
+    ...contradictedText(overview).map((text) => value('p', text, 'no-key')),
     ...periodFacts(overview).map((fact) => value('p', fact.join(': '))),
     ...[totalsTable(overview)].flatMap(textTable),
     element('h3', '', 'Exceptions'),

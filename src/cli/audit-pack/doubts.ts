@@ -4,23 +4,27 @@ import { actionText } from '../../formats/action-text.ts'
 import { actionOf, membersAt } from '../../formats/artifacts/account-text.ts'
 import type { Json } from '../../formats/json/canonical.ts'
 import { isMembers, type Members } from '../../formats/json/members.ts'
+import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
-import { amountOf } from '../../formats/verifier/overview.ts'
+import { amountOf, closedText } from '../../formats/verifier/overview.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 import type { DoubtRow } from '../verify/report.ts'
+import { entriesOf } from './lists.ts'
 
 export interface WithoutRecord {
   readonly intent: ExecutionIntent
   /** As the service has it; undefined: it has none. */
   readonly transaction: Members | undefined
+  /** Who approved it. */
+  readonly approvers: readonly string[]
 }
 
 /** Whether nobody has said yet how it ended. */
 export const isOpen = ({ state }: ExecutionIntent): boolean => state === 'RELEASED'
 
-/** @returns each intent with its transaction */
-export async function withTransactions(
+/** @returns each intent with its transaction, and who approved it */
+export async function withWhatIsKnown(
   service: ServiceAt,
   intents: readonly ExecutionIntent[],
 ): Promise<WithoutRecord[]> {
@@ -28,7 +32,15 @@ export async function withTransactions(
   for (const intent of intents) {
     const answer = await get(service, `/transactions/${intent.businessTransactionId}`, { accept: [404] })
     const transaction = answer.status === 200 ? (jsonOf(answer) as Json) : undefined
-    found.push({ intent, transaction: isMembers(transaction) ? transaction : undefined })
+    const used = `/approvals?consumedBy=${intent.businessTransactionId}&pageSize=100`
+    const approvers = new Set<string>()
+    for await (const entry of entriesOf(service, used, 'approvals'))
+      approvers.add((entry as unknown as { approval: SignedApproval }).approval.payload.approverId)
+    found.push({
+      intent,
+      transaction: isMembers(transaction) ? transaction : undefined,
+      approvers: [...approvers],
+    })
   }
   return found
 }
@@ -36,15 +48,18 @@ export async function withTransactions(
 /** The row of the report. */
 export function doubtRow(one: WithoutRecord): DoubtRow {
   const { releasedAt, action, target, callerId, businessTransactionId } = one.intent
-  const { by, note, at } = endOf(one.intent)
+  const { by, closers, note, at } = endOf(one.intent)
+  const both = one.approvers.filter((name) => closers.includes(name))
   return {
     at: releasedAt,
     action,
     target,
-    amount: amountIn(one),
+    ...askedIn(one),
     callerId,
     state: stateText(one.intent),
+    approvedBy: one.approvers.join(', '),
     closedBy: by,
+    isBoth: both.length > 0,
     note,
     closedAt: at,
     id: businessTransactionId,
@@ -65,23 +80,26 @@ export function closingLines(without: readonly WithoutRecord[], max: number): st
 function stateText(intent: ExecutionIntent): string {
   if (intent.inDoubt) return 'in doubt'
   if (isOpen(intent)) return 'still running'
-  return [intent.state, intent.resolution].filter(Boolean).join(' ')
+  // A state without a resolution is that of a record, which the pack holds elsewhere.
+  return closedText(intent.resolution ?? '') || `closed: ${intent.state.toLowerCase()}`
 }
 
 /** Who closed it, why and when; empty texts where nobody did. */
 function endOf({ transitions }: ExecutionIntent) {
   const transition = transitions.at(-1)?.transition
   const { by = '', agreedWith, note = '', at = '' } = transition ?? {}
-  return { by: agreedWith === undefined ? by : `${agreedWith} and ${by}`, note, at }
+  const closers = agreedWith === undefined ? [by] : [agreedWith, by]
+  return { by: closers.join(' and '), closers, note, at }
 }
 
-/** How much it was to move, as it was authorized: parameters of another hash are not those. */
-function amountIn({ intent, transaction }: WithoutRecord): string {
-  if (transaction === undefined) return ''
+/** How much it was to move and for what, as it was authorized: parameters of another hash are not those. */
+function askedIn({ intent, transaction }: WithoutRecord): Pick<DoubtRow, 'amount' | 'about'> {
+  if (transaction === undefined) return { amount: '', about: '' }
   const { businessTransactionId: id, authorization, releasedAt } = intent
   const asked = membersAt(transaction, 'intent')
   const isAction = ['action', 'parameters', 'target'].every((name) => Object.hasOwn(asked, name))
   if (!isAction || sha256Hex(actionText(id, asked)) !== authorization.payload.businessTransactionHash)
-    return 'not as it was authorized'
-  return amountOf(actionOf(asked, { ending: 'Not done', at: releasedAt }))
+    return { amount: 'not as it was authorized', about: '' }
+  const action = actionOf(asked, { ending: 'Not done', at: releasedAt })
+  return { amount: amountOf(action), about: action.about ?? '' }
 }

@@ -11,6 +11,7 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
+import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { isTimestamp } from '../../formats/schemas/primitives.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import { printable } from '../../formats/text/printable.ts'
@@ -23,8 +24,9 @@ import { LogFault } from '../fsck/log-source.ts'
 import { serviceOf } from '../profile.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 import { verifyFiles } from '../verify.ts'
+import { readContradictions } from './contradictions.ts'
 import { entriesOf, exportRange, isWithin, writeLines, type Period } from './lists.ts'
-import { closingLines, doubtRow, isOpen, withTransactions, type WithoutRecord } from './doubts.ts'
+import { closingLines, doubtRow, isOpen, withWhatIsKnown, type WithoutRecord } from './doubts.ts'
 import { fetchLogs, lossWarning, type LoggedHashes } from './log.ts'
 
 /** Hashes and ids that a sentence names; the others are counted. */
@@ -55,6 +57,8 @@ async function makePack(
   for (const [name, time] of Object.entries({ since, until }))
     if (time !== undefined && !isTimestamp(time))
       throw new CannotCheck(`--${name} must be a time as in 2026-03-02T10:00:00Z.`)
+  // Everything in it, the copy of the log and the report too, is for whoever made it.
+  process.umask(0o077)
   const service = serviceOf(given)
   const period: Period = { since, until }
   const begunMs = Date.now()
@@ -63,7 +67,11 @@ async function makePack(
   const logged = await loggedBy(service, folder)
   const jwks = await saveKeys(service, folder)
   const found = await saveExecutions(service, { folder, period, logged: logged.hashes, begunMs })
+  const contradictions = await readContradictions(service, period, (id) => found.ids.has(id))
+  const { confirmations } = contradictions
+  await writeLines(join(folder, CONFIRMATIONS), 'provider-confirmation', period, confirmations)
   const lists = await saveDecisions(service, folder, period)
+  const firstPolicies = await policiesOfFirstStart(service)
   const completeness = completenessOf(found, logged, period)
   const report = join(folder, 'report.html')
   const facts = [
@@ -74,9 +82,14 @@ async function makePack(
     ['Period', `${since ?? 'the beginning'} to ${until ?? new Date(begunMs).toISOString()}`],
     ['Made', `${new Date(begunMs).toISOString()} by countersign audit-pack, with the key of ${callerId}`],
   ] as const
-  const files = ['records.ndjson', 'refusals.ndjson', ...found.files, ...lists].map((name) =>
-    join(folder, name),
-  )
+  // Confirmations first: how the executions ended of which they speak is compared as their evidence is read.
+  const files = [
+    ...(confirmations.length > 0 ? [CONFIRMATIONS] : []),
+    'records.ndjson',
+    'refusals.ndjson',
+    ...found.files,
+    ...lists,
+  ].map((name) => join(folder, name))
   const verified = await verifyFiles(
     { files, jwks, log: undefined, json: false, quiet: true, report },
     threadFile,
@@ -87,6 +100,8 @@ async function makePack(
       completenessCode: completeness.code,
       isCompared: logged.hashes !== undefined,
       inDoubt: found.without.map(doubtRow),
+      differences: contradictions.differences,
+      firstPolicies,
     },
   )
   const said = [
@@ -148,7 +163,24 @@ async function saveKeys(service: ServiceAt, folder: string): Promise<string[]> {
   return [keys, approvers, save('step-up-keys.json', JSON.stringify({ keys: sets }))]
 }
 
+/** What providers say of executions that one of their deliveries contradicts. */
+const CONFIRMATIONS = 'confirmations.ndjson'
+
+/** The versions that were in effect before any human could approve one, each with the time of the first start, ISO 8601. */
+async function policiesOfFirstStart(service: ServiceAt) {
+  const found: { version: string; at: string }[] = []
+  for (let page = 1; ; page++) {
+    const path = `/policies?pageSize=100&page=${page}`
+    const { policies } = (await answer(service, path)) as { policies: readonly PolicySummary[] }
+    for (const { name, version, approvedBy, approvedAt = '' } of policies)
+      if (approvedBy === 'genesis') found.push({ version: `${name} ${version}`, at: approvedAt })
+    if (policies.length < 100) return found
+  }
+}
+
 interface Found {
+  /** The businessTransactionIds of the period. */
+  readonly ids: ReadonlySet<string>
   /** Records, refusals and closed executions of the period that the log has. */
   readonly logged: number
   /** Ids of those that the log should have, and has not. */
@@ -171,7 +203,7 @@ async function saveExecutions(
     begunMs,
   }: { folder: string; period: Period; logged: LoggedHashes | undefined; begunMs: number },
 ): Promise<Found> {
-  const ids = new Set<string>()
+  const [ids, ofPeriod] = [new Set<string>(), new Set<string>()]
   const unlogged: string[] = []
   let [count, young] = [0, 0]
   const add = (id: string, at: string, hash: string) => {
@@ -183,6 +215,7 @@ async function saveExecutions(
   for (const [path, name, hashOf] of EXPORTED) {
     await exportRange(service, { path, ...period, to: join(folder, name) }, (piece) => {
       ids.add(String(piece['businessTransactionId']))
+      ofPeriod.add(String(piece['businessTransactionId']))
       add(String(piece['businessTransactionId']), String(piece['createdAt']), hashOf(piece))
     })
     // Outside of the period: the log says nothing of times, so its entries are told apart by the evidence itself.
@@ -205,10 +238,11 @@ async function saveExecutions(
       continue
     }
     intents.push(intent)
+    ofPeriod.add(payload.businessTransactionId)
     if (isOpen(intent)) logged?.take(hash)
     else add(payload.businessTransactionId, payload.authorizedAt, hash)
   }
-  const without = await withTransactions(service, intents)
+  const without = await withWhatIsKnown(service, intents)
   const transactions = without.flatMap(({ transaction }) => (transaction === undefined ? [] : [transaction]))
   writeFileSync(join(folder, 'without-record.json'), `${JSON.stringify({ intents, transactions })}\n`, {
     mode: 0o600,
@@ -217,7 +251,7 @@ async function saveExecutions(
   await writeLines(join(folder, TRANSITIONS), 'intent-transition', period, transitions)
   // A file without evidence cannot be verified.
   const files = transitions.length > 0 ? [TRANSITIONS] : []
-  return { logged: count, unlogged, young, without, files }
+  return { ids: ofPeriod, logged: count, unlogged, young, without, files }
 }
 
 /** How executions without a record ended: each end is signed. */

@@ -8,6 +8,9 @@ import { printable } from '../../formats/text/printable.ts'
 import { Unusable, type Report, type Verdict } from '../../formats/verifier/index.ts'
 import { gather, type Overview, type Piece } from '../../formats/verifier/overview.ts'
 import {
+  CHANGES,
+  CONTRADICTED,
+  contradictedText,
   exceptionsLeftText,
   exceptionTables,
   kindTitle,
@@ -43,6 +46,10 @@ export interface ReportAbout {
   readonly isCompared: boolean
   /** Executions that have neither record nor refusal. */
   readonly inDoubt: readonly DoubtRow[]
+  /** What a delivery says and what was asked for, where they differ, by confirmationId. */
+  readonly differences: ReadonlyMap<string, string>
+  /** Policy versions that no change put in effect: they were there at the first start, ISO 8601. */
+  readonly firstPolicies: readonly { readonly version: string; readonly at: string }[]
 }
 
 /** Texts, and '' for what is not known. */
@@ -52,9 +59,15 @@ export interface DoubtRow {
   readonly action: string
   readonly target: string
   readonly amount: string
+  /** What it was for: the other parameters. */
+  readonly about: string
   readonly callerId: string
   readonly state: string
+  /** Approvers and closers, each list by `, ` or ` and `. */
+  readonly approvedBy: string
   readonly closedBy: string
+  /** Whether somebody who approved it also closed it. */
+  readonly isBoth: boolean
   /** What whoever closed it wrote. */
   readonly note: string
   /** ISO 8601. */
@@ -152,10 +165,15 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
 }
 
 function pageOf({ summary, overview, keys, files, about }: Shown): string {
-  const headlines = [...COMPLETENESS[about?.completenessCode ?? 0], HEADLINES[exitCodeOf(summary)]]
+  const headlines = [
+    ...COMPLETENESS[about?.completenessCode ?? 0],
+    HEADLINES[exitCodeOf(summary)],
+    ...contradictedText(overview).map((text) => ({ mark: '!', tone: 'unchecked', text })),
+  ]
   const kinds = Object.entries(summary.kinds) as [Report['artifact'], Counts][]
   const limits = new Set(kinds.flatMap(([kind]) => (kind === 'unknown' ? [] : notProven(kind))))
   if (about?.isCompared === true && limits.delete(NOTHING_MISSING)) limits.add(NOTHING_UNLOGGED)
+  const sections = sectionsOf({ summary, overview, keys, files, about })
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -168,6 +186,7 @@ function pageOf({ summary, overview, keys, files, about }: Shown): string {
 </head>
 <body>
 <main>
+<header>
 <h1>Verification report</h1>
 ${(about?.warnings ?? []).map((line) => `<p class="headline unchecked"><span aria-hidden="true">!</span> ${escaped(line)}</p>`).join('\n')}
 ${headlines
@@ -179,30 +198,95 @@ ${noteLines(summary)
 ${factsOf(overview, about)}
 ${completenessOf(about)}
 ${textTable(totalsTable(overview))}
-<h2>Exceptions</h2>
-${exceptionsOf(overview, about)}
-${restTables(overview).map(textTable).join('\n')}
-${table(
-  'What was checked',
-  ['Evidence', 'valid', 'NOT VALID', 'cannot be checked'],
-  [...kinds.map(([kind, ofKind]) => [kindTitle(kind), ...numbers(ofKind)]), ['In all', ...numbers(summary)]],
-)}
-${table(
-  'Files',
-  ['File', 'SHA-256'],
-  files.map(({ name, sha256 }) => [name, sha256]),
-  'mono',
-)}
-${table('Keys by which signatures held', ['Key', 'SHA-256 of the public key: compare it through another channel'], [...keys], 'mono')}
-<h2>What this report does not prove</h2>
+</header>
+<nav aria-labelledby="contents">
+<h2 id="contents">Contents</h2>
+<ol>
+${[...sections, LIMITS].map(({ id, title }) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
+</ol>
+</nav>
+${sections.map(({ id, content }) => `<section id="${id}">\n${content}\n</section>`).join('\n')}
+<section id="${LIMITS.id}">
+<h2>${LIMITS.title}</h2>
 <ul>
 ${Array.from(limits, (limit) => `<li>${escaped(limit)}</li>`).join('\n')}
 </ul>
+</section>
 </main>
 </body>
 </html>
 `
 }
+
+/** A part of the page that the contents lead to. */
+interface Section {
+  readonly id: string
+  readonly title: string
+  /** HTML; it has the title. */
+  readonly content: string
+}
+
+const LIMITS = { id: 'limits', title: 'What this report does not prove' } as const
+
+function sectionsOf({ summary, overview, keys, files, about }: Shown): Section[] {
+  const kinds = Object.entries(summary.kinds) as [Report['artifact'], Counts][]
+  const own = [
+    {
+      id: 'exceptions',
+      title: 'Exceptions',
+      content: `<h2>Exceptions</h2>\n${exceptionsOf(overview, about)}`,
+    },
+  ]
+  const rest = restTables(overview).map((one): [string, string] => [one.caption, textTable(one)])
+  const changes = rest.flatMap(([title, content]) => (title === CHANGES ? [content] : []))
+  const others = rest.filter(([title]) => title !== CHANGES)
+  const first = table(
+    'Policies that were there at the first start, which nobody had to approve',
+    ['Policy', 'First start'],
+    (about?.firstPolicies ?? []).map(({ version, at }) => [version, timeText(at)]),
+  )
+  const tables: [title: string, content: string][] = [
+    [CHANGES, [...changes, first].join('\n')],
+    ...others,
+    [
+      'What was checked',
+      table(
+        'What was checked',
+        ['Evidence', 'valid', 'NOT VALID', 'cannot be checked'],
+        [
+          ...kinds.map(([kind, ofKind]) => [kindTitle(kind), ...numbers(ofKind)]),
+          ['In all', ...numbers(summary)],
+        ],
+      ),
+    ],
+    [
+      'Files',
+      table(
+        'Files',
+        ['File', 'SHA-256'],
+        files.map(({ name, sha256 }) => [name, sha256]),
+        'mono',
+      ),
+    ],
+    [
+      KEYS_TITLE,
+      table(
+        KEYS_TITLE,
+        ['Key', 'SHA-256 of the public key: compare it through another channel'],
+        [...keys],
+        'mono',
+      ),
+    ],
+  ]
+  return [
+    ...own,
+    ...tables.flatMap(([title, content]) => (content === '' ? [] : [{ id: idOf(title), title, content }])),
+  ]
+}
+
+const KEYS_TITLE = 'Keys by which signatures held'
+
+const idOf = (title: string) => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
 function numbers({ valid, invalid, unchecked }: Counts): string[] {
   return [valid, invalid, unchecked].map(String)
@@ -236,7 +320,8 @@ const NOTHING_UNLOGGED =
 function exceptionsOf(overview: Overview, about: ReportAbout | undefined): string {
   const { invalid, unchecked } = overview
   const { inDoubt } = about ?? {}
-  const tables = exceptionTables(overview)
+  const tables = exceptionTables(overview, about?.differences)
+  const [contradicted, others] = [tables.filter(isContradicted), tables.filter((one) => !isContradicted(one))]
   const isNone = [invalid, unchecked, tables, inDoubt ?? []].every(({ length }) => length === 0)
   return `${
     inDoubt === undefined
@@ -244,6 +329,7 @@ function exceptionsOf(overview: Overview, about: ReportAbout | undefined): strin
       : ''
   }
 ${isNone && inDoubt !== undefined ? '<p>None.</p>' : ''}
+${contradicted.map(textTable).join('\n')}
 <ol class="pieces">
 ${[...invalid, ...unchecked].map(piece).join('\n')}
 </ol>
@@ -252,22 +338,39 @@ ${exceptionsLeftText(overview)
   .join('\n')}
 ${table(
   'In doubt or closed without a record: released, and no record of the outcome',
-  ['When', 'Action', 'Target', 'Amount', 'Caller', 'State', 'Closed by', 'Why', 'Closed at', 'Id'],
-  (inDoubt ?? []).map(({ at, action, target, amount, callerId, state, closedBy, note, closedAt, id }) => [
-    timeText(at),
-    action,
-    target,
-    amount,
-    callerId,
-    state,
-    closedBy,
-    note,
-    timeText(closedAt),
-    id,
+  [
+    'When',
+    'Action',
+    'Target',
+    'Amount',
+    'For',
+    'Caller',
+    'State',
+    'Approved by',
+    'Closed by',
+    'Why',
+    'Closed at',
+    'Id',
+  ],
+  (inDoubt ?? []).map((one) => [
+    timeText(one.at),
+    one.action,
+    one.target,
+    one.amount,
+    one.about,
+    one.callerId,
+    one.state,
+    one.approvedBy,
+    one.isBoth ? `${one.closedBy} (! also approved it)` : one.closedBy,
+    one.note,
+    timeText(one.closedAt),
+    one.id,
   ]),
 )}
-${tables.map(textTable).join('\n')}`
+${others.map(textTable).join('\n')}`
 }
+
+const isContradicted = ({ caption }: TextTable) => caption === CONTRADICTED
 
 function piece(one: Piece): string {
   const { report, account } = one
@@ -342,6 +445,7 @@ td:first-child { min-width: 6rem; }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 0.25rem 1rem; margin: 0; }
 dt { color: var(--quiet); font-size: 0.875rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
+nav ol { columns: 2 20rem; }
 .problems { margin: 0.5rem 0 0; padding-left: 1.25rem; }
 @media print {
   :root {
@@ -349,6 +453,9 @@ dd { margin: 0; overflow-wrap: anywhere; }
     --ink: #000000; --quiet: #333333; --line: #888888; --shade: #ffffff;
   }
   .pieces > li, tr { break-inside: avoid; }
+  nav { break-after: page; }
+  h2, caption, thead { break-after: avoid; }
+  a { color: inherit; }
   html { font-size: 8pt; }
   body { line-height: 1.25; }
   main { max-width: none; padding: 0; }

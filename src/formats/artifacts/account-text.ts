@@ -19,9 +19,41 @@ export interface ActionText {
   /** The parameters `amount` and `currency` of the action, where they are a number and a text. */
   readonly amount?: number
   readonly currency?: string
+  /** Its other parameters, such as `invoice INV-2026-118`; left out where there are none. */
+  readonly about?: string
+}
+
+/** The statement of a provider about an execution, as a confirmation holds it. */
+export interface ProviderWord {
+  readonly confirmationId: string
+  readonly provider: string
+  readonly says: string
+  /** ISO 8601. */
+  readonly at: string
+  /** Comparisons of its delivery with the transaction that do not hold. */
+  readonly differing: readonly string[]
+}
+
+/** A change of rules or people. */
+export interface ChangeText {
+  /** ISO 8601: of the resolution, and before it of the proposal. */
+  readonly at: string
+  readonly what: string
+  readonly why: string
+  readonly proposedBy: string
+  readonly status: string
+  /** Who resolved it, by which key, and when the key signed. */
+  readonly resolved: string
 }
 
 export interface AccountText {
+  /** The businessTransactionId of the execution that it speaks of. */
+  readonly execution?: string
+  /** What providers say of that execution. */
+  readonly words?: readonly ProviderWord[]
+  /** How whoever closed the execution said that it ended: EXECUTED or NOT_EXECUTED. */
+  readonly closedAs?: string
+  readonly change?: ChangeText
   /** Texts, by what each is about; '' for one that is not there. */
   readonly said: Readonly<Record<string, string>>
   /** What evidence about an action says of it. */
@@ -49,8 +81,9 @@ export function ofIntent(intent: Members) {
 /** @param intent with the action, its target and parameters */
 export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'ending' | 'at'>): ActionText {
   const parameters = membersAt(intent, 'parameters')
-  const { amount } = parameters
+  const { amount, currency: _, ...others } = parameters
   const currency = textAt(parameters, 'currency')
+  const about = membersText(others)
   return {
     name: cut(textAt(intent, 'action'), TEXT_MAX),
     target: cut(textAt(intent, 'target'), TEXT_MAX),
@@ -58,6 +91,7 @@ export function actionOf(intent: Members, { ending, at }: Pick<ActionText, 'endi
     at,
     ...(typeof amount === 'number' && Math.abs(amount) <= AMOUNT_MAX ? { amount } : {}),
     ...(currency === '' ? {} : { currency: cut(currency, 10) }),
+    ...(about === '' ? {} : { about: cut(about, TEXT_MAX) }),
   }
 }
 

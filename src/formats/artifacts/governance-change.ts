@@ -16,7 +16,7 @@ import { checkEd25519 } from './signatures.ts'
 import { isSteppedUp, missingStepUpKeyOf, noteOnStepUp } from './step-up.ts'
 import type { ArtifactKind, Streams } from './kind.ts'
 import * as shape from './known-members.ts'
-import { joined, textAt } from './account-text.ts'
+import { joined, membersAt, textAt, type ChangeText } from './account-text.ts'
 
 /** The action of the human who resolved it, by its status. */
 const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
@@ -135,6 +135,37 @@ function streamsOf({ kind, target }: Members): Streams {
   return {}
 }
 
+function textOf(change: Members): ChangeText {
+  const { keyId = '', authorizedAt = '' } = signedBy(change)
+  const [resolvedBy, reason] = [textAt(change, 'resolvedBy'), textAt(change, 'rejectionReason')]
+  return {
+    at: textAt(change, 'resolvedAt') || textAt(change, 'proposedAt'),
+    what: joined(
+      ' ',
+      textAt(membersAt(change, 'proposed'), 'action'),
+      textAt(change, 'kind'),
+      textAt(change, 'target'),
+    ),
+    why: textAt(change, 'reason'),
+    proposedBy: textAt(change, 'proposedBy'),
+    status: textAt(change, 'status'),
+    resolved: joined(
+      ': ',
+      joined(' ', resolvedBy, keyId && `with key ${keyId}`, authorizedAt && `at ${authorizedAt}`),
+      reason,
+    ),
+  }
+}
+
+/** The key by which the human who resolved a change signed, and when. */
+function signedBy(change: Members): { readonly keyId?: string; readonly authorizedAt?: string } {
+  const stepUp = membersAt(change, 'stepUpAuthorization')
+  return {
+    keyId: textAt(stepUp, 'keyId'),
+    authorizedAt: textAt(membersAt(stepUp, 'payload'), 'authorizedAt'),
+  }
+}
+
 export const governanceChange = {
   name: 'governance-change',
   times: ['resolvedAt', 'proposedAt'],
@@ -159,6 +190,7 @@ export const governanceChange = {
     title: 'Governance change',
     plainTitle: 'Change by two humans',
     account: (change) => ({
+      change: textOf(change),
       said: {
         Change: joined(' ', textAt(change, 'kind'), textAt(change, 'target')),
         Why: textAt(change, 'reason'),

@@ -93,6 +93,8 @@ export const intentTransition = {
     account: (evidence) => {
       const transition = membersAt(evidence, 'transition')
       return {
+        execution: textAt(transition, 'businessTransactionId'),
+        closedAs: textAt(transition, 'resolution'),
         said: {
           Execution: textAt(transition, 'businessTransactionId'),
           'How it ended': joined(': ', textAt(transition, 'to'), textAt(transition, 'resolution')),

@@ -1,10 +1,11 @@
 // A provider's confirmation, which stands as `{confirmation, signature}`; and what it says against a record.
 import type { Json } from '../json/canonical.ts'
 import { check, itemsOf, list, members, string } from './evidence.ts'
-import { isMembers } from '../json/members.ts'
+import { isMembers, type Members } from '../json/members.ts'
 import { executionStreams, ownerOfExecution } from './execution-streams.ts'
 import { enveloped, type ArtifactKind } from './kind.ts'
-import { membersAt, textAt } from './account-text.ts'
+import { cut } from '../text/text.ts'
+import { membersAt, TEXT_MAX, textAt, type ProviderWord } from './account-text.ts'
 
 const SAYS = ['executed', 'not_executed', 'pending']
 const TEXTS = ['confirmationId', 'businessTransactionId', 'provider', 'eventId', 'ruleId', 'receivedAt']
@@ -45,6 +46,21 @@ export function notesOnConfirmation(confirmation: Json | undefined, status?: Jso
         : [],
     ),
   ]
+}
+
+/** What a confirmation says, from a confirmation of any shape. */
+export function wordOf(confirmation: Members): ProviderWord {
+  const text = (name: string) => cut(textAt(confirmation, name), TEXT_MAX)
+  const differing = itemsOf(confirmation['comparisons']).flatMap((one) =>
+    isMembers(one) && one['holds'] === false ? [cut(textAt(one, 'expression'), TEXT_MAX)] : [],
+  )
+  return {
+    confirmationId: text('confirmationId'),
+    provider: text('provider'),
+    says: text('says'),
+    at: text('receivedAt'),
+    differing,
+  }
 }
 
 export const providerConfirmation = {
@@ -93,6 +109,8 @@ export const providerConfirmation = {
     account: (evidence) => {
       const confirmation = membersAt(evidence, 'confirmation')
       return {
+        execution: textAt(confirmation, 'businessTransactionId'),
+        words: [wordOf(confirmation)],
         said: {
           Execution: textAt(confirmation, 'businessTransactionId'),
           'What the provider says': textAt(confirmation, 'says'),

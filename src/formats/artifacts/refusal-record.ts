@@ -63,6 +63,7 @@ function ofRefusal(refusal: Members): AccountText {
   const intent = membersAt(refusal, 'evaluatedIntent')
   const ending = refusal['approvable'] === true ? 'Refused until humans approve' : 'Refused'
   return {
+    execution: textAt(refusal, 'businessTransactionId'),
     action: actionOf(intent, { ending, at: textAt(refusal, 'createdAt') }),
     said: {
       ...ofIntent(intent),

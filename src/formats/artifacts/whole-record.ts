@@ -15,7 +15,7 @@ import {
 } from './evidence.ts'
 import { isMembers, type Members } from '../json/members.ts'
 import { notesOnApprovals } from './approvals.ts'
-import { notesOnConfirmation, providerConfirmation } from './provider-confirmation.ts'
+import { notesOnConfirmation, providerConfirmation, wordOf } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt, receipt as receiptKind } from './receipt.ts'
 import { authenticationText } from './caller-authentication.ts'
 import { checkTrustRecord } from './trust-record.ts'
@@ -187,7 +187,12 @@ export function ofRecord(record: Members): AccountText {
   const decision = membersAt(execution, 'decision')
   const approvers = approversOf(decision)
   const at = textAt(execution, 'completedAt') || textAt(record, 'createdAt')
+  const confirmations = itemsOf(record['confirmations']).flatMap((one) =>
+    isMembers(one) ? [wordOf(membersAt(one, 'confirmation'))] : [],
+  )
   return {
+    execution: textAt(record, 'businessTransactionId'),
+    ...(confirmations.length > 0 ? { words: confirmations } : {}),
     action: actionOf(intent, { ending, at }),
     approvers,
     approvals: approvalsOf(decision),

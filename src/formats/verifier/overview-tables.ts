@@ -9,6 +9,7 @@ import {
   UNUSUAL_TIMES,
   USUAL_MIN,
   type AboveUsual,
+  type Contradiction,
   type Overview,
   type Piece,
   type Sum,
@@ -32,12 +33,47 @@ export function totalsTable({ totals }: Overview): TextTable {
   }
 }
 
-/** What an auditor looks at first, of what is valid. */
-export function exceptionTables({ aboveUsual, failed, exceptionsLeft: left }: Overview): TextTable[] {
+/** Said above everything else where there are any. */
+export function contradictedText({ contradicted, exceptionsLeft: left }: Overview): string[] {
+  const count = contradicted.length + left.contradicted
+  return count === 0
+    ? []
+    : [
+        `${counted(count, 'statement')} of payment providers ${count === 1 ? 'says' : 'say'} otherwise than what is recorded: see “${CONTRADICTED}”.`,
+      ]
+}
+
+export const CONTRADICTED = 'Providers say otherwise'
+
+/**
+ * What an auditor looks at first, of what is valid.
+ * @param differences what the delivery of a confirmation says and what was asked for, by confirmationId, where whoever made the files had both
+ */
+export function exceptionTables(
+  { contradicted, aboveUsual, failed, exceptionsLeft: left }: Overview,
+  differences: ReadonlyMap<string, string> = new Map(),
+): TextTable[] {
   return [
     {
+      caption: CONTRADICTED,
+      columns: [
+        'When',
+        'Provider',
+        'It says',
+        'What is recorded',
+        'Action',
+        'Target',
+        'Amount',
+        'For',
+        'What does not agree',
+        'Id and where',
+      ],
+      rows: contradicted.map((one) => contradictedCells(one, differences)),
+      note: `A provider's signed delivery says something else than the evidence of the execution, or does not speak of the same. It undoes nothing: ask the provider.${left.contradicted > 0 ? ` ${counted(left.contradicted, 'statement')} more: not listed.` : ''}`,
+    },
+    {
       caption: 'Approved above usual',
-      columns: ['When', 'Action', 'Target', 'Amount', 'Usual', 'Times', ...ENDS],
+      columns: ['When', 'Action', 'Target', 'Amount', 'For', 'Usual', 'Times', ...ENDS],
       rows: aboveUsual.map((one) => aboveUsualCells(one)),
       note: `Approved by humans, and more than ${UNUSUAL_TIMES} times the median of what the same action had on the same target before, in the same currency and in these files, where there were at least ${USUAL_MIN}.${left.aboveUsual > 0 ? ` ${leftNote(left.aboveUsual)}` : ''}`,
     },
@@ -58,8 +94,10 @@ export function exceptionsLeftText({ exceptionsLeft: { invalid, unchecked } }: O
   ]
 }
 
-/** Everything that is valid: who approved, each execution, then all others. */
+/** Everything that is valid: the changes and who approved, each execution, then all others. */
 export function restTables({
+  changes,
+  changesLeft,
   approvers,
   approved,
   approvedLeft,
@@ -71,13 +109,53 @@ export function restTables({
 }: Overview): TextTable[] {
   return [
     {
+      caption: CHANGES,
+      columns: [
+        'When',
+        'Change',
+        'Why',
+        'Proposed by',
+        'How it ended',
+        'Who resolved it, key and time',
+        'Id and where',
+      ],
+      rows: changes
+        .flatMap((one) => {
+          const { change } = one.account ?? {}
+          return change === undefined ? [] : [{ one, change }]
+        })
+        .toSorted((a, b) => (a.change.at < b.change.at ? -1 : Number(a.change.at > b.change.at)))
+        .map(({ one, change }) => [
+          timeText(change.at),
+          change.what,
+          change.why,
+          change.proposedBy,
+          CHANGE_ENDS[change.status] ?? change.status,
+          change.resolved,
+          placeOf(one),
+        ]),
+      ...(changesLeft > 0
+        ? { note: `${counted(changesLeft, 'change')} more: counted above and not listed.` }
+        : {}),
+    },
+    {
       caption: 'Who approved',
       columns: ['Approver', 'Actions'],
       rows: approvers.map(({ names, count }) => [names.join(' '), `${count}`]),
     },
     {
       caption: 'Approved by humans',
-      columns: ['When', 'Action', 'Target', 'Amount', 'How it ended', 'Policy', 'Who, key and time', 'Where'],
+      columns: [
+        'When',
+        'Action',
+        'Target',
+        'Amount',
+        'For',
+        'How it ended',
+        'Policy',
+        'Who, key and time',
+        'Id and where',
+      ],
       rows: approved.map((one) => [
         ...actionCells(one),
         sayingOf(one, 'What was done'),
@@ -101,7 +179,7 @@ export function restTables({
       rows: days.map((sum) => sumCells(sum, 3)),
     },
     {
-      caption: 'Other evidence: requests, changes and events',
+      caption: 'Other evidence: requests and events',
       columns: ['Evidence', 'What it says', 'Where'],
       rows: others.map((one) => [
         kindTitle(one.report.artifact),
@@ -130,17 +208,18 @@ export function timeText(at: string): string {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(at) ? `${at.slice(0, 10)} ${at.slice(11, 19)} UTC` : at
 }
 
-export function placeOf({ file, line, report }: Piece): string {
-  return `${report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
+/** The id by which the service finds it, the businessTransactionId wherever there is one, and its place in the files. */
+export function placeOf({ file, line, report, account }: Piece): string {
+  return `${account?.execution || report.subject} in ${file}${line === undefined ? '' : `, line ${line}`}`
 }
 
 /** The columns at the end of a row about an execution. */
-const ENDS = ['How it ended', 'Asked by', 'Approved by', 'Where']
+const ENDS = ['How it ended', 'Asked by', 'Approved by', 'Id and where']
 
 function executionsTable(caption: string, pieces: readonly Piece[]): TextTable {
   return {
     caption,
-    columns: ['When', 'Action', 'Target', 'Amount', ...ENDS],
+    columns: ['When', 'Action', 'Target', 'Amount', 'For', ...ENDS],
     rows: pieces.map((one) => [...actionCells(one), ...endCells(one)]),
   }
 }
@@ -158,13 +237,41 @@ function aboveUsualCells(one: AboveUsual): string[] {
 
 function actionCells({ account }: Piece): string[] {
   const { action } = account ?? {}
-  if (action === undefined) return ['', '', '', '']
+  if (action === undefined) return ['', '', '', '', '']
+  return [timeText(action.at), action.name, action.target, amountOf(action), action.about ?? '']
+}
+
+function contradictedCells(
+  { piece, word, execution, ended, action }: Contradiction,
+  differences: ReadonlyMap<string, string>,
+): string[] {
+  const said = differences.get(word.confirmationId) ?? word.differing.join('; ')
   return [
-    timeText(action.at),
-    action.name,
-    action.target,
-    amountOf(action) || sayingOf({ account }, 'How much'),
+    timeText(word.at),
+    word.provider,
+    SAYS[word.says] ?? word.says,
+    ended,
+    action?.name ?? '',
+    action?.target ?? '',
+    action === undefined ? '' : amountOf(action),
+    action?.about ?? '',
+    said,
+    `${execution} in ${piece.file}${piece.line === undefined ? '' : `, line ${piece.line}`}`,
   ]
+}
+
+const SAYS: Readonly<Record<string, string>> = {
+  executed: 'it was executed',
+  not_executed: 'it was not executed',
+  pending: 'it is under way',
+}
+
+/** The section of the changes, which stands before the executions. */
+export const CHANGES = 'Changes of rules and people'
+const CHANGE_ENDS: Readonly<Record<string, string>> = {
+  PENDING_APPROVAL: 'waits for a second human',
+  APPROVED: 'approved',
+  REJECTED: 'rejected',
 }
 
 function endCells(one: Piece): string[] {

@@ -1,6 +1,6 @@
 // What many pieces of evidence say together, for a reader who knows the business: sums, exceptions and rows. The report of
 // `countersign verify` and the page /verifier show it. Its memory is bounded, however many pieces there are. Browser-safe.
-import type { ActionText } from '../artifacts/account-text.ts'
+import type { ActionText, ProviderWord } from '../artifacts/account-text.ts'
 import type { Account } from './account.ts'
 import type { Report } from './index.ts'
 
@@ -18,6 +18,8 @@ export const USUAL_MIN = 3
 const USUAL_MAX = 100
 /** Actions on targets of which amounts are kept; those of the others are not compared. */
 const TARGETS_MAX = 10_000
+/** Executions whose end is known when a provider's statement is read after them; of more the statement alone is compared. */
+const ENDED_MAX = 10_000
 
 export interface Piece {
   readonly file: string
@@ -39,6 +41,17 @@ export interface AboveUsual extends Piece {
   readonly usual: number
 }
 
+/** A provider's statement that says something else than the evidence of the execution, or than what was asked for. */
+export interface Contradiction {
+  readonly piece: Piece
+  readonly word: ProviderWord
+  /** The businessTransactionId. */
+  readonly execution: string
+  /** How the execution ended, in words; '' where no evidence of it is here. */
+  readonly ended: string
+  readonly action: ActionText | undefined
+}
+
 export interface Overview {
   /** The first and the last time that a valid piece about an action states; undefined where there is none. */
   readonly period: { readonly first: string; readonly last: string } | undefined
@@ -49,10 +62,14 @@ export interface Overview {
   readonly unchecked: readonly Piece[]
   /** Valid executions that were not done. */
   readonly failed: readonly Piece[]
+  /** What providers say that contradicts the valid evidence of an execution. */
+  readonly contradicted: readonly Contradiction[]
   /** Valid executions, whether done or not, above what was usual on their target: `UNUSUAL_TIMES`. */
   readonly aboveUsual: readonly AboveUsual[]
-  /** How many each of these four lists has no room for. */
-  readonly exceptionsLeft: Readonly<Record<'invalid' | 'unchecked' | 'failed' | 'aboveUsual', number>>
+  /** How many each of these lists has no room for. */
+  readonly exceptionsLeft: Readonly<
+    Record<'invalid' | 'unchecked' | 'failed' | 'contradicted' | 'aboveUsual', number>
+  >
   /** Valid executions that humans approved, in the order in which they came. */
   readonly approved: readonly Piece[]
   /** How many `approved` has no room for. */
@@ -63,7 +80,10 @@ export interface Overview {
   readonly executions: readonly Piece[]
   /** Those that `executions` has no room for, by day, action and how it ended. */
   readonly days: readonly Sum[]
-  /** Other valid evidence: changes, requests, events. */
+  /** Valid changes of rules and people. */
+  readonly changes: readonly Piece[]
+  readonly changesLeft: number
+  /** Other valid evidence: requests and events. */
   readonly others: readonly Piece[]
   /** How many valid pieces `others` has no room for. */
   readonly othersLeft: number
@@ -83,11 +103,13 @@ export function gather(): Gathering {
     failed: list(),
     approved: list(),
     executions: list(),
+    changes: list(),
     others: list(),
   }
   const largest = openLargest()
   const aboveUsual = list<AboveUsual>()
   const usualBefore = openUsual()
+  const words = openWords()
   const [totals, approvers, days] = [openSums(), openSums(), openSums()]
   let [first, last] = [undefined as string | undefined, undefined as string | undefined]
   return {
@@ -98,6 +120,7 @@ export function gather(): Gathering {
         return
       }
       const { action, approvers: people = [] } = account ?? {}
+      words.add(piece)
       for (const name of people) approvers.add([name])
       if (action !== undefined) {
         totals.add([action.name, action.ending], action)
@@ -105,7 +128,8 @@ export function gather(): Gathering {
         if (action.at !== '' && (last === undefined || action.at > last)) last = action.at
       }
       if (action === undefined || !EXECUTIONS.has(report.artifact)) {
-        lists.others.add(piece)
+        if (account?.change === undefined) lists.others.add(piece)
+        else lists.changes.add(piece)
         return
       }
       if (action.ending === 'Not done') lists.failed.add(piece)
@@ -120,6 +144,7 @@ export function gather(): Gathering {
       if (!lists.executions.add(piece)) days.add([action.at.slice(0, 10), action.name, action.ending], action)
     },
     overview: () => ({
+      contradicted: words.contradictions().slice(0, ROWS_MAX),
       period: first === undefined || last === undefined ? undefined : { first, last },
       totals: totals.all(),
       approvers: approvers.all(),
@@ -131,6 +156,7 @@ export function gather(): Gathering {
         invalid: lists.invalid.left(),
         unchecked: lists.unchecked.left(),
         failed: lists.failed.left(),
+        contradicted: words.left() + Math.max(0, words.contradictions().length - ROWS_MAX),
         aboveUsual: aboveUsual.left(),
       },
       approved: lists.approved.rows,
@@ -138,10 +164,66 @@ export function gather(): Gathering {
       largest: lists.executions.left() > 0 ? largest.all() : [],
       executions: lists.executions.rows,
       days: days.all(),
+      changes: lists.changes.rows,
+      changesLeft: lists.changes.left(),
       others: lists.others.rows,
       othersLeft: lists.others.left(),
     }),
   }
+}
+
+interface Ended {
+  readonly ended: string
+  readonly action: ActionText | undefined
+}
+
+/** What providers say, and how the executions ended of which they speak, in whichever order they come. */
+function openWords() {
+  const said: { readonly piece: Piece; readonly word: ProviderWord; readonly execution: string }[] = []
+  const spokenOf = new Set<string>()
+  const endings = new Map<string, Ended>()
+  let left = 0
+  return {
+    /** How many statements that differ there was no room for. */
+    left: () => left,
+    add(piece: Piece): void {
+      const { execution = '', words = [], action, closedAs = '' } = piece.account ?? {}
+      if (execution === '') return
+      for (const word of words) {
+        if (said.length >= ENDED_MAX) {
+          if (word.differing.length > 0) left++
+          continue
+        }
+        said.push({ piece, word, execution })
+        spokenOf.add(execution)
+      }
+      if (action === undefined && closedAs === '') return
+      if (!spokenOf.has(execution) && endings.size >= ENDED_MAX) return
+      const ended = action === undefined ? closedText(closedAs) : action.ending
+      endings.set(execution, { ended, action: action ?? endings.get(execution)?.action })
+    },
+    contradictions(): Contradiction[] {
+      return said.flatMap((one) => {
+        const { ended = '', action } = endings.get(one.execution) ?? {}
+        const isContradicted = one.word.differing.length > 0 || contradicts(one.word.says, ended)
+        return isContradicted ? [{ ...one, ended, action }] : []
+      })
+    },
+  }
+}
+
+/** As the service concludes from a provider's word (workers/webhooks/conclude.ts). */
+function contradicts(says: string, ended: string): boolean {
+  if (ended === '') return false
+  if (ended.startsWith('Refused')) return says !== 'not_executed'
+  const wasExecuted = ended === 'Done, as the connector reported' || ended === closedText('EXECUTED')
+  return (says === 'executed' && !wasExecuted) || (says === 'not_executed' && wasExecuted)
+}
+
+/** What was said of an execution in doubt by whoever closed it, in words; '' where it is neither. */
+export function closedText(resolution: string): string {
+  if (resolution === 'EXECUTED') return 'closed as executed'
+  return resolution === 'NOT_EXECUTED' ? 'closed as not executed' : ''
 }
 
 /** As many pieces as a list has room for. */
@@ -162,20 +244,20 @@ function list<Row = Piece>() {
 
 /** The pieces with the largest amounts, by currency. */
 function openLargest() {
-  const byCurrency = new Map<string, Piece[]>()
+  const kept = new Map<string, Piece[]>()
   const sizeOf = ({ account }: Piece) => Math.abs(account?.action?.amount ?? 0)
   return {
     add(piece: Piece): void {
       const { amount, currency } = piece.account?.action ?? {}
       if (amount === undefined || currency === undefined) return
-      const kept = byCurrency.get(currency) ?? []
-      if (kept.length === 0 && byCurrency.size >= NAMES_MAX) return
-      const least = kept.at(-1)
-      if (kept.length >= LARGEST_MAX && least !== undefined && sizeOf(piece) <= sizeOf(least)) return
-      const sorted = [...kept, piece].toSorted((a, b) => sizeOf(b) - sizeOf(a))
-      byCurrency.set(currency, sorted.slice(0, LARGEST_MAX))
+      const before = kept.get(currency) ?? []
+      if (before.length === 0 && kept.size >= NAMES_MAX) return
+      const least = before.at(-1)
+      if (before.length >= LARGEST_MAX && least !== undefined && sizeOf(piece) <= sizeOf(least)) return
+      const sorted = [...before, piece].toSorted((a, b) => sizeOf(b) - sizeOf(a))
+      kept.set(currency, sorted.slice(0, LARGEST_MAX))
     },
-    all: (): Piece[] => [...byCurrency.values()].flat(),
+    all: (): Piece[] => [...kept].toSorted(byCurrency).flatMap(([, pieces]) => pieces),
   }
 }
 
@@ -225,10 +307,16 @@ function openSums() {
       [...sums.values()].map(({ names, count, amounts }) => ({
         names,
         count,
-        amounts: Array.from(amounts, ([currency, sum]) => amountText(sum, currency)),
+        amounts: Array.from(amounts)
+          .toSorted(byCurrency)
+          .map(([currency, sum]) => amountText(sum, currency)),
       })),
   }
 }
+
+/** One order of currencies for every table. */
+const byCurrency = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
+  a < b ? -1 : Number(a > b)
 
 /** Everything under a name that the sums have no room for. */
 const OTHERS = ['all others']
