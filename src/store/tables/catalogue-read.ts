@@ -239,15 +239,24 @@ export interface DoneOnTarget {
 /** The newest executions of an action on a target that are looked through, whatever became of them. */
 const NEWEST_ON_TARGET = 100
 
+interface OnTarget {
+  readonly capability: string
+  readonly target: string
+}
+
+const keyOf = ({ capability, target }: OnTarget) => JSON.stringify([capability, target])
+
 /**
  * Finds what was carried out or may have been, by anybody, among the newest executions of each action on its target.
  * @returns by the place of the action, from 0: for each currency how many had an amount, and the highest; nothing where none had
  */
 export async function doneOnTargets(
   sql: Sql,
-  actions: readonly { readonly capability: string; readonly target: string }[],
+  actions: readonly OnTarget[],
 ): Promise<ReadonlyMap<number, readonly DoneOnTarget[]>> {
   if (actions.length === 0) return new Map()
+  // Requests that wait are often for the same target.
+  const asked = new Map(actions.map((action) => [keyOf(action), action]))
   const { rows } = await sql.query<DoneOnTarget & { place: number }>({
     name: 'catalogue_done_on_targets',
     text: `
@@ -260,11 +269,18 @@ export async function doneOnTargets(
         ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST_ON_TARGET}) AS newest
       WHERE newest.status IN ('completed', 'in_doubt') AND newest.amount IS NOT NULL
       GROUP BY asked.place, newest.currency ORDER BY asked.place, newest.currency`,
-    values: [actions.map(({ capability }) => capability), actions.map(({ target }) => target)],
+    values: [
+      Array.from(asked.values(), ({ capability }) => capability),
+      Array.from(asked.values(), ({ target }) => target),
+    ],
   })
-  const found = Map.groupBy(rows, ({ place }) => place)
+  const keys = [...asked.keys()]
+  const found = Map.groupBy(rows, ({ place }) => keys[place]!)
   return new Map(
-    Array.from(found, ([place, of]) => [place, of.map(({ place: _place, ...done }) => done)] as const),
+    actions.flatMap((action, place) => {
+      const done = found.get(keyOf(action))?.map(({ place: _place, ...one }) => one)
+      return done === undefined ? [] : [[place, done] as const]
+    }),
   )
 }
 
