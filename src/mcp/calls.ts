@@ -39,7 +39,13 @@ export type Standing =
     }
   /** It was in doubt, and is known by now to have been carried out. There is no record, and its result is lost. */
   | { readonly status: 'resolved'; readonly id: string; readonly by: string }
-  | { readonly status: 'refused'; readonly id: string; readonly reason: string }
+  | {
+      readonly status: 'refused'
+      readonly id: string
+      readonly reason: string
+      /** By its client, before a human had approved it. */
+      readonly wasCancelled?: true
+    }
   | {
       readonly status: 'waiting'
       readonly id: string
@@ -59,6 +65,9 @@ export type Standing =
 
 /** Each may keep 60 KiB of a result in memory. Calls in doubt count and are never dropped: one that was forgotten could act twice. */
 const OPEN_CALLS_OF_CALLER_MAX = 200
+const CANCELLED = 'The call was cancelled before a human had approved it.'
+/** Ids of cancelled calls that are remembered: the service knows nothing of a call that was never released. */
+const CANCELLED_MAX = 1_000
 /** An outcome that nobody has fetched is kept so long. The service keeps the record, which `countersign_result` still finds by its id. */
 const UNTOLD_KEPT_MS = 24 * 60 * 60_000
 
@@ -79,6 +88,10 @@ export interface Wish {
 /** A call that is followed here. */
 export interface Followed {
   readonly id: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  /** Resolves when a human was asked, and never where none is. */
+  readonly whenAsked: Promise<void>
   /**
    * Follows it until it has ended.
    * @returns rejects where the service cannot be reached: then the call stays open
@@ -88,6 +101,8 @@ export interface Followed {
   readonly standing: () => Standing
   /** Takes back a `join`. A call that nobody follows any more is dropped if it waits for a human, now or later. */
   readonly leave: () => void
+  /** Drops it, whoever follows it, where it waits for a human, now or later. What was released goes on. */
+  readonly cancel: () => void
   /** Says that its client gets the outcome: from now on an equal call is another one. */
   readonly told: () => void
 }
@@ -140,6 +155,8 @@ export function makeCalls(
   const followed = new Map<string, Running>()
   /** Ids of those that have ended, with the timer that drops them. */
   const untold = new Map<string, NodeJS.Timeout>()
+  /** Callers of calls that were cancelled, by their ids, the oldest first. */
+  const cancelled = new Map<string, string>()
   let isClosed = false
 
   /** The gateway's own, the same for each call: it is asked once, and again where there was no answer. */
@@ -215,10 +232,11 @@ export function makeCalls(
     const stopping = new AbortController()
     const caller = createCountersign({ ...options, signal: stopping.signal })
     let request: ApprovalRequest | undefined
+    const asked = Promise.withResolvers<void>()
     let followers = 0
     let wasLeft = false
     const stop = (reason: Error) => stopping.abort(reason)
-    const cancel = () => stop(new Error('The call was cancelled.'))
+    const drop = () => stop(new Error('The call was cancelled.'))
 
     function forget(): void {
       // A host's id may be followed anew by now.
@@ -231,9 +249,10 @@ export function makeCalls(
 
     async function carriedOutOrDropped(): Promise<Standing> {
       try {
-        const standing = await carriedOut(caller, call, (asked) => {
-          request = asked
-          if (wasLeft && followers === 0) cancel()
+        const standing = await carriedOut(caller, call, (made) => {
+          request = made
+          asked.resolve()
+          if (wasLeft && followers === 0) drop()
         })
         if (!hasEnded(standing)) followed.delete(id)
         // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
@@ -243,8 +262,10 @@ export function makeCalls(
       } catch (error) {
         const wasCancelled = stopping.signal.aborted && !isClosed
         const standing = wasCancelled ? await dropped(id, request) : undefined
-        if (standing !== undefined && hasEnded(standing)) forget()
-        else followed.delete(id)
+        if (standing !== undefined && hasEnded(standing)) {
+          forget()
+          remember(id, call.caller)
+        } else followed.delete(id)
         if (standing === undefined) throw error
         return standing
       }
@@ -255,6 +276,8 @@ export function makeCalls(
     ended.catch(() => {})
     const running: Running = {
       id,
+      createdAt: call.transaction.intent.createdAt,
+      whenAsked: asked.promise,
       join() {
         followers++
         return ended
@@ -271,7 +294,11 @@ export function makeCalls(
       leave() {
         if (--followers > 0) return
         wasLeft = true
-        if (request !== undefined) cancel()
+        if (request !== undefined) drop()
+      },
+      cancel() {
+        followers = 0
+        running.leave()
       },
       told: forget,
       stop,
@@ -279,12 +306,18 @@ export function makeCalls(
     return running
   }
 
+  function remember(id: string, caller: string): void {
+    cancelled.set(id, caller)
+    const [oldest] = cancelled.keys()
+    if (cancelled.size > CANCELLED_MAX && oldest !== undefined) cancelled.delete(oldest)
+  }
+
   /** Withdraws what waited. Where that comes too late, an execution may be on its way, and the call stays open. */
   async function dropped(id: string, request: ApprovalRequest | undefined): Promise<Standing> {
     if (request === undefined) return { status: 'running', id }
     try {
       await client.withdrawApprovalRequest(request.request.requestId)
-      return { status: 'refused', id, reason: 'The call was cancelled before a human had approved it.' }
+      return { status: 'refused', id, reason: CANCELLED, wasCancelled: true }
     } catch {
       return { status: 'running', id }
     }
@@ -373,6 +406,8 @@ export function makeCalls(
   async function find(id: string, from: ClientOf): Promise<Followed | Standing> {
     const call = open.byId(id)
     if (call !== undefined) return call.caller === from.caller ? follow(call) : { status: 'unknown-id', id }
+    if (cancelled.get(id) === from.caller)
+      return { status: 'refused', id, reason: CANCELLED, wasCancelled: true }
     return standingAt(id, await outcomeFor(id, from))
   }
 

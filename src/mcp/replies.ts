@@ -1,5 +1,6 @@
 // Replies of tool calls: the upstream's own result unchanged, with the receipt beside it, or what an agent must know instead.
 import type { CallToolResult } from '@modelcontextprotocol/server'
+import { AnswerError, type CountersignError } from '../../clients/typescript/src/index.ts'
 import type { Standing } from './calls.ts'
 import { isResult } from './content.ts'
 
@@ -59,6 +60,13 @@ export function replyOf(
     default:
       return said(`There is no call with the id ${id}.`, true)
   }
+}
+
+/** Why a call says nothing of its outcome: the service could not be asked. */
+export function unreachable(error: CountersignError): string {
+  if (error instanceof AnswerError)
+    return `The service refused to answer (${error.message}). The same call again goes on with this one, if it was sent.`
+  return `The service does not answer (${error.message}). The same call again goes on with this one.`
 }
 
 function receiptOf({ record }: Standing & { status: 'completed' | 'failed' }, url: string) {

@@ -10,14 +10,15 @@ import {
   type InputRequiredResult,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { AnswerError, CountersignError, deterministicId } from '../../clients/typescript/src/index.ts'
+import { CountersignError, deterministicId } from '../../clients/typescript/src/index.ts'
 import { canonicalize } from '../formats/json/canonical.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
 import { hasEnded, type Followed, type Standing } from './calls.ts'
 import { whenSent, type ClientOf } from './clients.ts'
 import type { Gateway } from './gateway.ts'
 import { isOwnTool, ownTools, type OwnToolName } from './own-tools.ts'
-import { META, replyOf } from './replies.ts'
+import { META, replyOf, unreachable } from './replies.ts'
+import { serveTasks, takesTasks, taskFor, TASKS } from './tasks.ts'
 import { BadArguments, canonicalArguments, sha256Hex, type Tool } from './tools.ts'
 import { verifiedReply } from './verifying.ts'
 
@@ -57,7 +58,7 @@ export function gatewayServer(served: ServedBy): Server {
   const server = new Server(
     { name: `countersign-${alias}`, version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, extensions: { [TASKS]: {} } },
       instructions: INSTRUCTIONS,
       requestState: { verify: (state, context) => codec.verify(state, context) },
     },
@@ -67,6 +68,8 @@ export function gatewayServer(served: ServedBy): Server {
     const { catalogue } = await open()
     return { tools: [...(await catalogue.shown()), ...ownTools] }
   })
+
+  serveTasks(server, { open, client })
 
   server.setRequestHandler('tools/call', async ({ params }, context): Promise<Reply> => {
     try {
@@ -134,12 +137,18 @@ export function gatewayServer(served: ServedBy): Server {
     }, PROGRESS_EVERY_MS)
     const cancel = () => followed.leave()
     const ended = followed.join()
+    const mayBeTask = tool !== undefined && takesTasks(context)
+    // Nobody needs to hold a task. A client that can open addresses is asked that first.
+    if (mayBeTask && (asked === undefined || !canOpen(context)))
+      void followed.whenAsked.then(() => timeUp.resolve(followed.standing()))
     if (signal.aborted) cancel()
     else signal.addEventListener('abort', cancel, { once: true })
     try {
       const standing = await Promise.race([ended, timeUp.promise])
       if (standing.status === 'waiting' && asked !== undefined && canOpen(context))
         return await askToOpen(standing, asked, context)
+      if (mayBeTask && (standing.status === 'waiting' || standing.status === 'running'))
+        return taskFor(standing, followed)
       // A client that has cancelled, or is gone, gets no reply.
       if (hasEnded(standing) && !signal.aborted) whenSent(context, () => followed.told())
       return replyOf(standing, shown)
@@ -198,12 +207,6 @@ async function tellProgress(standing: Standing, seconds: number, { mcpReq }: Ser
   const params = { progressToken, progress: seconds, message }
   // A client that is gone is not told.
   await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
-}
-
-function unreachable(error: CountersignError): string {
-  if (error instanceof AnswerError)
-    return `The service refused to answer (${error.message}). The same call again goes on with this one, if it was sent.`
-  return `The service does not answer (${error.message}). The same call again goes on with this one.`
 }
 
 const problem = (text: string): CallToolResult => ({ content: [{ type: 'text', text }], isError: true })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { randomUUID } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
@@ -14,6 +15,7 @@ import { decide } from '../../src/cli/setup/authority.ts'
 import { makeCaller } from '../../src/cli/setup/people.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { runCommand } from '../command.ts'
+import { leftOut, OTHERS } from '../others.ts'
 import { freePort } from '../../src/cli/free-port.ts'
 import { serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from './trial.ts'
 
@@ -378,6 +380,180 @@ describe('a client whose connection is cut', () => {
     while (['running', 'waiting'].includes(statusOf(result) as string)) result = await request(client, again)
     expect(statusOf(result)).toBe('completed')
     expect(actsWith(text)).toHaveLength(1)
+  })
+})
+
+/** What is used of the tasks extension's own client, and a task as it shows one. */
+interface Tasks {
+  readonly callTool: (name: string, args: object) => Promise<TaskExecution>
+  readonly task: (id: string) => {
+    readonly snapshot: () => Promise<Record<string, unknown>>
+    readonly result: () => Promise<unknown>
+    readonly cancel: () => Promise<void>
+    readonly update: (responses: object) => Promise<void>
+  }
+  readonly close: () => Promise<void>
+}
+interface TaskExecution {
+  readonly kind: string
+  readonly handle?: { readonly taskId: string }
+  readonly settle: () => Promise<{ readonly outcome: unknown }>
+}
+
+const PROTOCOL_VERSION = '2026-07-28'
+const clientInfo = { name: 'test', version: '1' }
+
+/** Sends a message of 2026-07-28 as it is, with these capabilities. */
+async function dispatch(sub: string, message: { method: string; params?: object }, capabilities: object) {
+  const params = (message.params ?? {}) as Record<string, unknown>
+  const _meta = {
+    ...(params['_meta'] as object | undefined),
+    'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,
+    'io.modelcontextprotocol/clientInfo': clientInfo,
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  }
+  const body = { jsonrpc: '2.0', id: 1, ...message, params: { ...params, _meta } }
+  const answer = await post(JSON.stringify(body), {
+    ...bearer(await aToken(sub)),
+    'mcp-protocol-version': PROTOCOL_VERSION,
+    'mcp-method': message.method,
+    'mcp-name': String(params['taskId'] ?? params['name']),
+  })
+  return (await answer.json()) as { result?: Record<string, unknown>; error?: { code: number } }
+}
+
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+
+async function aTaskClient(sub: string): Promise<Tasks> {
+  const { createTaskSessionFromClient } = (await import(
+    pathToFileURL(join(OTHERS, '@modelcontextprotocol', 'ext-tasks', 'dist', 'client', 'index.js')).href
+  )) as { createTaskSessionFromClient: (client: Client, options: object) => Tasks }
+  const tasks = createTaskSessionFromClient(await aClient(sub, 'auto'), {
+    endpointId: url,
+    v2RequestFraming: { protocolVersion: PROTOCOL_VERSION, clientInfo, clientCapabilities: {} },
+    async rawDispatch(message: { method: string; params?: object }) {
+      const { result, error } = await dispatch(sub, message, TASKS)
+      return error === undefined ? { kind: 'result', result } : { kind: 'error', error }
+    },
+  })
+  onTestFinished(() => tasks.close())
+  return tasks
+}
+
+describe.skipIf(leftOut())('a client that takes tasks', () => {
+  test('is given one for a call that waits, and its outcome, also after the gateway was killed', async () => {
+    const tasks = await aTaskClient('one')
+    const text = randomUUID()
+    const execution = await tasks.callTool('write', { text })
+    const id = execution.handle!.taskId
+    expect(await tasks.task(id).snapshot()).toMatchObject({
+      status: 'working',
+      statusMessage: expect.stringMatching(/^Waits for a human .*\/console\/requests\//),
+    })
+    await tasks.task(id).update({ approval: { action: 'accept' } })
+    await served.stop('SIGKILL')
+    served = await start()
+    expect(await tasks.task(id).snapshot()).toMatchObject({ status: 'working' })
+    const other = await aTaskClient('two')
+    await expect(other.task(id).snapshot()).rejects.toThrow('There is no task with this id')
+    await expect(other.task(id).cancel()).rejects.toThrow('There is no task with this id')
+    expect([await waitsFor(text), actsWith(text)]).toEqual([1, []])
+    await trial.approve()
+    const { outcome } = await execution.settle()
+    expect(JSON.stringify(outcome)).toContain('did write')
+    expect(actsWith(text)).toHaveLength(1)
+    // Its outcome was told, and is there all the same.
+    expect(await tasks.task(id).snapshot()).toMatchObject({ status: 'completed' })
+    await tasks.task(id).cancel()
+    expect(await tasks.task(id).snapshot()).toMatchObject({ status: 'completed' })
+  })
+
+  test('that cancels one takes the call back before a human has approved it, and not after the release', async () => {
+    const tasks = await aTaskClient('one')
+    const [early, late] = [randomUUID(), randomUUID()]
+    const dropped = (await tasks.callTool('write', { text: early })).handle!.taskId
+    await tasks.task(dropped).cancel()
+    await expect.poll(() => waitsFor(early), { timeout: 20_000 }).toBe(0)
+    expect(await tasks.task(dropped).snapshot()).toMatchObject({ status: 'cancelled' })
+    await tasks.task(dropped).cancel()
+
+    const released = (await tasks.callTool('write', { text: late, how: 'slow' })).handle!.taskId
+    await trial.approve()
+    await expect.poll(() => actsWith(late), { timeout: 20_000 }).toHaveLength(1)
+    await tasks.task(released).cancel()
+    writeFileSync(join(folder, `go-${late}`), '')
+    expect(JSON.stringify(await tasks.task(released).result())).toContain('did write')
+    expect([actsWith(early), actsWith(late).length]).toEqual([[], 1])
+  })
+
+  test('is given the result of a call that waits for nobody', async () => {
+    const execution = await (await aTaskClient('one')).callTool('look', { mine: randomUUID() })
+    expect(execution.handle).toBeUndefined()
+    expect(JSON.stringify((await execution.settle()).outcome)).toContain('did look')
+  })
+})
+
+const WAITING = { _meta: { 'countersign/status': 'waiting' } }
+
+describe('a client that lies about what it can', () => {
+  // proves abuse: A client that declares what it cannot do
+  test.each<[string, () => unknown, object]>([
+    [
+      'an error',
+      () => {
+        throw new Error('I cannot open anything')
+      },
+      { isError: true, content: [{ text: expect.stringContaining('I cannot open anything') }] },
+    ],
+    [
+      'nonsense',
+      () => ({ action: 'approved by me', content: 7 }),
+      { isError: true, content: [{ text: expect.stringContaining('Invalid elicitation result') }] },
+    ],
+    ['that its user declines', () => ({ action: 'decline' }), WAITING],
+    ['that its user accepts', () => ({ action: 'accept' }), WAITING],
+  ])(
+    'and answers %s when it is asked to open the request, has approved nothing',
+    async (_, answer, reply) => {
+      const client = await aClient('one', 'legacy', { elicitation: { url: {} } })
+      client.setRequestHandler('elicitation/create', answer as never)
+      const text = randomUUID()
+      const call = { name: 'write', arguments: { text } }
+      expect(await client.callTool(call)).toMatchObject(reply)
+      expect([await waitsFor(text), actsWith(text)]).toEqual([1, []])
+      await trial.approve()
+      expect(statusOf(await ended(client, call))).toBe('completed')
+      expect(actsWith(text)).toHaveLength(1)
+    },
+  )
+
+  // proves abuse: A client that declares what it cannot do
+  test('and never goes on with what it was given, has its call go on with an equal one', async () => {
+    const text = randomUUID()
+    const call = { name: 'write', arguments: { text } }
+    const { result } = await dispatch('one', { method: 'tools/call', params: call }, TASKS)
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' })
+    await stateOf(await aClient('one', 'auto', { elicitation: { url: {} } }), call)
+    const waiting = await asked(await aClient('one', 'auto'), call)
+    expect([statusOf(waiting), idIn(waiting)]).toEqual(['waiting', result!['taskId']])
+    expect(await waitsFor(text)).toBe(1)
+  })
+
+  // proves abuse: A client that declares what it cannot do
+  test.each<[string, object, number]>([
+    ['without having declared tasks', {}, -32_021],
+    ['with a declaration that is none', { extensions: { 'io.modelcontextprotocol/tasks': [] } }, -32_602],
+    ['of a task that there is not', TASKS, -32_602],
+  ])('and asks %s is refused', async (_, capabilities, code) => {
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'])
+      for (const taskId of [randomUUID(), 'x']) {
+        const { error } = await dispatch(
+          'one',
+          { method, params: { taskId, inputResponses: {} } },
+          capabilities,
+        )
+        expect(error?.code, method).toBe(code)
+      }
   })
 })
 
