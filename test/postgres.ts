@@ -30,7 +30,9 @@ declare module 'vitest' {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
+  // The groups of a whole run share what the first of them makes.
+  if (vitest.getRootProject().getProvidedContext().serverUrl !== undefined) return () => Promise.resolve()
   const clusterTemplate = await makeCluster()
   const server = await openServer(process.env['TEST_DATABASE_URL'], clusterTemplate)
   const templateName = `template_${process.pid}`
@@ -39,13 +41,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const templateUrls = nodeUrls.map((url) => databaseUrl(url, templateName))
   await migrate(databaseUrl(server.url, templateName))
   if (nodeUrls.length > 1) await distribute(templateUrls)
-  project.provide('serverUrl', server.url)
-  project.provide('nodeUrls', nodeUrls)
-  project.provide('templateName', templateName)
-  project.provide('clusterTemplate', clusterTemplate)
+  vitest.provide('serverUrl', server.url)
+  vitest.provide('nodeUrls', nodeUrls)
+  vitest.provide('templateName', templateName)
+  vitest.provide('clusterTemplate', clusterTemplate)
   const seenReplies = mkdtempSync(join(tmpdir(), 'countersign-seen-'))
-  project.vitest.provide('seenReplies', seenReplies)
-  project.vitest.provide('testsFiltered', project.vitest.config.testNamePattern !== undefined)
+  vitest.provide('seenReplies', seenReplies)
+  vitest.provide('testsFiltered', vitest.config.testNamePattern !== undefined)
   return async () => {
     rmSync(seenReplies, { recursive: true })
     rmSync(clusterTemplate, { recursive: true })

@@ -3,10 +3,18 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
 import { arePagesBuilt } from '../../src/server/pages/built.ts'
 import { writePages } from '../../tools/pages.ts'
 import { bundlePackages } from './packages.ts'
 import { bundleCommand, bundlePrograms } from './programs.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of temporary files. */
+    runFolder: string
+  }
+}
 
 const MEMORY = '/dev/shm'
 /** A run has at most a quarter of it in its folder at any time. */
@@ -31,11 +39,14 @@ function memory(): string | undefined {
  * Everything that the tests start has this folder in its arguments, its environment or as the place of its data, so that the watchdog
  * finds it. vitest ends by a signal without any teardown; the watchdog's standard input ends then too, whatever the signal was.
  */
-export default async function setup(): Promise<void> {
+export default async function setup({ vitest }: TestProject): Promise<void> {
+  // The groups of a whole run share it.
+  if (vitest.getRootProject().getProvidedContext().runFolder !== undefined) return
   const folder = mkdtempSync(join(process.env['TMPDIR'] ?? memory() ?? tmpdir(), 'countersign-'))
   // As /tmp itself: PostgreSQL, and services of other users, make their files here too.
   chmodSync(folder, 0o1777)
   process.env['TMPDIR'] = folder
+  vitest.provide('runFolder', folder)
   // Detached: a Ctrl-C at the terminal does not reach it.
   const watchdog = spawn(process.execPath, [join(import.meta.dirname, 'watchdog.ts'), folder], {
     detached: true,
