@@ -1,6 +1,6 @@
 // Where a passkey can be enrolled for: what browsers allow, and nothing that they never would.
 import { describe, expect, test } from 'vitest'
-import { siteProblem } from '../src/core/config/webauthn-site.ts'
+import { isConsoleAt, siteProblem } from '../src/core/config/webauthn-site.ts'
 
 const said = (rpId: string, ...origins: string[]) => siteProblem({ rpId, origins }, 'passkey')
 
@@ -62,4 +62,16 @@ describe('browsers never use', () => {
       'passkey.origins.1 must be at rpId approve.example or a subdomain of it.',
     )
   })
+})
+
+test.each([
+  ['http://localhost:35557', 'http://localhost:0', true],
+  ['http://localhost:35557', undefined, true],
+  ['http://localhost:35557', 'http://localhost:35557', true],
+  ['http://localhost:35557', 'http://localhost:35558', false],
+  ['https://console.example', 'https://console.example', true],
+  ['https://console.example:8443', 'https://console.example', false],
+  ['https://console.example', 'http://localhost:0', false],
+])('a passkey of %s, where CONSOLE_ORIGIN is %s, is one of the console: %s', (origin, own, isOne) => {
+  expect(isConsoleAt(origin, own)).toBe(isOne)
 })

@@ -20,6 +20,7 @@ import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChange } from './authority/propose.ts'
 import { resolveChange } from './authority/resolve.ts'
+import { showChange } from './authority/show-change.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { checkEvidence } from './evidence/check.ts'
 import { issueReceipts } from './evidence/issue-receipts.ts'
@@ -104,6 +105,7 @@ export function openHandlers({
     'verify-refusal': async (batch) => checkEvidence(batch, thread, refusalRecord.evidence),
     'verify-audit-event': async (batch) => checkEvidence(batch, thread, auditEvent.evidence),
     'check-policy': answerEach((request) => checkPolicy(request, { pool: thread.pool, changeKinds })),
+    'show-change': answerEach((request) => showChange(request, { pool: thread.pool, changeKinds })),
     'propose-change': answerEach((request) => proposeChange(request, { ...thread, changeKinds })),
     'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
     'deliver-approval': answerEach((request) => deliverApproval(request, thread)),

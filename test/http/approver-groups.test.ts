@@ -12,6 +12,7 @@ import {
   putInEffect,
   resolved,
   type Approver,
+  type Change,
 } from '../authority.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, type TestService } from '../service.ts'
@@ -410,6 +411,74 @@ describe('a stand-in', () => {
     expect((await service.post('/approvals', aSignedApproval(carol, { target }))).status).toBe(201)
     expect((await service.post('/execute', ofBob, bot)).text).toContain('No rule matched')
     await over(away)
+  })
+
+  test('that leaves nobody who can sign is warned of, and so is the policy that is shown after it', async () => {
+    const { name: policyId, version: _, capability, ...document } = bands
+    const proposedContent = {
+      policyId,
+      policyVersion: '1.2.0',
+      schemaVersion: '1.0.0',
+      description: 'Made by a test.',
+      capabilities: [capability],
+      ...document,
+    }
+    const path = `/policies/${policyId}/1.2.0/pending-changes`
+    const policyChange = await proposed(service, maker, path, { proposedContent, reason: 'test' })
+    const warningsOf = async (change: { kind: unknown; changeId: string }, key = maker.key) => {
+      const { body } = await service.get(
+        `${change.kind === 'policy' ? '/policies/pending-changes' : STAND_INS}/${change.changeId}`,
+        { key },
+      )
+      return (body as { warnings: string[] }).warnings
+    }
+    expect(policyChange['warnings']).not.toContainEqual(expect.stringContaining('who can sign'))
+
+    const withoutKey = { ...away, by: 'zoe', from: days(1), until: days(2) }
+    const span = `from ${withoutKey.from} until ${withoutKey.until}: zoe, in the place of bob, has no key in effect.`
+    const why = `verify.topApproved asks for 1 approval of directors or owners, which have nobody who can sign ${span}`
+    const change = await proposed(service, maker, STAND_INS, withoutKey)
+    expect(change['warnings']).toEqual([
+      'No approver zoe has a key in effect.',
+      `directors has nobody who can sign ${span}`,
+      `Policy 'bands' version '1.0.0': ${why}`,
+    ])
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+
+    expect(await warningsOf(policyChange)).toContainEqual(why)
+    const { body: listed } = await service.get('/changes?status=PENDING_APPROVAL', { key: maker.key })
+    expect((listed as { changes: Change[] }).changes).toMatchObject([
+      { changeId: policyChange.changeId, warnings: policyChange['warnings'] },
+    ])
+    await over(withoutKey)
+    expect(await warningsOf(policyChange)).toEqual(policyChange['warnings'])
+    await resolved(service, checker, policyChange, 'reject', { rejectionReason: 'no' })
+    // What is resolved keeps the advice of its proposal.
+    expect(await warningsOf(policyChange)).toEqual(policyChange['warnings'])
+
+    // Carol is the approver of who looks, and somebody stands in for her.
+    const forHer = { ...away, for: 'carol', by: 'alice' }
+    await putInEffect(service, humans, STAND_INS, forHer)
+    const open = await proposed(service, maker, STAND_INS, { ...away, from: days(3), until: days(4) })
+    expect(await warningsOf(open, checker.key)).toContainEqual(
+      `alice stands in for you, carol, until ${forHer.until}: your signature on a change counts all the same.`,
+    )
+    expect(await warningsOf(open)).not.toContainEqual(expect.stringContaining('stands in for you'))
+    await resolved(service, checker, open, 'reject', { rejectionReason: 'no' })
+    await over(forHer)
+
+    const revoking = await proposed(service, maker, '/approvers/changes', {
+      action: 'revoke',
+      approverId: 'bob',
+      keyId: 'k1',
+      reason: 'test',
+    })
+    expect(revoking['warnings']).toEqual([
+      'It is the only key of bob, who approves nothing any more.',
+      'directors has nobody who can sign: bob has no key in effect.',
+      "Policy 'bands' version '1.0.0': verify.topApproved asks for 1 approval of directors or owners, which have nobody who can sign: bob has no key in effect.",
+    ])
+    await resolved(service, checker, revoking, 'reject', { rejectionReason: 'no' })
   })
 
   test('whose time has not come, or is over, changes nothing', async () => {

@@ -199,7 +199,7 @@ describe('Approving', () => {
     expect(status).toBe('PENDING')
     const { stdout: listed } = await run(next('approving.md'))
     expect(listed).toContain(
-      `${request.requestId}  ${actionCode}  local-dev  vendor:pay  vendor-17  1 approval missing`,
+      `${request.requestId}  ${actionCode}  local-dev  vendor:pay → vendor-17  250  1 approval missing`,
     )
     const signing = next('approving.md').replace('bin/countersign', 'echo y | bin/countersign')
     const { stderr } = await run(signing)
@@ -383,7 +383,9 @@ describe('Changing policies, after an upgrade', () => {
     expect((await run(next('policies.md'))).stdout).toMatch(/"version":"2\.2\.0","status":"LOADED"/)
     await run(next('policies.md'))
     await run(next('policies.md'))
-    expect((await run(next('policies.md'))).stdout).toContain('were approved under 2.0.0 and would have been')
+    expect((await run(next('policies.md'))).stdout).toContain(
+      'were approved under 2.0.0, and sent so again they would be refused as retired',
+    )
     await run(next('policies.md'))
     expect(unread.get('policies.md')).toEqual([])
     expect((await service.get('/policies/vendor-payment/2.0.0')).body).toMatchObject({

@@ -3,15 +3,16 @@ import type { Static } from 'typebox'
 import { diffDocuments } from '../../src/core/cel/diff.ts'
 import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { unmetQuorums } from '../../src/core/policy/groups.ts'
+import { unmetQuorums, type Signers } from '../../src/core/policy/groups.ts'
 import { documentOf, standingOf } from '../../src/core/policy/versions.ts'
 import { ApproverGroupProposal } from '../../src/formats/schemas/approver-group.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { readApproverGroups, type ApproverGroupRow } from '../../src/store/tables/approver-groups.ts'
-import { readApproversInEffect, timeAfterUse } from '../../src/store/tables/approvers.ts'
+import { timeAfterUse } from '../../src/store/tables/approvers.ts'
 import { begin, end } from '../../src/store/tables/authority.ts'
 import { readPolicyVersions } from '../../src/store/tables/policy-versions.ts'
 import type { ChangeKind } from './change-kind.ts'
+import { readSigners } from './signers.ts'
 
 interface SetMembers {
   readonly action: 'set'
@@ -44,9 +45,10 @@ export const approverGroupChanges: ChangeKind<SetMembers | Remove> = {
 
   async examine({ proposed }, sql) {
     const standing = await groupIn(sql, proposed.group)
+    const signers = await readSigners(sql)
     const warnings = [
-      ...(proposed.action === 'set' ? await withoutKey(proposed.members, sql) : []),
-      ...(await unmetBy(proposed, sql)),
+      ...(proposed.action === 'set' ? withoutKey(proposed.members, signers) : []),
+      ...(await unmetBy(proposed, { signers, sql })),
     ]
     if (standing === undefined) return { proposed, warnings }
     const [before, after] = [standing.members, proposed.action === 'set' ? proposed.members : []]
@@ -81,21 +83,23 @@ function placesOf(members: readonly string[]) {
 }
 
 /** They may be enrolled by another change. */
-async function withoutKey(members: readonly string[], sql: Sql): Promise<string[]> {
-  const enrolled = await readApproversInEffect(sql)
+function withoutKey(members: readonly string[], { enrolled }: Signers): string[] {
   return members
-    .filter((member) => !enrolled.includes(member))
+    .filter((member) => !enrolled.has(member))
     .map((member) => `No approver ${member} has a key in effect.`)
 }
 
-/** Policies in effect that ask for more approvals than their groups have members once this is in effect. */
-async function unmetBy(change: SetMembers | Remove, sql: Sql): Promise<string[]> {
-  const groups = new Map((await readApproverGroups(sql)).map(({ group, members }) => [group, members]))
+/** Policies in effect that ask for more approvals than there are members who can sign once this is in effect. */
+async function unmetBy(
+  change: SetMembers | Remove,
+  { signers, sql }: { readonly signers: Signers; readonly sql: Sql },
+): Promise<string[]> {
+  const groups = new Map(signers.membersOf)
   if (change.action === 'set') groups.set(change.group, change.members)
   else groups.delete(change.group)
   const versions = (await readPolicyVersions(sql)).filter((row) => standingOf(row) === 'APPROVED')
   return versions.flatMap((row) =>
-    unmetQuorums(documentOf(row), groups)
+    unmetQuorums(documentOf(row), { ...signers, membersOf: groups })
       .filter(({ from }) => from.includes(change.group))
       .map(({ sentence }) => `Policy '${row.name}' version '${row.version}': ${sentence}`),
   )

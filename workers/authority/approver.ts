@@ -10,12 +10,13 @@ import { ApproverProposal, type ProposedPasskey } from '../../src/formats/schema
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
 import { humanKeyJson, humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
-import { readApprover, revocationTime } from '../../src/store/tables/approvers.ts'
+import { readApprover, readApprovers, revocationTime } from '../../src/store/tables/approvers.ts'
 import { enact, everything, fingerprintOf } from '../../src/store/tables/authority.ts'
 import { NAMING } from '../../src/store/tables/caller-keys.ts'
 import { takeLocks, type Sql } from '../../src/store/postgres/sql.ts'
-import { siteProblem } from '../../src/core/config/webauthn-site.ts'
+import { isConsoleAt, siteProblem } from '../../src/core/config/webauthn-site.ts'
 import type { ChangeKind } from './change-kind.ts'
+import { lackingAfter, readSigners } from './signers.ts'
 
 interface Add {
   readonly action: 'add'
@@ -62,7 +63,13 @@ export function approverChanges({
     },
     check: (change) => Promise.resolve(change.action === 'add' ? unfit(change) : undefined),
     contradiction: (change, sql) => contradiction(change, sql, configuredCallers),
-    examine: ({ proposed }) => Promise.resolve({ proposed, warnings: warningsOf(proposed, consoleOrigin) }),
+    async examine({ proposed }, sql) {
+      const warnings =
+        proposed.action === 'revoke'
+          ? await revocationWarnings(proposed, sql)
+          : warningsOf(proposed, consoleOrigin)
+      return { proposed, warnings }
+    },
     async apply(change, sql) {
       const { proposed } = change
       const at = proposed.action === 'revoke' ? await revocationTime(sql, proposed) : change.at
@@ -125,17 +132,29 @@ function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): 
     : failures.invalidField(`passkey.proof must be a signature of its payload by the passkey: ${why}.`)
 }
 
-function warningsOf(change: Add | Revoke, consoleOrigin: string | undefined): string[] {
-  if (change.action === 'revoke' || change.passkey === undefined) return []
+/** What nobody can sign any more where it is the last key of its approver. */
+async function revocationWarnings({ approverId, keyId }: Revoke, sql: Sql): Promise<string[]> {
+  const keys = (await readApprovers(sql)).filter(
+    (row) => row.approverId === approverId && row.revokedAt === null,
+  )
+  if (keys.some((row) => row.keyId !== keyId)) return []
+  const before = await readSigners(sql)
+  const after = { ...before, enrolled: before.enrolled.difference(new Set([approverId])) }
+  return [
+    `It is the only key of ${approverId}, who approves nothing any more.`,
+    ...(await lackingAfter({ before, after }, sql)),
+  ]
+}
+
+function warningsOf(change: Add, consoleOrigin: string | undefined): string[] {
+  if (change.passkey === undefined) return []
   const { backupEligible, origins } = change.passkey
-  const isConsole = (origin: string) =>
-    consoleOrigin === undefined ? new URL(origin).hostname === 'localhost' : origin === consoleOrigin
   return [
     ...(backupEligible
       ? ['This passkey may be kept in a cloud account: it can be copied to other devices.']
       : []),
     ...origins
-      .filter((origin) => !isConsole(origin))
+      .filter((origin) => !isConsoleAt(origin, consoleOrigin))
       .map((origin) => `This passkey signs at ${origin} too, which is not the console of this service.`),
   ]
 }

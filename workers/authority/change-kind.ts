@@ -23,7 +23,7 @@ interface ReadProposal<P> extends Proposal<P> {
 }
 
 /** The advice that a checker is shown beside it. */
-interface Advice {
+export interface Advice {
   readonly warnings: readonly string[]
   readonly diff?: Json
 }
@@ -37,7 +37,8 @@ export interface ChangeKind<P> {
   /** Why the current state does not let it be, a 409: asked in the transaction that stores it, and first in the one that approves it. */
   readonly contradiction?: (proposed: P, sql: Sql) => Promise<Failure | undefined>
   /**
-   * Compares the proposal with the current state, in the transaction that stores it. Returns `proposed` in full, where the body left
+   * Compares the proposal with the current state, in the transaction that stores it, and again each time that somebody looks at the open change:
+   * then in no transaction and without `warnings`, so it takes no locks and writes nothing. Returns `proposed` in full, where the body left
    * something to the current state, or a 409 where it contradicts it.
    */
   readonly examine: (

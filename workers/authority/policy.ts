@@ -10,10 +10,10 @@ import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/fo
 import { PolicyProposalRead } from '../../src/formats/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
-import { readApproverGroups } from '../../src/store/tables/approver-groups.ts'
 import { begin, end, type Act } from '../../src/store/tables/authority.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../src/store/tables/policy-versions.ts'
 import type { ChangeKind } from './change-kind.ts'
+import { readSigners } from './signers.ts'
 
 /** Names of our own paths below /policies: a policy of such a name could not be told from them. */
 const RESERVED = ['pending-changes', 'in-effect', 'validate']
@@ -219,10 +219,9 @@ function elsewhere(
   })
 }
 
-/** Groups may be set by another change, before or after this one. */
+/** Groups may be set, and approvers enrolled, by another change, before or after this one. */
 async function unmet(document: PolicyDocument, sql: Sql): Promise<string[]> {
-  const groups = new Map((await readApproverGroups(sql)).map(({ group, members }) => [group, members]))
-  return unmetQuorums(document, groups).map(({ sentence }) => sentence)
+  return unmetQuorums(document, await readSigners(sql)).map(({ sentence }) => sentence)
 }
 
 /** The version in effect that was approved last: a proposal is compared with it. */

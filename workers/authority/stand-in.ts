@@ -4,12 +4,12 @@ import { Failure, failures } from '../../src/core/errors/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { storedInstant } from '../../src/formats/schemas/primitives.ts'
 import { StandInProposal } from '../../src/formats/schemas/stand-in.ts'
-import { readApproverGroups } from '../../src/store/tables/approver-groups.ts'
-import { readApproversInEffect, timeAfterUse } from '../../src/store/tables/approvers.ts'
+import { timeAfterUse } from '../../src/store/tables/approvers.ts'
 import { begin, end, inEffect, standInTarget } from '../../src/store/tables/authority.ts'
 import type { Sql } from '../../src/store/postgres/sql.ts'
 import { readStandIns } from '../../src/store/tables/stand-ins.ts'
 import type { ChangeKind } from './change-kind.ts'
+import { lackingAfter, readSigners } from './signers.ts'
 
 interface SetStandIn {
   readonly action: 'set'
@@ -66,7 +66,7 @@ export const standInChanges: ChangeKind<SetStandIn | RemoveStandIn> = {
   },
 
   async examine({ proposed }, sql) {
-    return { proposed, warnings: proposed.action === 'set' ? await warningsOf(proposed, sql) : [] }
+    return { proposed, warnings: await warningsOf(proposed, sql) }
   },
 
   async apply(change, sql) {
@@ -96,13 +96,17 @@ function proposedBy(proposal: Static<typeof StandInProposal>): SetStandIn | Remo
   return { action: 'set', for: away, by, from, until }
 }
 
-async function warningsOf({ for: away, by }: SetStandIn, sql: Sql): Promise<string[]> {
-  const enrolled = await readApproversInEffect(sql)
-  const groups = await readApproverGroups(sql)
+async function warningsOf(change: SetStandIn | RemoveStandIn, sql: Sql): Promise<string[]> {
+  const before = await readSigners(sql)
+  const others = before.standIns.filter((one) => standInTarget(one) !== standInTarget(change))
+  const isSet = change.action === 'set'
+  const after = { ...before, standIns: isSet ? [...others, change] : others }
+  const lacking = await lackingAfter({ before, after }, sql)
+  if (!isSet) return lacking
+  const isMember = before.membersOf.values().some((members) => members.includes(change.for))
   return [
-    ...(enrolled.includes(by) ? [] : [`No approver ${by} has a key in effect.`]),
-    ...(groups.some(({ members }) => members.includes(away))
-      ? []
-      : [`No group has the member ${away}: it changes nothing until one does.`]),
+    ...(before.enrolled.has(change.by) ? [] : [`No approver ${change.by} has a key in effect.`]),
+    ...(isMember ? [] : [`No group has the member ${change.for}: it changes nothing until one does.`]),
+    ...lacking,
   ]
 }

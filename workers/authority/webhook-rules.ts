@@ -43,10 +43,9 @@ export function webhookRuleChanges({
 
     async examine({ proposed: { provider, rules }, warnings }, sql) {
       const versions = await versionsOf(provider, sql)
-      const found =
-        rules === null ? fromFile(provider, versions) : { document: { provider, rules }, warnings }
+      const found = rules === null ? fromFile(provider, versions) : posted({ provider, rules }, warnings)
       if (found instanceof Failure) return found
-      const { document: proposed, warnings: due = [] } = found
+      const { document: proposed, warnings: due } = found
       const [current] = versions.filter(({ approvedBy }) => approvedBy !== null)
       if (current === undefined) return { proposed, warnings: due }
       if (current.content === canonicalize(proposed)) return alreadyInEffect(provider)
@@ -83,6 +82,13 @@ export function webhookRuleChanges({
     return compiled instanceof Failure
       ? compiled
       : { document: compiled.document, warnings: warningsOf(compiled) }
+  }
+
+  /** @param warnings those of its body; undefined: it is examined again, without one */
+  function posted(document: WebhookRulesDocument, warnings: readonly string[] | undefined) {
+    if (warnings !== undefined) return { document, warnings }
+    const compiled = mistakesAs400(() => compileWebhookRules(document, 'rules'))
+    return compiled instanceof Failure ? compiled : { document, warnings: warningsOf(compiled) }
   }
 
   function warningsOf({ document, warnings }: CompiledWebhookRules): string[] {

@@ -1,6 +1,6 @@
 // The open requests for approval that end with a policy version, counted and in money.
 import { useEffect, useState } from 'preact/hooks'
-import { endingWith, type Ending as Found } from '../../core/approval-requests/ending.ts'
+import { endingWith, type Ending as Found } from '../../core/policy/ending.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { get, problemText } from '../api.ts'
 import { Problem, Said } from './basic.tsx'

@@ -47,3 +47,15 @@ function originProblem(origin: string, rpId: string): string | undefined {
 }
 
 const isLocalhost = (host: string) => host === 'localhost' || host.endsWith('.localhost')
+
+/**
+ * Whether an origin of a passkey is that of the console. Port 0 stands for the port that the service was given at its start, which a thread does not
+ * know: there every port of the host is the console's.
+ * @param consoleOrigin CONSOLE_ORIGIN; left out: the console, if there is one, is at localhost
+ */
+export function isConsoleAt(origin: string, consoleOrigin = 'http://localhost:0'): boolean {
+  const [here, own] = [new URL(origin), new URL(consoleOrigin)]
+  return own.port === '0'
+    ? here.protocol === own.protocol && here.hostname === own.hostname
+    : here.origin === own.origin
+}

@@ -62,6 +62,8 @@ const ofClients = {
   'judge-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'note-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
   'close-approval-request': { price: 'administration', lane: 'administration', ...COMPUTED },
+  // It compiles the document of an open change.
+  'show-change': { price: 'administration', lane: 'administration', ...COMPUTED },
   'propose-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-change': { price: 'administration', lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-intent': { price: 'administration', lane: 'administration', ...COMPUTED },

@@ -151,7 +151,10 @@ export const Change = Type.Object({
   rejectionReason: Type.Optional(Reason),
   stepUpAuthorization: Type.Optional(StepUpAuthorization),
   impactReport: Type.Optional(ImpactReport),
-  warnings: Type.Array(NonEmptyText, { description: 'advice of when it was proposed, not signed' }),
+  warnings: Type.Array(NonEmptyText, {
+    description:
+      'advice, not signed: of now where an open change is read by its id, else of when it was proposed',
+  }),
   diff: Type.Optional(Members),
   signature: Signature,
 })

@@ -1,6 +1,5 @@
 // Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
 import { Type, type TSchema } from 'typebox'
-import { failures } from '../../core/errors/errors.ts'
 import { changePaths } from '../../formats/change-paths.ts'
 import {
   Change,
@@ -11,9 +10,9 @@ import {
   changeStatuses,
   type ChangeKindName,
 } from '../../formats/schemas/governance.ts'
-import { isUuid, Uuid } from '../../formats/schemas/primitives.ts'
+import { Uuid } from '../../formats/schemas/primitives.ts'
 import { changeText } from '../../store/tables/sealed.ts'
-import { listChanges, readChange } from '../../store/tables/pending-changes.ts'
+import { listChanges } from '../../store/tables/pending-changes.ts'
 import { equalText, partOfWord, timeRange } from '../openapi/parameters.ts'
 import { approverChange } from '../openapi/examples/changes.ts'
 import { list } from './list.ts'
@@ -92,17 +91,15 @@ export function changeRoutes({
       operationId: `get${name}Change`,
       tag: 'Governance',
       summary: `One change of ${noun}`,
-      description: 'For humans and auditors.',
+      description:
+        'For humans and auditors. While the change is open, its warnings and its diff are those of now.',
       params,
       answers: {
         200: { description: 'The change, with its signature.', schema: Change, example: example.approved },
       },
       failures: ['changeNotFound', 'overloaded'],
       readsDatabase: true,
-      async handle({ params: { id: changeId } }, { pool }) {
-        const change = isUuid(changeId) ? await readChange(pool, { kind, changeId }) : null
-        return change === null ? failures.changeNotFound() : { status: 200, body: changeText(change) }
-      },
+      handle: onThread('show-change', { beside: { kind } }),
     },
     {
       ...humanPost,

@@ -3,7 +3,7 @@
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
-import { amountOf, sumsOf } from '../policy/shown.ts'
+import { amountOf, sumsOf } from './shown.ts'
 
 /** A request is open while it waits for signatures, and while it has them and is not used. */
 const OPEN = ['PENDING', 'APPROVED']
