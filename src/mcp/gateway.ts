@@ -33,6 +33,8 @@ export interface Gateway {
   /** The published keys of the service and of its approvers. */
   readonly keySets: () => Promise<readonly unknown[]>
   readonly url: string
+  /** The id of the last call of each caller that has a record, those that called last. */
+  readonly recorded: Map<string, string>
   /** Resolves when what was released is carried out and remembered. */
   readonly close: () => Promise<void>
 }
@@ -89,6 +91,7 @@ export async function openGateway(
     checkArguments: openArgumentsCheck(lock),
     keySets: () => Promise.all([client.keySet(), client.approverKeySet()]),
     url: service.url,
+    recorded: new Map(),
     async close() {
       // First: what is approved from now on is the next process's.
       calls.close()

@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { CountersignError, deterministicId } from '../../clients/typescript/src/index.ts'
+import { setLastUsed } from '../core/concurrency/rate-limit.ts'
 import { canonicalize } from '../formats/json/canonical.ts'
 import { isUuid } from '../formats/schemas/primitives.ts'
 import { hasEnded, type Followed, type Standing } from './calls.ts'
@@ -27,6 +28,9 @@ const INVALID_PARAMS = -32_602
 const INSTRUCTIONS = `Every call of these tools is decided by a policy and leaves a signed record. Some calls wait until a human has approved them: the reply then says where, and nothing has been done yet; do not try another way. Ask for the outcome with countersign_result. Where a reply says that the outcome is not known, do not repeat the call: tell a human.`
 /** A client gives up after 60 seconds without a word. */
 const PROGRESS_EVERY_MS = 5_000
+
+/** Callers whose last call `countersign_verify` knows without its id. */
+const RECORDED_MAX = 10_000
 
 export interface ServedBy {
   /** What calls need, opened with the first of them. */
@@ -101,11 +105,17 @@ export function gatewayServer(served: ServedBy): Server {
     return held(followed, context, { tool: found.shown, ...(state === undefined && { asked }) })
   }
 
-  async function callOwn(name: OwnToolName, given: unknown, context: ServerContext): Promise<Reply> {
-    const id = (given as { id?: unknown } | undefined)?.id
+  async function callOwn(
+    name: OwnToolName,
+    given: { id?: unknown } | undefined,
+    context: ServerContext,
+  ): Promise<Reply> {
+    const { calls, keySets, recorded } = await open()
+    const isLast = name === 'countersign_verify' && given?.id === undefined
+    const id = isLast ? recorded.get(client.caller) : given?.id
+    if (isLast && id === undefined) return problem('No call of this client has been completed yet.')
     if (!isUuid(id))
       throw new ProtocolError(INVALID_PARAMS, 'id must be the UUID that a call was answered with.')
-    const { calls, keySets } = await open()
     if (name === 'countersign_verify') {
       const record = await calls.record(id, client)
       return record === undefined
@@ -124,7 +134,7 @@ export function gatewayServer(served: ServedBy): Server {
     context: ServerContext,
     { tool, asked }: { readonly tool?: Tool; readonly asked?: string } = {},
   ): Promise<Reply> {
-    const { url } = await open()
+    const { url, recorded } = await open()
     const shown = { url, isStrict: tool?.outputSchema !== undefined }
     if ('status' in followed) return replyOf(followed, shown)
     const { signal } = context.mcpReq
@@ -150,6 +160,8 @@ export function gatewayServer(served: ServedBy): Server {
       if (mayBeTask && (standing.status === 'waiting' || standing.status === 'running'))
         return taskFor(standing, followed)
       // A client that has cancelled, or is gone, gets no reply.
+      if ('record' in standing)
+        setLastUsed(recorded, { key: client.caller, value: standing.id, keysMax: RECORDED_MAX })
       if (hasEnded(standing) && !signal.aborted) whenSent(context, () => followed.told())
       return replyOf(standing, shown)
     } finally {

@@ -206,8 +206,10 @@ test('a call of a tool that reads is decided, carried out once and answered with
   const verified = await client.callTool({ name: 'countersign_verify', arguments: { id } })
   expect(verified).toMatchObject({
     isError: false,
-    content: [{ text: expect.stringContaining('The record is valid.') }],
+    content: [{ text: expect.stringContaining(`The record is valid.\ntransaction: ${id}\nreceipt: `) }],
   })
+  // A model that was shown no id asks for the last one.
+  expect(await client.callTool({ name: 'countersign_verify', arguments: {} })).toEqual(verified)
 })
 
 test('two equal calls that both end are two', async () => {
