@@ -117,7 +117,7 @@ export interface CountedBy {
   readonly by: Grouping | null
 }
 
-/** @param filters.since without it there is no first one; `until` likewise */
+/** Without `since` a range begins with the oldest entry, without `until` it has no end. Both are ISO 8601 in UTC. */
 export type CountedFilters = Omit<CatalogueFilters, 'q' | 'minAmount' | 'maxAmount'>
 
 /** Counts entries, and sums their amounts by currency, for each bucket and group. */
