@@ -141,14 +141,14 @@ async function runChild(
   return { signal, answers: lines.map((line) => JSON.parse(line) as Answered) }
 }
 
-// proves fault: kill -9 of an MCP gateway
+// proves fault: kill -9 of an MCP gateway at every await
 test('every step of a release is one that a process is killed at', () => {
   const reached = [...awaitsOf(marks)].join('\n')
   for (const step of ['once:', 'ended:', 'begin:', 'append:', 'list:', 'toolsOf:', 'call:', 'act:'])
     expect(reached).toContain(step)
 })
 
-// proves fault: kill -9 of an MCP gateway
+// proves fault: kill -9 of an MCP gateway at every await
 test('killed at any of them, the tool is called once at most, and the next process knows of it', async () => {
   const kills = planKills(marks)
   expect(new Set(kills.map(({ at }) => awaitOf(at)))).toEqual(awaitsOf(marks))

@@ -15,7 +15,7 @@ import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { Canonical, canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { UpstreamConfig } from '../../src/mcp/config.ts'
 import { openResults, toolEffect } from '../../src/mcp/effect.ts'
-import { toolHash } from '../../src/mcp/tools.ts'
+import { toolHash, type Tool } from '../../src/mcp/tools.ts'
 import { openUpstream, type Listed } from '../../src/mcp/upstream.ts'
 import { signQuestion, signRelease } from '../../workers/connectors/release.ts'
 import { aKey, anOrder } from '../connectors/order.ts'
@@ -33,19 +33,20 @@ const write = {
   description: 'Writes something down.',
   inputSchema: { type: 'object' as const },
 }
-const pinned = { toolHash: toolHash(write), readOnly: false, errorsAreFinal: false }
-const lock = { policy: { name: 'mcp-files', version: '1.0.0' }, tools: { write: pinned } }
+const pinOf = (tool: Tool) => ({ toolHash: toolHash(tool), readOnly: false, errorsAreFinal: false })
 
 /**
  * A gateway's receiver in front of a server.
  * @param given.onCalled is called when a call of it was written
  */
-function aReceiver(
+async function aReceiver(
   config: UpstreamConfig,
   given: { readonly timeoutMs: number; readonly onCalled?: () => void },
 ) {
   const { timeoutMs, onCalled = () => {} } = given
   const upstream = openUpstream(config, { timeoutMs, version: '1.0.0' })
+  const pinned = pinOf((await upstream.list()).tools.find(({ name }) => name === 'write')!)
+  const lock = { policy: { name: 'mcp-files', version: '1.0.0' }, tools: { write: pinned } }
   async function list(): Promise<Listed> {
     const listed = await upstream.list()
     return {
@@ -70,14 +71,14 @@ function aReceiver(
     await upstream.close()
     journal.close()
   }
-  return { answer, close }
+  return { answer, close, toolHash: pinned.toolHash }
 }
 
-type Receiver = ReturnType<typeof aReceiver>
+type Receiver = Awaited<ReturnType<typeof aReceiver>>
 
 /** A release of the service, as often as it is sent, and its question what became of it. */
-function aRelease({ answer }: Receiver, args: Readonly<Record<string, Json>>) {
-  const parameters = { arguments: args, toolHash: pinned.toolHash }
+function aRelease({ answer, toolHash: pinnedHash }: Receiver, args: Readonly<Record<string, Json>>) {
+  const parameters = { arguments: args, toolHash: pinnedHash }
   const parametersText = new Canonical(canonicalize(parameters))
   const order = anOrder({ action: CAPABILITY, target: 'write', parameters, parametersText })
   const given = { connectorId: 'c', audience: AUDIENCE, timeoutMs: 600_000, key, now: new Date() }
@@ -140,7 +141,7 @@ async function aProxy(behind: number) {
     })
     server.on('data', (chunk: Buffer) => {
       if (asked === undefined && fault !== 'no connection') {
-        client.write(chunk)
+        client.write(closing(chunk))
         return
       }
       answered = Buffer.concat([answered, chunk])
@@ -151,10 +152,10 @@ async function aProxy(behind: number) {
     })
   }
 
-  /** Answers the list of tools, and makes the call need a connection, which is refused. */
+  /** Answers the list of tools, and makes no connection more. */
   function refuse(client: Socket, answer: Buffer): void {
     listening.close()
-    client.end(answer.toString('latin1').replace(/keep-alive/i, 'close'), 'latin1')
+    client.end(closing(answer))
   }
 
   function passed(answer: Buffer): Buffer {
@@ -195,6 +196,10 @@ async function aProxy(behind: number) {
   }
 }
 
+/** Has each request make a connection of its own: one that was kept could be cut in the moment it is used again. */
+const closing = (answer: Buffer) =>
+  Buffer.from(answer.toString('latin1').replace(/connection: keep-alive/i, 'Connection: close'), 'latin1')
+
 const LAST_CHUNK = '0\r\n\r\n'
 const headOf = (message: Buffer) => message.indexOf('\r\n\r\n') + 4
 
@@ -222,7 +227,7 @@ describe.each(['json', 'sse'] as const)('a server by HTTP that answers in %s', (
     })
     await once(behind.listen(0, '127.0.0.1'), 'listening')
     proxy = await aProxy((behind.address() as AddressInfo).port)
-    receiver = aReceiver({ url: proxy.url }, { timeoutMs: 10_000 })
+    receiver = await aReceiver({ url: proxy.url }, { timeoutMs: 10_000 })
   })
   afterAll(async () => {
     await receiver.close()
@@ -275,9 +280,12 @@ describe('a program', () => {
     readFileSync(join(place, 'acts'), { encoding: 'utf8', flag: 'a+' }).split(text).length - 1
   const onCalled = () => rmSync(deaf, { force: true })
   let receiver: Receiver
-  beforeAll(() => {
+  beforeAll(async () => {
     mkdirSync(place)
-    receiver = aReceiver({ command: [process.execPath, UPSTREAM, place] }, { timeoutMs: 3_000, onCalled })
+    receiver = await aReceiver(
+      { command: [process.execPath, UPSTREAM, place] },
+      { timeoutMs: 3_000, onCalled },
+    )
   })
   afterAll(() => receiver.close())
 
