@@ -56,7 +56,7 @@ export function aToolCall(chance: Chance): Action {
     capability: 'llm:call-tool',
     target: tool,
     parameters: {
-      cost: Math.max(0.01, chance.money(0.9) / 10),
+      cost: Math.max(10, Math.round(chance.money(0.9) * 100)) / 1_000,
       ...(tool === 'send_email' ? { to: 'team@example.com' } : { query: 'delivery times' }),
     },
     signals: {

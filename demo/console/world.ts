@@ -37,16 +37,25 @@ const DAY_MS = 24 * 3_600_000
 /**
  * Starts everything; the service that is left runs by the real clock, and nothing of the other one is in it.
  * @param stack takes what has to be undone
- * @param say told of each step
+ * @param given.passkey members that are added to Dana's entry of SERVICE_API_KEYS
+ * @param given.say told of each step
  */
 export async function startDemoWorld(
   {
     seed,
     size,
     port,
+    passkey,
     signal,
     say,
-  }: { seed: number; size: MonthSize; port: string; signal: AbortSignal; say: (line: string) => void },
+  }: {
+    seed: number
+    size: MonthSize
+    port: string
+    passkey?: object | undefined
+    signal: AbortSignal
+    say: (line: string) => void
+  },
   stack: AsyncDisposableStack,
 ): Promise<DemoWorld> {
   const folder = demoFolder()
@@ -66,7 +75,9 @@ export async function startDemoWorld(
   const env = {
     DATABASE_URL: postgres.url,
     SIGNING_KEY_DIR: signingKeyDir,
-    SERVICE_API_KEYS: JSON.stringify(people.all.map(({ entry }) => entry)),
+    SERVICE_API_KEYS: JSON.stringify(
+      people.all.map(({ callerId, entry }) => (callerId === 'dana' ? { ...entry, ...passkey } : entry)),
+    ),
     WEBHOOK_DIR: join(import.meta.dirname, 'webhooks'),
     BANK_WEBHOOK_SECRET: BANK_SECRET,
     CONSOLE_ORIGIN: `http://localhost:${port}`,

@@ -82,12 +82,12 @@ function Opened() {
       <input
         type="text"
         role="combobox"
-        aria-label="Page, id, target, caller or part of one"
+        aria-label="Page, id, amount, target, caller, or part of one"
         aria-expanded="true"
         aria-autocomplete="list"
         aria-controls="palette-choices"
         aria-activedescendant={`palette-${chosen}`}
-        placeholder="Page, id, target, caller or part of one"
+        placeholder="Page, id, amount, target, caller, or part of one"
         autocomplete="off"
         spellcheck={false}
         maxLength={200}

@@ -38,6 +38,12 @@ function largest(seconds: number): [number, string] {
   return [Math.floor(seconds / 86_400), 'days']
 }
 
+/** To the millisecond, for what takes less than a second: `2026-11-24 04:30:00.250 UTC`. */
+export function exact(iso: string): string {
+  const date = new Date(iso)
+  return Number.isNaN(date.getTime()) ? iso : `${date.toISOString().slice(0, 23).replace('T', ' ')} UTC`
+}
+
 /** `2026-11-24 04:30:00 UTC`. */
 export function absolute(iso: string): string {
   const date = new Date(iso)

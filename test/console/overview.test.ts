@@ -102,7 +102,7 @@ async function linkedNumbers(): Promise<{ readonly number: number; readonly path
 /** @returns how many rows the list of a page has */
 async function countListed(path: string): Promise<number> {
   let count = 0
-  let next = `${path.replace('/console', '').replace('/requests?', '/approval-requests?')}&pageSize=100`
+  let next = `${path.replace('/console', '').replace('/requests?', '/approval-requests?').replace('/deliveries?', '/webhook-events?')}&pageSize=100`
   while (next !== '') {
     const { body, link } = await answerOf(next)
     count += Object.values(body as object).find((member) => Array.isArray(member))?.length ?? 0
@@ -182,6 +182,33 @@ describeInBrowser('npm run demo:console', () => {
     expect(watched.problems).toEqual([])
   })
 
+  test('what a provider contradicts is marked in the list, and its page has both amounts and the very delivery', async () => {
+    await page.goto(`${origin()}/console?range=30d`)
+    const panel = page.locator('.panel', { hasText: 'Providers say otherwise' })
+    await panel.getByRole('link', { name: /^\d+ deliver(y|ies)$/ }).waitFor()
+    const { events } = await read<{ events: { businessTransactionId: string; webhookEventId: string }[] }>(
+      '/webhook-events?outcome=contradicted',
+    )
+    const { businessTransactionId: id, webhookEventId } = events[0]!
+    const { body } = await read<{ body: string }>(`/webhook-events/${webhookEventId}`)
+    await page.goto(`${origin()}/console/executions?q=${id}`)
+    await page.locator('tbody .badge', { hasText: 'contradicted' }).waitFor()
+    await page.goto(`${origin()}/console/executions/${id}`)
+    const { amount } = JSON.parse(body) as { amount: number }
+    const { transaction } = await read<{ transaction: { intent: { parameters: { amount: number } } } }>(
+      `/trust-records/${id}`,
+    )
+    const ours = transaction.intent.parameters.amount
+    await page
+      .getByText(`payload.amount is ${amount}; transaction.intent.parameters.amount is ${ours}`)
+      .waitFor()
+    const times = await page.locator('.timeline .exact').allTextContents()
+    expect([times.length > 5, times]).toEqual([true, times.toSorted()])
+    await page.getByRole('link', { name: 'delivery', exact: true }).click()
+    await page.waitForURL(`**/deliveries/${webhookEventId}`)
+    expect(watched.problems).toEqual([])
+  })
+
   test('a caller in a list leads to what it did, and a target to who did it', async () => {
     await page.goto(`${origin()}/console/executions?callerId=paying-agent`)
     await page.getByRole('link', { name: 'paying-agent' }).first().click()
@@ -253,6 +280,7 @@ describeInBrowser('npm run demo:console', () => {
   test.each([
     [['--size', 'huge'], /^--size must be full or small\.\nusage: /],
     [['--seed', 'x'], /^--seed must be a whole number\.\nusage: /],
+    [['--passkey', 'no-such-file'], /^--passkey must name a file with the JSON .*\nusage: /],
     [['--port', '70000'], /^--port must be a whole number from 0 to 65535\.\nusage: /],
     [['--prot', '1'], /^Unknown option '--prot'.*\nusage: /s],
   ])('ends with a sentence for %s', async (args, sentence) => {

@@ -200,6 +200,9 @@ describe('GET /executions 200', () => {
     ['?currency=USD', []],
     ['?q=OR-4', ['second']],
     ['?q=84250.75', ['second']],
+    // As pages print amounts.
+    ['?q=84,250.75%20EUR', ['second']],
+    ['?q=250.50', ['first']],
     ['?q=two%20wor', ['second']],
     ['?q=17%0A9', ['refused']],
     ['?q=%25%25%25', []],

@@ -93,7 +93,17 @@ export function Said({ text }: { readonly text: string }) {
 export const LACKED_APPROVAL = 'LACKED_APPROVAL'
 
 /** What ended without anybody's fault, or only informs. */
-const OVER = ['EXPIRED', 'ENDED', 'WITHDRAWN', LACKED_APPROVAL, 'unknown', 'no-match', 'INFO']
+const OVER = [
+  'EXPIRED',
+  'ENDED',
+  'WITHDRAWN',
+  LACKED_APPROVAL,
+  'unknown',
+  'no-match',
+  'INFO',
+  'CLOSED_AS_EXECUTED',
+  'CLOSED_AS_NOT_EXECUTED',
+]
 const GOOD = [
   'APPROVED',
   'COMPLETED',

@@ -56,7 +56,7 @@ export function CloseIt({ intent, submitted, me, onClosed }: Closing) {
       {me.stepUpPasskey !== null && hash !== undefined && (
         <SignedWord id={id} hash={hash} own={me.stepUpPasskey} onClosed={onClosed} />
       )}
-      <WithKey id={id} open={me.stepUpPasskey === null} />
+      <Otherwise id={id} hasPasskey={me.stepUpPasskey !== null} />
     </Panel>
   )
 }
@@ -135,19 +135,37 @@ function SignedWord({
   )
 }
 
-/** A program, or a human without a passkey, says it with a key: then nothing but the service says who it was. */
-function WithKey({ id, open }: { readonly id: string; readonly open: boolean }) {
+/** Without a passkey the command signs the same; a program says it with a key alone, and then only the service says who it was. */
+function Otherwise({ id, hasPasskey }: { readonly id: string; readonly hasPasskey: boolean }) {
   const at = `${location.origin}/execution-intents/${id}`
   const curl = `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d`
   return (
-    <details open={open}>
-      <summary>Close it with your API key</summary>
-      <Command
-        text={`${curl} '{"resolution": "EXECUTED", "note": "<what you found, and where>"}' \\\n  ${at}/resolve`}
-      />
-      <p class="quiet">
-        <code>NOT_EXECUTED</code> where it did not happen.
-      </p>
-    </details>
+    <>
+      {!hasPasskey && (
+        <p>
+          There are no buttons here, because what you say is signed with a step-up passkey and you have none.{' '}
+          <a href="/console/passkey">Make one</a>, or sign with your step-up key by this command:
+        </p>
+      )}
+      <details open={!hasPasskey}>
+        <summary>Close it by a command that signs</summary>
+        <Command
+          text={`bin/countersign intents resolve ${id} not-executed \\\n  --note "<what you found, and where>" --profile <your profile>`}
+        />
+        <p class="quiet">
+          <code>executed</code> where it happened. The profile names your key and your step-up key, such as{' '}
+          <code>mine/humans/dana.json</code> of <code>countersign setup humans</code>.
+        </p>
+      </details>
+      <details>
+        <summary>Close it with your API key alone, unsigned</summary>
+        <Command
+          text={`${curl} '{"resolution": "EXECUTED", "note": "<what you found, and where>"}' \\\n  ${at}/resolve`}
+        />
+        <p class="quiet">
+          <code>NOT_EXECUTED</code> where it did not happen.
+        </p>
+      </details>
+    </>
   )
 }

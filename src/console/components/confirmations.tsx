@@ -1,21 +1,29 @@
 // The panel of what payment providers have said of an execution, each by a signed confirmation.
+import { withValues } from '../../formats/compared-values.ts'
+import type { Json } from '../../formats/json/canonical.ts'
+import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ProviderConfirmation } from '../../formats/schemas/provider-confirmation.ts'
+import type { WebhookEvent, WebhookEventWithBody } from '../../formats/schemas/webhook.ts'
 import { useLoaded } from '../hooks.ts'
 import { oneLine } from '../text.ts'
 import { Badge, Empty, Panel, Problem, Said, Time } from './basic.tsx'
+import { useSeesDeliveries } from './contradicted.tsx'
 
 const WORDS = { executed: 'it was executed', not_executed: 'it was not executed', pending: 'it is under way' }
 
 /**
+ * @param transaction what was asked for, which a provider's amounts are set beside
  * @param everyMs how often they are loaded again; undefined: once
  * @param awaited whether somebody looks for them: then it is said that there are none
  */
 export function Confirmations({
   of: id,
+  transaction,
   everyMs,
   awaited = false,
 }: {
   readonly of: string
+  readonly transaction: BusinessTransaction | undefined
   readonly everyMs?: number
   readonly awaited?: boolean
 }) {
@@ -36,7 +44,7 @@ export function Confirmations({
       )}
       <ul class="plain">
         {said.map(({ confirmation }) => (
-          <Word key={confirmation.confirmationId} of={confirmation} />
+          <Word key={confirmation.confirmationId} of={confirmation} transaction={transaction} />
         ))}
       </ul>
     </Panel>
@@ -44,26 +52,53 @@ export function Confirmations({
 }
 
 function Word({
-  of: { provider, eventId, ruleId, says, comparisons, receivedAt },
+  of: confirmation,
+  transaction,
 }: {
   readonly of: ProviderConfirmation
+  readonly transaction: BusinessTransaction | undefined
 }) {
+  const { provider, eventId, ruleId, says, comparisons, receivedAt } = confirmation
   const differing = comparisons.filter(({ holds }) => !holds)
+  const deliveryId = useDelivery(confirmation)
+  const whole = useLoaded<WebhookEventWithBody>(
+    deliveryId === undefined || differing.length === 0 ? undefined : `/webhook-events/${deliveryId}`,
+  )
+  const roots = { payload: payloadIn(whole.data), transaction: transaction as Json | undefined }
   return (
     <li>
       <Said text={provider} /> says that <strong>{WORDS[says]}</strong> <Time at={receivedAt} />{' '}
       {differing.length > 0 && <Badge status="contradicted" />}
       <p class="quiet">
         Rule <code>{oneLine(ruleId)}</code>,{' '}
-        <a href={`/console/deliveries?provider=${encodeURIComponent(provider)}`}>delivery</a>{' '}
+        {deliveryId === undefined ? 'delivery' : <a href={`/console/deliveries/${deliveryId}`}>delivery</a>}{' '}
         <code>{oneLine(eventId)}</code>
         {differing.length === 0 ? '.' : '. It closes nothing, because it does not speak of the same:'}
       </p>
       {differing.map(({ expression }) => (
         <pre key={expression} tabIndex={0}>
-          {oneLine(expression)}
+          {oneLine(withValues(expression, roots))}
         </pre>
       ))}
     </li>
   )
+}
+
+/** The id of the delivery that a confirmation was made from: it is the one with this id of the provider's that came at this time. */
+function useDelivery({ provider, eventId, receivedAt }: ProviderConfirmation): string | undefined {
+  const sees = useSeesDeliveries()
+  const until = new Date(Date.parse(receivedAt) + 1).toISOString()
+  const query = new URLSearchParams({ provider, since: receivedAt, until, pageSize: '100' })
+  const { data } = useLoaded<{ events: WebhookEvent[] }>(sees ? `/webhook-events?${query}` : undefined)
+  return data?.events.find((event) => event.eventId === eventId)?.webhookEventId
+}
+
+/** The body of a delivery as JSON; undefined where it is none. */
+function payloadIn(delivery: WebhookEventWithBody | undefined): Json | undefined {
+  if (delivery?.bodyEncoding !== 'text') return undefined
+  try {
+    return JSON.parse(delivery.body) as Json
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,6 @@
 // One of the steps of an execution, in an ordered list.
 import type { ComponentChildren } from 'preact'
+import { exact } from '../text.ts'
 import { Time } from './basic.tsx'
 
 export function Step({
@@ -13,7 +14,7 @@ export function Step({
 }) {
   return (
     <li>
-      <strong>{name}</strong> {children} <Time at={at} />
+      <strong>{name}</strong> {children} <Time at={at} /> <span class="exact">{exact(at)}</span>
     </li>
   )
 }

@@ -225,9 +225,9 @@ function Mend({
     return (
       <Panel title="Mend it">
         <p>
-          There are no buttons here, because each act is signed with a step-up passkey and you have none. You
-          do it with your keys: this has it tried again; the handbook’s chapter Events pushed to you skips,
-          and makes a secret.
+          There are no buttons here, because each act is signed with a step-up passkey and you have none:{' '}
+          <a href="/console/passkey">make one</a>. You also do it with your keys: this has it tried again; the
+          handbook’s chapter Events pushed to you skips, and makes a secret.
         </p>
         <Command
           text={`curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{}' \\\n  ${location.origin}/event-endpoints/${endpointId}/redeliver`}

@@ -1,10 +1,12 @@
 // One execution with its evidence, which this page verifies itself.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { authenticationText } from '../../formats/artifacts/caller-authentication.ts'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
+import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
-import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
+import { ApiProblem, get, getText, isAborted, problemText } from '../api.ts'
 import { Because } from '../components/asked.tsx'
 import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
@@ -16,12 +18,33 @@ import { Verification } from '../components/verification.tsx'
 import { useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { oneLine } from '../text.ts'
-import { WithoutRecord } from './without-record.tsx'
+import { NotReleased, Released } from './without-record.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 
 type Found =
   | { readonly text: string; readonly record: ExecutionTrustRecord }
-  | { readonly problem: string; readonly missing: boolean }
+  | { readonly intent: ExecutionIntent | undefined }
+  | { readonly problem: string }
+
+/** The intent first: it says whether there is a record to ask for. */
+async function find(id: string): Promise<Found> {
+  const intent = await orNone(get<ExecutionIntent>(`/execution-intents/${encodeURIComponent(id)}`))
+  const { inDoubt = false, state } = intent?.data ?? {}
+  if (intent === undefined || inDoubt || state === 'RESOLVED') return { intent: intent?.data }
+  const text = await orNone(getText(`/trust-records/${encodeURIComponent(id)}`))
+  if (text === undefined) return { intent: intent.data }
+  return { text, record: JSON.parse(text) as ExecutionTrustRecord }
+}
+
+/** Undefined for what is not there. */
+async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return undefined
+    throw error
+  }
+}
 
 export function Execution({ params, me }: PageProps) {
   const id = params['id'] ?? ''
@@ -29,21 +52,22 @@ export function Execution({ params, me }: PageProps) {
   useEffect(() => {
     const load = async () => {
       try {
-        const text = await getText(`/trust-records/${encodeURIComponent(id)}`)
-        setFound({ text, record: JSON.parse(text) as ExecutionTrustRecord })
+        setFound(await find(id))
       } catch (error) {
-        if (!isAborted(error))
-          setFound({
-            problem: problemText(error),
-            missing: error instanceof ApiProblem && error.status === 404,
-          })
+        if (!isAborted(error)) setFound({ problem: problemText(error) })
       }
     }
     void load()
   }, [id])
   if (found === undefined) return <h1>Execution</h1>
   if ('record' in found) return <Shown id={id} {...found} />
-  return found.missing ? <WithoutRecord id={id} me={me} /> : <Problem text={found.problem} />
+  return 'problem' in found ? (
+    <Problem text={found.problem} />
+  ) : found.intent === undefined ? (
+    <NotReleased id={id} />
+  ) : (
+    <Released found={found.intent} me={me} />
+  )
 }
 
 interface Kept {
@@ -76,7 +100,7 @@ function Shown({ id, text, record }: Kept) {
         <>
           <Done by={transaction} />
           <Course of={record} approvals={approvals} asked={asked} />
-          <Confirmations of={id} />
+          <Confirmations of={id} transaction={transaction} />
           <Verification
             text={text}
             approvals={approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)}
@@ -169,8 +193,6 @@ function Course({
   /** The ids of the approval requests that it used. */
   readonly asked: readonly string[]
 }) {
-  const { transaction } = record
-  const [execution] = record.executions
   return (
     <Panel title="How it went">
       {[...new Set(asked)].map((requestId) => (
@@ -179,47 +201,90 @@ function Course({
         </p>
       ))}
       <ol class="timeline">
-        <Step name="Submitted" at={transaction.createdAt}>
-          by <CallerLink id={transaction.metadata.submittedBy} />
-          <ByToken of={record.authorization} />
-        </Step>
-        {execution !== undefined && (
-          <>
-            <Step name="Decided" at={execution.decision.evaluatedAt}>
-              {execution.decision.outcome.toLowerCase()} by rule{' '}
-              <code>{execution.decision.matchedRuleId ?? 'none'}</code> of{' '}
-              <PolicyLink to={transaction.policy} />: <Said text={execution.decision.reason} />
-            </Step>
-            {approvals.map(({ payload }) => (
-              <Step key={`${payload.approverId}:${payload.keyId}`} name="Approved" at={payload.issuedAt}>
-                by <Said text={payload.approverId} /> with key <Said text={payload.keyId} />
-                <Because reason={payload.reason} />
-              </Step>
-            ))}
-            <Step name="Authorized" at={record.authorization.payload.authorizedAt}>
-              once, for this transaction
-            </Step>
-            <Step name="Sent" at={execution.startedAt}>
-              to the connector
-            </Step>
-            <Step name="Reported" at={execution.evidence.executedAt}>
-              {execution.evidence.success ? 'as done' : 'as failed'}
-            </Step>
-          </>
-        )}
-        {record.verifications.map(({ status, verifiedAt, message }) => (
-          <Step key={verifiedAt} name="Verified by the service" at={verifiedAt}>
-            {status.toLowerCase()}: <Said text={message} />
-          </Step>
-        ))}
-        {record.receipts.map((receipt) => (
-          <Step key={receipt.receiptId} name="Receipt" at={receipt.issuedAt}>
-            <Hash value={receipt.receiptHash} />
+        {stepsOf(record, approvals).map(({ name, at, what }, i) => (
+          <Step key={i} name={name} at={at}>
+            {what}
           </Step>
         ))}
       </ol>
     </Panel>
   )
+}
+
+interface CourseStep {
+  readonly name: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly what: ComponentChildren
+}
+
+/** In the order of their times: a human may have approved before the action was submitted. Of one time, in the order of the pipeline. */
+function stepsOf(record: ExecutionTrustRecord, approvals: readonly SignedApproval[]): CourseStep[] {
+  const { transaction } = record
+  const [execution] = record.executions
+  const steps: CourseStep[] = [
+    ...approvals.map(({ payload }) => ({
+      name: 'Approved',
+      at: payload.issuedAt,
+      what: (
+        <>
+          by <Said text={payload.approverId} /> with key <Said text={payload.keyId} />
+          <Because reason={payload.reason} />
+        </>
+      ),
+    })),
+    {
+      name: 'Submitted',
+      at: transaction.createdAt,
+      what: (
+        <>
+          by <CallerLink id={transaction.metadata.submittedBy} />
+          <ByToken of={record.authorization} />
+        </>
+      ),
+    },
+    ...(execution === undefined
+      ? []
+      : [
+          {
+            name: 'Decided',
+            at: execution.decision.evaluatedAt,
+            what: (
+              <>
+                {execution.decision.outcome.toLowerCase()} by rule{' '}
+                <code>{execution.decision.matchedRuleId ?? 'none'}</code> of{' '}
+                <PolicyLink to={transaction.policy} />: <Said text={execution.decision.reason} />
+              </>
+            ),
+          },
+          {
+            name: 'Authorized',
+            at: record.authorization.payload.authorizedAt,
+            what: 'once, for this transaction',
+          },
+          { name: 'Sent', at: execution.startedAt, what: 'to the connector' },
+          {
+            name: 'Reported',
+            at: execution.evidence.executedAt,
+            what: execution.evidence.success ? 'as done' : 'as failed',
+          },
+        ]),
+    ...record.verifications.map(({ status, verifiedAt, message }) => ({
+      name: 'Verified by the service',
+      at: verifiedAt,
+      what: (
+        <>
+          {status.toLowerCase()}: <Said text={message} />
+        </>
+      ),
+    })),
+    ...record.receipts.map((receipt) => ({
+      name: 'Receipt',
+      at: receipt.issuedAt,
+      what: <Hash value={receipt.receiptHash} />,
+    })),
+  ]
+  return steps.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
 /** How a caller by token proved who it is. */

@@ -3,6 +3,7 @@ import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catal
 import type { Static } from 'typebox'
 import { Badge, LACKED_APPROVAL, Said, Time } from '../components/basic.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
+import { useContradictions } from '../components/contradicted.tsx'
 import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, type Rows } from '../components/list.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
@@ -55,6 +56,34 @@ export const executionRows: Rows<Entry> = {
   ],
 }
 
+/** The ids of the executions shown that a provider says otherwise of. */
+function useContradicted(shown: ExecutionsPage | undefined): ReadonlySet<string> {
+  const { data } = useContradictions(shown?.executions.at(-1)?.decidedAt)
+  return new Set(
+    (data?.events ?? []).flatMap(({ businessTransactionId: id }) => (id === undefined ? [] : [id])),
+  )
+}
+
+/** The rows, with a mark on those. */
+function rowsWith(contradicted: ReadonlySet<string>): Rows<Entry> {
+  return {
+    ...executionRows,
+    columns: executionRows.columns.map((column) =>
+      column.title === 'Status'
+        ? {
+            ...column,
+            cell: (entry) => (
+              <>
+                {column.cell(entry)}{' '}
+                {contradicted.has(entry.businessTransactionId) && <Badge status="contradicted" />}
+              </>
+            ),
+          }
+        : column,
+    ),
+  }
+}
+
 const filters: readonly Filter[] = [
   { name: 'status', label: 'Status', values: Object.keys(STATUSES) },
   ...entryFilters,
@@ -98,6 +127,7 @@ export function Executions({ query }: PageProps) {
   const names = filters.map(({ name }) => name)
   const loaded = useCatalogue<ExecutionsPage>(listPath('/executions', query, [...names, 'cursor']), 10_000)
   const hasCatalogue = useHasCatalogue()
+  const contradicted = useContradicted(loaded.data)
   useNewer(hasCatalogue ? newerPath(query, names, loaded.data) : undefined, loaded.reload)
   return (
     <>
@@ -123,7 +153,7 @@ export function Executions({ query }: PageProps) {
               : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
           }
           caption="Executions, newest first"
-          {...executionRows}
+          {...rowsWith(contradicted)}
         />
       )}
     </>

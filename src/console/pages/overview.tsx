@@ -7,6 +7,7 @@ import { counted } from '../../formats/text/text.ts'
 import { Badge, Empty, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Bars } from '../components/bars.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
+import { Contradictions } from '../components/contradicted.tsx'
 import { Lacked } from '../components/lacked.tsx'
 import { LogState } from '../components/log-state.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
@@ -149,6 +150,7 @@ function Period({ range }: { readonly range: RangeName }) {
           onBucket={toBucket}
         />
       </Panel>
+      <Contradictions since={since} everyMs={REST_EVERY_MS} />
       <div class="columns">
         <div>
           <Refusals since={since} />

@@ -76,7 +76,11 @@ export function MakePasskey({ me }: PageProps) {
                 onChange={({ currentTarget }) => setPurpose(currentTarget.value as Purpose)}
               >
                 {approverId !== null && <option value="approve">to approve actions, as {approverId}</option>}
-                {isHuman && <option value="resolve">to resolve changes, as {me.callerId}</option>}
+                {isHuman && (
+                  <option value="resolve">
+                    to resolve changes, close doubts and mend endpoints, as {me.callerId}
+                  </option>
+                )}
                 <option value="log in">to log in to this console, and for nothing else</option>
               </select>
             </label>
@@ -244,7 +248,7 @@ function ForOperator({
   return (
     <Panel title="Give it to the operator">
       <p>
-        It resolves nothing yet. The operator adds this to the entry of <code>{callerId}</code> in
+        It signs nothing yet. The operator adds this to the entry of <code>{callerId}</code> in
         SERVICE_API_KEYS (with the embedded database: in <code>callers.json</code> of its data folder),
         restarts the service, and must know that it comes from you. A <code>stepUpPublicKey</code> in the same
         entry may stay:

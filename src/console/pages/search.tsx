@@ -72,8 +72,8 @@ function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[];
           </>
         )}
         Search for an id (of an execution, request, change, used approval or delivery), an action code, a
-        capability such as <code>vendor:pay</code>, a caller, an approver or a policy, or for a part of a
-        target or of a parameter.
+        capability such as <code>vendor:pay</code>, a caller, an approver or a policy, an amount as it is
+        shown, or for a part of a target or of a parameter.
       </Empty>
     )
   return (

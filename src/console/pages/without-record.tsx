@@ -1,4 +1,5 @@
 // An execution that has no record: refused, in doubt, closed without one, or none at all.
+import { actionText } from '../../formats/action-text.ts'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
@@ -10,17 +11,17 @@ import { CloseIt } from '../components/close-doubt.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
-import { useLoaded } from '../hooks.ts'
+import { usePolicyOf } from '../components/policy.tsx'
+import { Line } from '../components/what.tsx'
+import { sha256Hex } from '../hashing.ts'
+import { useLoaded, useTitle } from '../hooks.ts'
+import { lineOf } from '../../core/policy/shown.ts'
 import { jsonText } from '../text.ts'
 
 const EVERY_MS = 5_000
 
-export function WithoutRecord({ id, me }: { readonly id: string; readonly me: Me }) {
-  const {
-    data: intent,
-    problem,
-    reload,
-  } = useLoaded<ExecutionIntent>(`/execution-intents/${encodeURIComponent(id)}`, EVERY_MS)
+/** What was not released to a connector: refused, or nothing at all. */
+export function NotReleased({ id }: { readonly id: string }) {
   const refusal = useLoaded<object>(`/refusal/${encodeURIComponent(id)}`)
   if (refusal.data !== undefined)
     return (
@@ -31,31 +32,43 @@ export function WithoutRecord({ id, me }: { readonly id: string; readonly me: Me
         </p>
       </>
     )
-  if (intent === undefined)
-    return (
-      <>
-        <h1>Execution</h1>
-        <Problem text={problem && 'There is no execution with this id, or it is not yours to see.'} />
-      </>
-    )
-  return <Released intent={intent} me={me} reload={reload} />
+  return (
+    <>
+      <h1>Execution</h1>
+      <Problem text={refusal.problem && 'There is no execution with this id, or it is not yours to see.'} />
+    </>
+  )
 }
 
-function Released({
-  intent,
-  me,
-  reload,
-}: {
-  readonly intent: ExecutionIntent
-  readonly me: Me
-  readonly reload: () => void
-}) {
+/** @param found the intent as it was when the page was opened */
+export function Released({ found, me }: { readonly found: ExecutionIntent; readonly me: Me }) {
+  const path = `/execution-intents/${found.businessTransactionId}`
+  const { data: intent = found, reload } = useLoaded<ExecutionIntent>(path, EVERY_MS)
   const { businessTransactionId: id, action, target, inDoubt } = intent
   const { data: submitted } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
+  const { policyName, policyVersion, policyContentHash } = intent.authorization.payload
+  const { document } = usePolicyOf({
+    name: policyName,
+    version: policyVersion,
+    contentHash: policyContentHash,
+  })
+  // Words for another action than the one that was released would be worse than none.
+  const isReleased =
+    submitted !== undefined &&
+    sha256Hex(actionText(id, submitted.intent)) === intent.authorization.payload.businessTransactionHash
+  const done = isReleased && {
+    capability: action,
+    target,
+    parameters: submitted.intent.parameters,
+    signals: submitted.signals,
+  }
+  useTitle(done === false ? `${action} → ${target}` : lineOf(document, done))
   return (
     <Detail
-      heading={<Said text={action} />}
-      status={inDoubt ? 'IN_DOUBT' : intent.state}
+      heading={
+        done === false ? <Said text={`${action} → ${target}`} /> : <Line of={done} document={document} />
+      }
+      status={inDoubt ? 'IN_DOUBT' : (closedStatus(intent) ?? intent.state)}
       left={
         <>
           <Panel title="What is known">
@@ -86,7 +99,11 @@ function Released({
             </ol>
           </Panel>
           <ApprovedBy execution={id} />
-          {inDoubt ? <Confirmations of={id} everyMs={EVERY_MS} awaited /> : <Confirmations of={id} />}
+          <Confirmations
+            of={id}
+            transaction={submitted}
+            {...(inDoubt ? { everyMs: EVERY_MS, awaited: true } : {})}
+          />
           {inDoubt && (
             <>
               <LookUp intent={intent} parameters={submitted?.intent.parameters} />
@@ -137,6 +154,10 @@ function ApprovedBy({ execution }: { readonly execution: string }) {
     </Panel>
   )
 }
+
+/** How somebody said that it ended; undefined where nobody did. */
+const closedStatus = ({ resolution }: ExecutionIntent) =>
+  resolution === undefined ? undefined : `CLOSED_AS_${resolution}`
 
 function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: ExecutionIntent }) {
   if (inDoubt)

@@ -47,6 +47,17 @@ export function idsFrom(prefix: string): { readonly first: string; readonly last
   return { first: digits.padEnd(ID_DIGITS, '0'), last: digits.padEnd(ID_DIGITS, 'f') }
 }
 
+/** An amount as pages and reports print it, with its currency or without. */
+const PRINTED_AMOUNT = /^(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?: [a-z]{3,4})?$/i
+
+/** @returns the digits of a printed amount as JSON has them, where it is printed in another way: `28,284.60 EUR` is 28284.6 */
+function plainAmount(q: string): string[] {
+  const [, whole, fraction = ''] = PRINTED_AMOUNT.exec(q.trim()) ?? []
+  if (whole === undefined) return []
+  const plain = `${whole.replaceAll(',', '')}${fraction.replace(/\.?0+$/, '')}`
+  return plain === q ? [] : [plain]
+}
+
 /**
  * A condition for `q`: a part of a text, or the beginning of an id.
  * @param of.text SQL of a text in lower case
@@ -55,7 +66,8 @@ export function idsFrom(prefix: string): { readonly first: string; readonly last
 export const textOrId =
   ({ text, id }: { readonly text: string; readonly id: string }) =>
   (q: string, parameter: Parameter): string => {
-    const found = `${text} LIKE ${parameter(patternOf(q))}::text`
+    const parts = [q, ...plainAmount(q)].map((part) => `${text} LIKE ${parameter(patternOf(part))}::text`)
+    const found = parts.length === 1 ? parts[0]! : `(${parts.join(' OR ')})`
     const ids = idsFrom(q)
     if (ids === undefined) return found
     return `(${found} OR ${id} BETWEEN ${parameter(ids.first)}::uuid AND ${parameter(ids.last)}::uuid)`
