@@ -404,6 +404,36 @@ describe('requests and sign-request', () => {
     for (const { request } of open) await service.post(`/approval-requests/${request.requestId}/withdraw`, {})
   })
 
+  test('groups and stand-ins are listed with the changes that set them', async () => {
+    const humans = { maker, checker }
+    expect(approver(['groups', ...at()])).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: 'There is no group.\n',
+    })
+    const group = await putInEffect(service, humans, '/approver-groups/changes', {
+      action: 'set',
+      group: 'board',
+      members: ['frank', 'dana'],
+      reason: 'test',
+    })
+    expect(approver(['groups', ...at()]).stdout).toMatch(
+      new RegExp(`^board  dana,frank  since \\S+  ${group.changeId}\n$`),
+    )
+    const [from, until] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+    const standIn = await putInEffect(service, humans, '/stand-ins/changes', {
+      action: 'set',
+      for: 'frank',
+      by: 'dana',
+      from,
+      until,
+      reason: 'test',
+    })
+    expect(approver(['stand-ins', ...at()]).stdout).toBe(
+      `frank  dana stands in  from ${from}  until ${until}  now  ${standIn.changeId}\n`,
+    )
+  })
+
   // proves abuse: A request changed after it was shown
   test.each<[string, (reply: ApprovalRequest) => object]>([
     ['another target', (reply) => ({ ...reply, request: { ...reply.request, target: 'elsewhere' } })],

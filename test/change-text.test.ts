@@ -49,6 +49,14 @@ describe('a title', () => {
       },
     ],
     [
+      'End the stand-in for dana that begins on 2026-12-01',
+      {
+        kind: 'stand-in',
+        target: 'dana/2026-12-01T00:00:00.000Z',
+        proposed: { action: 'remove', for: 'dana', from: '2026-12-01T00:00:00.000Z' },
+      },
+    ],
+    [
       'Retire policy pay 2.0.0',
       { kind: 'policy', target: 'pay/2.0.0', proposed: { action: 'retire', policyVersion: '2.0.0' } },
     ],
@@ -99,6 +107,29 @@ describe('a diff', () => {
         [two, { ...one, when: 'c' }],
       ]),
     ).toEqual(['rules.one.when', '  - a', '  + c', 'The order of the rules changes.'])
+  })
+
+  test('has one entry for a rule that comes or goes, and says where it stands', () => {
+    const [one, two, three] = [
+      { id: 'one', when: 'a', outcome: 'approve', reason: 'A.' },
+      { id: 'two', when: 'b', outcome: 'reject', reason: 'B.' },
+      { id: 'three', when: 'c', outcome: 'approve', reason: 'C.' },
+    ] as const
+    expect(
+      diff({}, {}, [
+        [one, two],
+        [three, two],
+      ]),
+    ).toEqual([
+      'rule one goes',
+      '  - when: a; outcome: approve; reason: A.',
+      'new rule three, first of all',
+      '  + when: c; outcome: approve; reason: C.',
+    ])
+    expect(diff({}, {}, [[two], [two, three]])).toEqual([
+      'new rule three, after two',
+      '  + when: c; outcome: approve; reason: C.',
+    ])
   })
 
   test('of a shape that is not known shows no line in place of a failure', () => {

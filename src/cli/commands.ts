@@ -235,6 +235,16 @@ export const approver = {
       keyId: stepUpKeyId,
     },
   }),
+  groups: command('groups', {
+    about:
+      'print the groups of approvers and their members; `changes propose approver-group` proposes another one',
+    options: asPerson,
+  }),
+  standIns: command('stand-ins', {
+    about:
+      'print who counts in whose place, from when until when; `changes propose stand-in` proposes another one',
+    options: asPerson,
+  }),
   requests: command('requests', {
     about:
       'print the approval requests that wait for you, the first to expire on top: expiry, id, action code, requester, what is asked for, approvals missing, note',

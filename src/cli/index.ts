@@ -87,6 +87,9 @@ define(approver, commands.approver.signStepUp, async (given) =>
 define(approver, commands.approver.signEndpoint, async (given) =>
   (await import('./endpoint.ts')).signEndpoint(given, new Date()),
 )
+const standInsFile = () => import('./stand-ins.ts')
+define(approver, commands.approver.groups, async (given) => (await standInsFile()).listGroups(given))
+define(approver, commands.approver.standIns, async (given) => (await standInsFile()).listStandIns(given))
 define(approver, commands.approver.requests, async (given) => (await requestsFile()).listRequests(given))
 define(approver, commands.approver.signRequest, async (given) => (await requestsFile()).signRequest(given))
 define(approver, commands.approver.noteRequest, async (given) => (await requestsFile()).noteRequest(given))

@@ -5,13 +5,15 @@ import type { Change } from './schemas/governance.ts'
 
 type Said = Pick<Change, 'kind' | 'target' | 'proposed'>
 
-/** One line that begins with a verb, such as `Revoke approver erin:laptop`; of a stand-in it says who counts for whom. */
+/** One line that begins with a verb, such as `Revoke approver erin:laptop`; of a stand-in it says who counts for whom, or no longer. */
 export function changeTitle(change: Said): string {
   const { kind, target } = change
   const about = `${kind.replaceAll('-', ' ')} ${kind === 'policy' ? target.replace('/', ' ') : target}`
   const action = textIn(change, 'action')
   if (kind === 'stand-in' && action === 'set')
     return `Have ${textIn(change, 'by')} stand in for ${textIn(change, 'for')} from ${dayIn(change, 'from')} until ${dayIn(change, 'until')}`
+  if (kind === 'stand-in')
+    return `End the stand-in for ${textIn(change, 'for')} that begins on ${dayIn(change, 'from')}`
   if (action !== '') return `${action.charAt(0).toUpperCase()}${action.slice(1)} ${about}`
   const ending = endingVersions(change)
   return `Put ${about} in effect${ending.length === 0 ? '' : ` and retire ${ending.join(', ')}`}`
@@ -85,7 +87,7 @@ const dayIn = (change: Said, name: string): string => textIn(change, name).slice
 
 /** One value that differs, as text. */
 export interface Difference {
-  /** Such as `rules.too-large.when`. */
+  /** Such as `rules.too-large.when`, or `new rule large, after small`. */
   readonly place: string
   /** Undefined: it is new. */
   readonly from: string | undefined
@@ -98,17 +100,48 @@ export interface Difference {
  * @param diff as the service answers it: by section what was added, removed and changed
  */
 export function differencesOf(diff: Readonly<Record<string, unknown>>): Difference[] {
-  const { against: _, rulesReordered: __, ...sections } = diff as Members
+  const { against: _, rulesReordered: __, rulesAfter = {}, ...sections } = diff as Members
   return Object.entries(sections).flatMap(([section, parts]) => {
     const { added, removed, changed } = isMembers(parts) ? parts : {}
+    // A rule comes and goes as one thing: its parts say nothing by themselves.
+    const isOfRules = section === 'rules'
     return [
-      ...entriesOf(removed).flatMap(([name, was]) => differing(`${section}.${name}`, was, undefined)),
-      ...entriesOf(added).flatMap(([name, value]) => differing(`${section}.${name}`, undefined, value)),
+      ...entriesOf(removed).flatMap(([name, was]) =>
+        isOfRules
+          ? [{ place: `rule ${name} goes`, from: ruleText(was), to: undefined }]
+          : differing(`${section}.${name}`, was, undefined),
+      ),
+      ...entriesOf(added).flatMap(([name, value]) =>
+        isOfRules
+          ? [
+              {
+                place: `new rule ${name}${afterText(rulesAfter, name)}`,
+                from: undefined,
+                to: ruleText(value),
+              },
+            ]
+          : differing(`${section}.${name}`, undefined, value),
+      ),
       ...entriesOf(changed).flatMap(([name, both]) =>
         isMembers(both) ? differing(`${section}.${name}`, both['from'], both['to']) : [],
       ),
     ]
   })
+}
+
+/** The parts that decide first, each on its own. */
+function ruleText(rule: Json): string {
+  if (!isMembers(rule)) return valueText(rule) ?? ''
+  const { when, outcome, reason, ...more } = rule
+  return Object.entries({ when, outcome, reason, ...more })
+    .flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${valueText(value)}`]))
+    .join('; ')
+}
+
+/** Where a new rule stands, since the first rule that matches decides; '' where the diff does not say. */
+function afterText(rulesAfter: Json, name: string): string {
+  const after = isMembers(rulesAfter) ? rulesAfter[name] : undefined
+  return after === null ? ', first of all' : typeof after === 'string' ? `, after ${after}` : ''
 }
 
 /** What a diff says of the order, which no value shows; undefined: nothing. */

@@ -3,7 +3,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import type { Browser, CDPSession, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { actionCode } from '../../src/formats/approval-requests/action-code.ts'
@@ -121,9 +121,14 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByLabel('A name for it').fill(keyId)
     await page.getByRole('button', { name: 'Make a passkey' }).click()
     await page.getByRole('heading', { name: 'Have it enrolled' }).waitFor()
-    const command = await page.locator('.command pre').first().textContent()
-    const [, text = ''] = /-d '(\{.*\})'$/.exec(command ?? '') ?? []
-    const proposal = JSON.parse(text) as { publicKeyPem: string }
+    expect(await page.locator('.command pre').first().textContent()).toBe(
+      `bin/countersign changes propose approver passkey-${keyId}.json --url ${origin}`,
+    )
+    // A reload on the way loses nothing, and the file is what the command sends.
+    await page.reload()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: `Save passkey-${keyId}.json` }).click()
+    const proposal = JSON.parse(readFileSync(await (await saved).path(), 'utf8')) as { publicKeyPem: string }
     const proposed = await service.post('/approvers/changes', proposal, erin)
     expect(proposed.status, proposed.text).toBe(201)
     return { proposal, changeId: (proposed.body as Change).changeId }
@@ -174,6 +179,9 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByLabel('A name for it').fill('phone')
     await make.click()
     await page.getByRole('alert').getByText('You have a key named phone already').waitFor()
+    const signing = page.getByRole('region', { name: 'Your passkeys that sign' })
+    expect(await signing.getByText('to approve actions, as dana').count()).toBe(1)
+    expect(await signing.getByText('to resolve changes, as dana').count()).toBe(1)
     const resolved = await service.get(`/approvers/changes/${changeId}`, erin)
     expect(resolved.body).toMatchObject({ status: 'APPROVED', resolvedBy: 'dana' })
 
@@ -402,8 +410,15 @@ describeInBrowser('passkeys in the console', () => {
     // Another tab that proposes the same is led to what is open.
     await page.goto(`${origin}/console/policies/propose`)
     await text().fill(mended)
-    await page.locator('#check').getByRole('link', { name: 'that is open' }).waitFor()
+    await page.locator('#check').getByRole('link', { name: 'have it approved or rejected' }).waitFor()
     expect(await propose().isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'take the next version that is free' }).click()
+    await says('No mistake.')
+    await page
+      .locator('#check')
+      .getByRole('link', { name: 'have it approved' })
+      .waitFor({ state: 'detached' })
+    expect(await text().inputValue()).not.toContain(`policyVersion: ${version}\n`)
     await page.getByRole('button', { name: 'Discard' }).click()
     const { body: change } = await service.get(`/policies/pending-changes/${changeId}`, erin)
     expect(change).toMatchObject({ proposedBy: 'dana', reason: 'A better description.' })

@@ -66,9 +66,12 @@ export function useCheck({ text, cases, retires }: Draft): Check {
 export function Checked({
   of: { mistakes, warnings, contentHash, cases, wouldAnswer, openChange },
   goTo,
+  takeNext,
 }: {
   readonly of: PolicyCheck
   readonly goTo: (line: number) => void
+  /** Gives the text the next version that is free. */
+  readonly takeNext: () => void
 }) {
   return (
     <>
@@ -102,10 +105,15 @@ export function Checked({
           No mistake. Content <Hash value={contentHash} />
         </p>
       )}
-      <Problem text={wouldAnswer?.error} />
-      {openChange !== undefined && (
-        <p>
-          <a href={`/console/changes/policy/${openChange}`}>The change of this version that is open</a>
+      {openChange === undefined ? (
+        <Problem text={wouldAnswer?.error} />
+      ) : (
+        <p class="caution">
+          A change of this version is open already:{' '}
+          <a href={`/console/changes/policy/${openChange}`}>have it approved or rejected</a>, or{' '}
+          <button type="button" onClick={takeNext}>
+            take the next version that is free
+          </button>
         </p>
       )}
       {cases !== undefined && (

@@ -261,8 +261,8 @@ function ByCommand({
   return (
     <>
       <p>
-        There is no button to sign with, because you have no step-up passkey:{' '}
-        <a href="/console/passkey">make one</a>, or propose with your API key on your own machine.
+        You have no step-up passkey: <a href="/console/passkey">make one</a>, or propose with your API key on
+        your own machine.
       </p>
       <div class="actions">
         <button

@@ -113,12 +113,12 @@ export function selectLine(field: HTMLTextAreaElement | null, line: number): voi
   field.scrollTop = Math.max(0, (line - 4) * lineHeight)
 }
 
-/** @param taken versions that there are @returns the text with the next minor version that is not taken */
+/** @param taken versions that there are, or that a change proposes @returns the text with the next minor version that is not taken */
 export function withNextVersion(text: string, version: string, taken: readonly string[]): string {
   return text.replace(/^policyVersion:.*$/m, `policyVersion: ${nextVersion(version, taken)}`)
 }
 
-/** @param version such as 1.0.0 @returns the next minor one that is not taken */
+/** @param version such as 1.0.0 @param taken versions that there are, or that a change proposes @returns the next minor one that is not taken */
 function nextVersion(version: string, taken: readonly string[]): string {
   const [major = 1, minor = 0] = version.split('.').map(Number)
   for (let next = minor + 1; ; next++) if (!taken.includes(`${major}.${next}.0`)) return `${major}.${next}.0`

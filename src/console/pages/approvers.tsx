@@ -4,7 +4,8 @@ import type { Approver } from '../../formats/schemas/approver.ts'
 import type { CallerKey } from '../../formats/schemas/caller-key.ts'
 import type { StandIn } from '../../formats/schemas/stand-in.ts'
 import type { PublicSigningKey } from '../../formats/schemas/signing-key.ts'
-import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
+import { useState } from 'preact/hooks'
+import { Badge, Command, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
@@ -18,6 +19,7 @@ export function Approvers({ me }: PageProps) {
   const standIns = useLoaded<{ standIns: StandIn[] }>('/stand-ins', 30_000)
   const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
   const misfits = useCounterMisfits()
+  const [revoking, setRevoking] = useState<Approver>()
   const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
   return (
     <>
@@ -63,8 +65,34 @@ export function Approvers({ me }: PageProps) {
               cell: ({ revokedAt }) => <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />,
             },
             { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
+            {
+              title: 'Revoke',
+              cell: (row) =>
+                row.revokedAt === undefined && (
+                  <button
+                    type="button"
+                    aria-label={`Revoke ${row.approverId}:${row.keyId}…`}
+                    onClick={() => setRevoking(row)}
+                  >
+                    Revoke…
+                  </button>
+                ),
+            },
           ]}
         />
+        {revoking !== undefined && (
+          <div role="status">
+            <p>
+              To revoke <Said text={`${revoking.approverId}:${revoking.keyId}`} />, one human proposes it by
+              this command, and another one approves that change. From then on no execution counts an approval
+              by this key.
+            </p>
+            <Proposing
+              kind="approver"
+              body={{ action: 'revoke', approverId: revoking.approverId, keyId: revoking.keyId }}
+            />
+          </div>
+        )}
         <p class="quiet">
           A fingerprint is the SHA-256 of a public key in DER form. Compare it over another channel with what
           the approver computes: <code>openssl pkey -pubin -in key.public.pem -outform DER | sha256sum</code>
@@ -81,6 +109,17 @@ export function Approvers({ me }: PageProps) {
           <a href="/console/changes?kind=approver-group">Changes of groups</a>. Where a policy names a group,
           only the approvals of its members count.
         </p>
+        <details>
+          <summary>Make or change a group</summary>
+          <p>
+            One human proposes it by this command, with all members that it is to have, and another one
+            approves that change. <code>{'"action": "remove"'}</code>, without members, ends a group.
+          </p>
+          <Proposing
+            kind="approver-group"
+            body={{ action: 'set', group: 'managers', members: ['<approverId>', '<approverId>'] }}
+          />
+        </details>
         <Listed
           loaded={groups}
           rowsOf={(reply) => reply.approverGroups}
@@ -100,6 +139,23 @@ export function Approvers({ me }: PageProps) {
           <a href="/console/changes?kind=stand-in">Changes of stand-ins</a>. For its time a stand-in counts in
           groups in place of the member, who does not count there meanwhile.
         </p>
+        <details>
+          <summary>Have somebody stand in, or end it</summary>
+          <p>
+            One human proposes it by this command, and another one approves that change. To end a stand-in the
+            action is <code>remove</code>, with <code>for</code> and <code>from</code> alone.
+          </p>
+          <Proposing
+            kind="stand-in"
+            body={{
+              action: 'set',
+              for: '<approverId>',
+              by: '<approverId>',
+              from: '<2026-12-01T00:00:00Z>',
+              until: '<2026-12-15T00:00:00Z>',
+            }}
+          />
+        </details>
         <Listed
           loaded={standIns}
           rowsOf={(reply) => reply.standIns}
@@ -153,6 +209,16 @@ export function Approvers({ me }: PageProps) {
         />
       </Panel>
     </>
+  )
+}
+
+/** The command that proposes a change: a session proposes none. */
+function Proposing({ kind, body }: { readonly kind: string; readonly body: object }) {
+  const json = JSON.stringify({ ...body, reason: '<why>' }).replaceAll("'", `'\\''`)
+  return (
+    <Command
+      text={`echo '${json}' | bin/countersign changes propose ${kind} - --url ${location.origin} --profile <your profile>`}
+    />
   )
 }
 

@@ -1,20 +1,42 @@
 // Passkeys of the human who looks. One that decides is made here and enrolled by others: a session changes nothing, so the page gives what is
 // to be proposed. One that only logs in is registered at once, with the key.
-import { useState } from 'preact/hooks'
-import { post, problemText } from '../api.ts'
-import { Command, Empty, Members, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { post, problemText, type Me } from '../api.ts'
+import {
+  Badge,
+  Command,
+  Empty,
+  Members,
+  NotLoaded,
+  Panel,
+  Problem,
+  Said,
+  Time,
+} from '../components/basic.tsx'
 import { Table } from '../components/list.tsx'
+import { keepDraft, keptDraft } from '../draft.ts'
 import { fieldOf } from '../forms.ts'
 import type { Approver } from '../../formats/schemas/approver.ts'
 import { useLoaded, type Loaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { makeLoginPasskey, makePasskey, problemOfPasskey, type Enrolment } from '../passkey.ts'
+import { saveFile } from '../save.ts'
 import { newChallenge } from '../session.ts'
 
 type Purpose = 'approve' | 'resolve' | 'log in'
 
+/** A passkey whose public half others have to enrol. Lost, it would stay on the device for nothing: so the tab keeps it. */
+interface Made {
+  readonly purpose: Exclude<Purpose, 'log in'>
+  readonly keyId: string
+  readonly enrolment: Enrolment
+}
+
+/** Under which it is kept. */
+const DRAFT = 'passkey'
+
 export function MakePasskey({ me }: PageProps) {
-  const [made, setMade] = useState<{ purpose: Purpose; keyId: string; enrolment: Enrolment }>()
+  const [made, setMade] = useState(() => keptDraft(me.callerId, DRAFT) as Made | undefined)
   const [problem, setProblem] = useState<string>()
   const [asks, setAsks] = useState(false)
   const { approverId } = me
@@ -27,6 +49,15 @@ export function MakePasskey({ me }: PageProps) {
   const used = (approvers.data?.approvers ?? [])
     .filter((one) => one.approverId === approverId)
     .map(({ keyId }) => keyId)
+  useEffect(() => keepDraft(me.callerId, DRAFT, made), [made])
+  const isEnrolled =
+    made !== undefined &&
+    (made.purpose === 'approve'
+      ? used.includes(made.keyId)
+      : me.stepUpPasskey?.publicKeyPem === made.enrolment.publicKeyPem)
+  useEffect(() => {
+    if (isEnrolled) setMade(undefined)
+  }, [isEnrolled])
   // The names must be known before one is taken; without them the proposal is what finds out.
   const isLoading = approverId !== null && approvers.data === undefined && approvers.problem === undefined
   const submit = async (event: SubmitEvent) => {
@@ -106,10 +137,16 @@ export function MakePasskey({ me }: PageProps) {
           )}
         </Panel>
       ) : made.purpose === 'approve' ? (
-        <Proposal approverId={approverId ?? ''} keyId={made.keyId} enrolment={made.enrolment} />
+        <Proposal
+          approverId={approverId ?? ''}
+          keyId={made.keyId}
+          enrolment={made.enrolment}
+          onForget={() => setMade(undefined)}
+        />
       ) : (
-        <ForOperator callerId={me.callerId} enrolment={made.enrolment} />
+        <ForOperator callerId={me.callerId} enrolment={made.enrolment} onForget={() => setMade(undefined)} />
       )}
+      <SigningPasskeys me={me} keys={approvers.data?.approvers ?? []} />
       <LoginPasskeys of={own} />
     </>
   )
@@ -123,6 +160,52 @@ function problemOfName(keyId: string, used: readonly string[]): string | undefin
   return used.includes(keyId)
     ? `You have a key named ${keyId} already, in effect or revoked. Choose another name.`
     : undefined
+}
+
+/** The passkeys that decide, from the keys that are published: others enrolled them, and others revoke them. */
+function SigningPasskeys({ me, keys }: { readonly me: Me; readonly keys: readonly Approver[] }) {
+  const own = keys.flatMap(({ approverId, keyId, passkey, enrolledAt, revokedAt }) =>
+    approverId === me.approverId && passkey !== undefined
+      ? [{ name: keyId, purpose: `to approve actions, as ${approverId}`, enrolledAt, revokedAt }]
+      : [],
+  )
+  const resolves = { name: 'step-up', purpose: `to resolve changes, as ${me.callerId}` }
+  const rows: readonly {
+    name: string
+    purpose: string
+    enrolledAt?: string
+    revokedAt?: string | undefined
+  }[] = me.stepUpPasskey === null ? own : [...own, resolves]
+  return (
+    <Panel title="Your passkeys that sign">
+      {rows.length === 0 ? (
+        <Empty>None is enrolled yet.</Empty>
+      ) : (
+        <Table
+          caption="Your passkeys that sign"
+          rows={rows}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: 'Name', cell: ({ name }) => <Said text={name} /> },
+            { title: 'What it is for', cell: ({ purpose }) => <Said text={purpose} /> },
+            {
+              title: 'Status',
+              cell: ({ revokedAt }) => <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />,
+            },
+            {
+              title: 'Enrolled',
+              cell: ({ enrolledAt }) =>
+                enrolledAt === undefined ? 'with your key' : <Time at={enrolledAt} />,
+            },
+          ]}
+        />
+      )}
+      <p class="quiet">
+        One that was lost is revoked by two humans: <a href="/console/approvers">Approvers</a> has the
+        command.
+      </p>
+    </Panel>
+  )
 }
 
 interface LoginPasskey {
@@ -213,38 +296,87 @@ function Proposal({
   approverId,
   keyId,
   enrolment,
+  onForget,
 }: {
   readonly approverId: string
   readonly keyId: string
   readonly enrolment: Enrolment
+  readonly onForget: () => void
 }) {
   const body = { action: 'add', approverId, keyId, ...enrolment, reason: `A passkey of ${approverId}.` }
+  const text = JSON.stringify(body)
+  const file = `passkey-${keyId.replaceAll('@', '-')}.json`
   return (
     <Panel title="Have it enrolled">
       <p>
         It approves nothing yet. One human proposes it, with a key, and another one approves that change: you
-        may be one of them.
+        may be one of them. Give this file, which holds no secret, to whoever proposes it:
       </p>
-      <Command
-        text={`curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' ${location.origin}/approvers/changes -d '${JSON.stringify(body)}'`}
-      />
+      <Handing text={text} file={file} onForget={onForget} />
+      <p>Who has the file proposes it by this command:</p>
+      <Command text={`bin/countersign changes propose approver ${file} --url ${location.origin}`} />
+      <p class="quiet">
+        It reads the API key of a human from <code>COUNTERSIGN_API_KEY</code>; a profile, given with{' '}
+        <code>--profile</code>, can hold address and key.
+      </p>
       <details>
         <summary>What is proposed</summary>
         <Members of={body} />
+        <p>The file, as text:</p>
+        <Command text={text} />
       </details>
-      <p class="quiet">The page does not keep it. Copy the command before you leave.</p>
     </Panel>
+  )
+}
+
+/** The ways out of this device for a text that others need. */
+function Handing({
+  text,
+  file,
+  onForget,
+}: {
+  readonly text: string
+  /** Its name. */
+  readonly file: string
+  readonly onForget: () => void
+}) {
+  // Not everywhere, whatever the type says: a desktop's browser may have nothing to share with.
+  const mayShare = 'share' in navigator
+  return (
+    <>
+      <div class="actions">
+        <button type="button" onClick={() => saveFile(new Blob([text], { type: 'application/json' }), file)}>
+          Save {file}
+        </button>
+        {mayShare && (
+          <button
+            type="button"
+            // Whoever closes the choice of programs has shared nothing, which is no failure.
+            onClick={() => void navigator.share({ title: file, text }).catch(() => undefined)}
+          >
+            Share…
+          </button>
+        )}
+        <button type="button" onClick={onForget}>
+          Forget it
+        </button>
+      </div>
+      <p class="quiet">This tab keeps it until it is enrolled, you forget it, log out or close the tab.</p>
+    </>
   )
 }
 
 function ForOperator({
   callerId,
   enrolment: { publicKeyPem, passkey },
+  onForget,
 }: {
   readonly callerId: string
   readonly enrolment: Enrolment
+  readonly onForget: () => void
 }) {
   const { proof: _, ...kept } = passkey
+  const text = JSON.stringify({ stepUpPasskey: { publicKeyPem, ...kept } }, undefined, 2)
   return (
     <Panel title="Give it to the operator">
       <p>
@@ -253,8 +385,12 @@ function ForOperator({
         restarts the service, and must know that it comes from you. A <code>stepUpPublicKey</code> in the same
         entry may stay:
       </p>
-      <Command text={JSON.stringify({ stepUpPasskey: { publicKeyPem, ...kept } }, undefined, 2)} />
-      <p class="quiet">The page does not keep it. Copy it before you leave.</p>
+      <Command text={text} />
+      <Handing
+        text={text}
+        file={`step-up-passkey-${callerId.replaceAll(/[^\w.-]/g, '-')}.json`}
+        onForget={onForget}
+      />
     </Panel>
   )
 }

@@ -1,6 +1,7 @@
 // Proposes a policy version: its text, what the service's own check says of it, what it changes and what follows, and the signature of the
 // human who proposes it. What somebody types stays in this tab until it is sent (src/console/draft.ts).
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Change } from '../../formats/schemas/governance.ts'
 import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { getText, problemText, type Me } from '../api.ts'
 import { Empty, Panel, Problem } from '../components/basic.tsx'
@@ -46,9 +47,19 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
   const { data: listed, problem: unlisted } = useLoaded<{ policies: PolicySummary[] }>(
     '/policies?pageSize=100',
   )
+  // A version that a change proposes is taken too.
+  const { data: proposed } = useLoaded<{ changes: Change[] }>(
+    '/changes?kind=policy&status=PENDING_APPROVAL&pageSize=100',
+  )
   const [problem, setProblem] = useState<string>()
   const field = useRef<HTMLTextAreaElement>(null)
   const versions = listed?.policies ?? []
+  const takenOf = (name: string) => [
+    ...versions.filter((one) => one.name === name).map(({ version }) => version),
+    ...(proposed?.changes ?? [])
+      .map(({ target }) => target.split('/'))
+      .flatMap(([of, version = '']) => (of === name ? [version] : [])),
+  ]
   const set = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }))
   useEffect(() => {
     keepDraft(me.callerId, DRAFT, JSON.stringify(draft) === JSON.stringify(NOTHING) ? undefined : draft)
@@ -59,8 +70,7 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
     setProblem(undefined)
     try {
       const text = await getText(`${policyPath(of)}/policy.yaml`)
-      const taken = versions.filter((one) => one.name === of.name).map((one) => one.version)
-      const begun = { text: withNextVersion(text, of.version, taken), retires: [of.version] }
+      const begun = { text: withNextVersion(text, of.version, takenOf(of.name)), retires: [of.version] }
       setDraft((before) => (replaces || before.text === '' ? { ...before, ...begun } : before))
     } catch (error) {
       setProblem(problemText(error))
@@ -68,9 +78,10 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
   }
   // Only into an empty field: what was typed before a reload counts for more than the link that led here.
   const isEmpty = draft.text === ''
+  const isListed = listed !== undefined && proposed !== undefined
   useEffect(() => {
-    if (from !== undefined && isEmpty && listed !== undefined) void beginWith(from, false)
-  }, [from?.name, from?.version, listed === undefined])
+    if (from !== undefined && isEmpty && isListed) void beginWith(from, false)
+  }, [from?.name, from?.version, isListed])
 
   const open = async (file: File | undefined, member: 'text' | 'cases') => {
     if (file === undefined) return
@@ -88,6 +99,13 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
         A version never changes once another human has approved it. What you type stays in this tab until you
         propose or discard it.
       </p>
+      {me.stepUpPasskey === null && (
+        <p class="caution">
+          You have no step-up passkey, so this page cannot propose what you write:{' '}
+          <a href="/console/passkey">make one first</a>, or write and check it here, then save the file and
+          run the command that stands at the end with your API key, on your own machine.
+        </p>
+      )}
       <Problem text={problem ?? unlisted} />
       <div class="columns">
         <div>
@@ -155,7 +173,14 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
                   {checked === undefined ? (
                     unchecked === undefined && <p class="quiet">Checking…</p>
                   ) : (
-                    <Checked of={checked} goTo={goTo} />
+                    <Checked
+                      of={checked}
+                      goTo={goTo}
+                      takeNext={() => {
+                        const { policyId = '', policyVersion = '' } = checked.document ?? {}
+                        set({ text: withNextVersion(draft.text, policyVersion, takenOf(policyId)) })
+                      }}
+                    />
                   )}
                 </>
               )}

@@ -16,7 +16,10 @@ interface Places {
   readonly rules: Rules
 }
 
-/** Places where nothing changed are left out; `rulesReordered`: the first that matches decides, so their order does. */
+/**
+ * Places where nothing changed are left out. The first rule that matches decides, so `rulesReordered` says whether those that stay have another
+ * order, and `rulesAfter` the rule before each new one; null: it is the first.
+ */
 export function diffDocuments(from: Places, to: Places): Members {
   const [before, after] = [from, to].map(({ places, rules }): Record<string, Members> => ({
     ...places,
@@ -26,7 +29,12 @@ export function diffDocuments(from: Places, to: Places): Members {
     const diff = diffMembers(before?.[place] ?? {}, members)
     return diff === undefined ? [] : [[place, { ...diff }] as const]
   })
-  return { ...Object.fromEntries(differing), ...(isReordered(from, to) ? { rulesReordered: true } : {}) }
+  const rulesAfter = placesOfNew(from, to)
+  return {
+    ...Object.fromEntries(differing),
+    ...(Object.keys(rulesAfter).length === 0 ? {} : { rulesAfter }),
+    ...(isReordered(from, to) ? { rulesReordered: true } : {}),
+  }
 }
 
 function diffMembers(from: Members, to: Members): MemberDiff | undefined {
@@ -44,6 +52,13 @@ function diffMembers(from: Members, to: Members): MemberDiff | undefined {
     removed: Object.fromEntries(removed),
     changed: Object.fromEntries(changed),
   }
+}
+
+function placesOfNew(from: Places, to: Places): Record<string, string | null> {
+  const before = new Set(from.rules.map(({ id }) => id))
+  return Object.fromEntries(
+    to.rules.flatMap(({ id }, i) => (before.has(id) ? [] : [[id, to.rules[i - 1]?.id ?? null] as const])),
+  )
 }
 
 /** Whether the rules that both have are in another order. */
