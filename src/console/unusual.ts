@@ -1,8 +1,8 @@
-// What an approver should look at twice: how a request differs from what its caller has done before, and what else is asked or was declined.
-import { canonicalize, type Json } from '../formats/json/canonical.ts'
-import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
+// What an approver should look at twice: how a request differs from what was done before, and what else is asked or was declined. The inbox and
+// the page of a request say it by the same sentences.
+import type { ApprovalRequest, Compared } from '../formats/schemas/approval-request.ts'
 import { counted } from '../formats/text/text.ts'
-import { shownValue } from './text.ts'
+import { shownMoney, shownValue } from './text.ts'
 
 /** An execution that was carried out. */
 export interface Done {
@@ -10,43 +10,120 @@ export interface Done {
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
-export const FIRST_BY_CALLER = 'First time on this target by this caller'
-
 export interface Oddity {
   readonly text: string
   /** A stranger's words about it. */
   readonly said?: string
+  /** The page of what it speaks of. */
+  readonly href?: string
 }
 
 /**
- * @param done what the same caller has carried out of the same capability
- * @param others requests of anybody
+ * What stands out, the worst first. Nothing where the service does not say what the request is compared with.
+ * @param money its amount, where its policy names one; undefined: it has none
  */
 export function odditiesOf(
-  asked: ApprovalRequest,
-  done: readonly Done[],
-  others: readonly ApprovalRequest[],
+  { compared }: Pick<ApprovalRequest, 'compared'>,
+  money: Money | undefined,
 ): readonly Oddity[] {
-  const { request } = asked
-  const { currency } = request.parameters
-  // 5,000 is much in euros and little in yen.
-  const comparable = done.filter(({ parameters }) => parameters['currency'] === currency)
-  const isFirst = !done.some(({ target }) => target === request.target)
+  if (compared === undefined) return []
   return [
-    ...(isFirst ? [{ text: FIRST_BY_CALLER }] : []),
-    ...(typeof currency === 'string' && done.length > 0 && comparable.length === 0
-      ? [{ text: 'First time in this currency:', said: currency }]
-      : []),
-    ...higherThanBefore(request.parameters, comparable),
-    ...ofOthers(asked, others),
+    ...doubtsOf(compared),
+    ...compared.elsewhere.map((one) => elsewhereOf(one, money)),
+    ...onTargetOf(compared, money),
+    ...byCallerOf(compared, money),
+    ...ofOthers(compared.requests),
   ]
+}
+
+const moneyText = ({ amount, currency }: Money) => shownMoney(amount, currency ?? undefined)
+
+/** Whether it happened is not known: an approver may be about to pay a second time. */
+function doubtsOf({ onTarget = [] }: Compared): Oddity[] {
+  const doubts = onTarget.filter(({ status }) => status === 'in_doubt')
+  const count = doubts.reduce((sum, one) => sum + one.count, 0)
+  if (count === 0) return []
+  const amounts = doubts.flatMap(({ highest, currency }) =>
+    highest === null ? [] : moneyText({ amount: highest, currency }),
+  )
+  const which = amounts.length === 0 ? '' : ` (${count > 1 ? 'up to ' : ''}${amounts.join(', ')})`
+  return [
+    {
+      text: `${counted(count, 'execution')} on this target ${count === 1 ? 'is' : 'are'} in doubt${which}: it may have happened`,
+    },
+  ]
+}
+
+const HOW_ELSEWHERE = {
+  PENDING: 'asked for on TARGET, too',
+  APPROVED: 'asked for on TARGET, signed',
+  DECLINED: 'asked for on TARGET, declined',
+  completed: 'carried out on TARGET',
+  in_doubt: 'released on TARGET, in doubt',
+} as const
+
+function elsewhereOf(
+  { target, status, requestId, businessTransactionId, shared }: Compared['elsewhere'][number],
+  money: Money | undefined,
+): Oddity {
+  const what = [...(money === undefined ? [] : [moneyText(money)]), ...shared.map(shownValue)].join(', ')
+  return {
+    text: `The same (${what}) was ${HOW_ELSEWHERE[status].replace('TARGET', () => shownValue(target))}`,
+    href:
+      requestId === undefined
+        ? `/console/executions/${businessTransactionId}`
+        : `/console/requests/${requestId}`,
+  }
+}
+
+export const FIRST_BY_CALLER = 'First time on this target by this caller'
+
+function onTargetOf({ onTarget }: Compared, money: Money | undefined): Oddity[] {
+  if (onTarget === undefined) return []
+  const done = onTarget.filter(({ status }) => status === 'completed')
+  if (done.length === 0) return [{ text: 'Nobody has done this on this target before' }]
+  const first = done.some(({ byCaller }) => byCaller > 0) ? [] : [{ text: FIRST_BY_CALLER }]
+  if (money === undefined) return first
+  const highest = done.find(({ currency }) => currency === money.currency)?.highest ?? null
+  if (highest === null)
+    return [
+      {
+        text: `Nobody has done this on this target in ${shownValue(money.currency ?? 'this currency')} before`,
+      },
+      ...first,
+    ]
+  const higher = higherThan(money.amount, highest)
+  return [
+    ...(higher === undefined
+      ? []
+      : [
+          {
+            text: `${higher} that anybody had on this target (${moneyText({ ...money, amount: highest })})`,
+          },
+        ]),
+    ...first,
+  ]
+}
+
+function byCallerOf({ byCaller = [] }: Compared, money: Money | undefined): Oddity[] {
+  if (money === undefined || byCaller.length === 0) return []
+  // 5,000 is much in euros and little in yen.
+  const done = byCaller.find(({ currency }) => currency === money.currency)
+  if (done === undefined)
+    return money.currency === null
+      ? []
+      : [{ text: `First time in ${shownValue(money.currency)} by this caller` }]
+  const higher = done.highest === null ? undefined : higherThan(money.amount, done.highest)
+  return higher === undefined
+    ? []
+    : [{ text: `${higher} of this caller (${moneyText({ ...money, amount: done.highest! })})` }]
 }
 
 /** One amount that went to a target, or was to go there, whoever asked. */
 export interface PastAmount {
   readonly id: string
   readonly amount: number
-  readonly how: 'done' | 'open' | 'declined'
+  readonly how: 'done' | 'doubt' | 'open' | 'declined'
 }
 
 interface Money {
@@ -64,14 +141,14 @@ interface Executed {
 
 const HOW: Readonly<Record<string, PastAmount['how']>> = {
   completed: 'done',
-  in_doubt: 'done',
+  in_doubt: 'doubt',
   PENDING: 'open',
   APPROVED: 'open',
   DECLINED: 'declined',
 }
 
 /**
- * The amounts of one currency on the target of a request: what was carried out or may have been, what else is open, and what was declined.
+ * The amounts of one currency on the target of a request: what was carried out, what is in doubt, what else is open, and what was declined.
  * What the policy refused is left out: anybody can make a target look well known by trying.
  * @param executions of the same action on that target, by anybody
  * @param others requests for it, by anybody
@@ -103,42 +180,32 @@ export function amountsOnTarget(
   )
 }
 
-export const NEVER = 'Nobody has done this on this target before, in this currency'
-
-/** What stands out among the amounts on a target. */
-export function targetOdditiesOf(amount: number, past: readonly PastAmount[]): readonly Oddity[] {
-  const done = past.filter(({ how }) => how === 'done').map((one) => one.amount)
-  if (done.length === 0) return [{ text: NEVER }]
-  const highest = Math.max(...done)
-  const higher = higherThan(amount, highest)
-  return higher === undefined
-    ? []
-    : [{ text: `${higher} that anybody had on this target (${shownValue(highest)})` }]
+/** How many have signed, and of which groups the others must be: `0 of 2 signed, one of directors`. Undefined: a single one of anybody is enough. */
+export function signedText(asked: ApprovalRequest): string | undefined {
+  const { request, missing } = asked
+  const groups = groupsText(asked)
+  if (request.quorum === 1 && groups === '') return undefined
+  return `${request.quorum - missing} of ${request.quorum} signed${groups}`
 }
 
-/**
- * Of one request among those that wait, what a list has room for.
- * @param money its amount, where its policy names one; undefined: it has none
- */
-export function chipsOf(
-  asked: ApprovalRequest,
-  others: readonly ApprovalRequest[],
-  money?: Money,
-): readonly string[] {
-  const { request, missing, usual } = asked
-  const done = usual?.find(({ currency }) => currency === money?.currency)
-  const higher = done && money && higherThan(money.amount, done.highest)
-  return [
-    ...(higher === undefined ? [] : [`${higher} on this target`]),
-    ...(usual !== undefined && money !== undefined && done === undefined
-      ? ['first time on this target']
-      : []),
-    ...(isAskedTwice(asked, others) ? ['same as another open one'] : []),
-    ...(request.quorum > 1 ? [`${request.quorum - missing} of ${request.quorum} signed`] : []),
-  ]
+/** The groups that approvals are missing of, such as `, one of directors`; '' where anybody's counts. */
+export function groupsText({ signals = [] }: Pick<ApprovalRequest, 'signals'>): string {
+  return signals
+    .flatMap(({ quorum, from, approvedBy }) =>
+      from === undefined || approvedBy.length >= quorum
+        ? []
+        : `, ${groupText(quorum - approvedBy.length, from)}`,
+    )
+    .join('')
 }
 
-function higherThanBefore(parameters: Done['parameters'], before: readonly Done[]): Oddity[] {
+/** `one of directors`, `2 of directors or treasury`. */
+function groupText(count: number, from: readonly string[]): string {
+  return `${count === 1 ? 'one' : count} of ${from.join(' or ')}`
+}
+
+/** Numbers of a request that are higher than the same caller has had them. @param parameters without those that others say more of */
+export function higherThanBefore(parameters: Done['parameters'], before: readonly Done[]): Oddity[] {
   return Object.entries(parameters).flatMap(([name, value]) => {
     if (typeof value !== 'number') return []
     const past = numbersOf(before, name)
@@ -203,30 +270,23 @@ function onSameTarget({ request }: ApprovalRequest, others: readonly ApprovalReq
   )
 }
 
-const parametersText = ({ request }: ApprovalRequest) => canonicalize(request.parameters as Json)
-
-function isAskedTwice(asked: ApprovalRequest, others: readonly ApprovalRequest[]): boolean {
-  const text = parametersText(asked)
-  return onSameTarget(asked, others).some((other) => isOpen(other) && parametersText(other) === text)
-}
-
-function ofOthers(asked: ApprovalRequest, others: readonly ApprovalRequest[]): Oddity[] {
-  const same = onSameTarget(asked, others)
-  const pending = same.filter(({ status }) => status === 'PENDING').length
-  const signed = same.filter(({ status }) => status === 'APPROVED').length
-  const declined = same.filter(({ closed }) => closed?.status === 'DECLINED')
+function ofOthers({ same, pending, approved, declined, declinedBecause }: Compared['requests']): Oddity[] {
   return [
-    ...(isAskedTwice(asked, others)
+    ...(same > 0
       ? [{ text: 'Another open request asks for exactly the same' }]
       : [
           ...(pending > 0 ? [{ text: `${counted(pending, 'other open request')} for this target` }] : []),
-          ...(signed > 0
-            ? [{ text: `${counted(signed, 'other request')} for this target signed and not used yet` }]
+          ...(approved > 0
+            ? [{ text: `${counted(approved, 'other request')} for this target signed and not used yet` }]
             : []),
         ]),
-    ...declined.slice(0, 1).map(({ closed }) => ({
-      text: `${counted(declined.length, 'request')} for this target declined, the newest because:`,
-      said: closed?.reason ?? '',
-    })),
+    ...(declined > 0
+      ? [
+          {
+            text: `${counted(declined, 'request')} for this target declined, the newest because:`,
+            said: declinedBecause ?? '',
+          },
+        ]
+      : []),
   ]
 }

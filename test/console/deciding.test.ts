@@ -120,7 +120,7 @@ describeInBrowser('the console', () => {
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
     const panel = (title: string) =>
       page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
-    await panel('What is unusual').getByText('First time on this target by this caller').waitFor()
+    await panel('What is unusual').getByText('Nobody has done this on this target before').waitFor()
     await panel('What the policy says').getByText('Rule pay approves it').waitFor()
     expect(await panel('What the policy says').textContent()).toContain('once you sign: All checks passed.')
     const signals = await panel('Signals').locator('tbody tr').allTextContents()
@@ -311,7 +311,7 @@ describeInBrowser('the console', () => {
       [{ amount: 41, currency: 'JPY' }, /First time in this currency: JPY/],
       [
         { amount: 41, currency: 'EUR' },
-        /caller(?!.*(currency:|highest|Higher)).*1 amount before: 42; this one: 41/,
+        /^(?!.*(currency:|highest|Higher)).*1 amount before: 42; this one: 41/s,
       ],
       [{ amount: 43, currency: 'EUR' }, /Higher than any before \(42\): amount/],
       [{ amount: 420, currency: 'EUR' }, /10 times the highest before \(42\): amount/],
@@ -345,12 +345,27 @@ describeInBrowser('the console', () => {
     expect((await world.service.post('/approvals', anApprovalOf(world.danasKey, asked))).status).toBe(201)
     const executed = transaction()
     expect((await world.service.post('/execute', executed)).status).toBe(200)
+    // As the catalogue would have it after a crash.
+    await until(async () => {
+      const { rowCount } = await world.database.pool.query(
+        "UPDATE catalogue_entries SET status = 'in_doubt' WHERE business_transaction_id = $1",
+        [executed.businessTransactionId],
+      )
+      return rowCount === 1
+    }, 'the catalogue to have it')
     await putInDoubt(world.database, executed.businessTransactionId)
     await page.goto(`${world.origin}/console/executions/${executed.businessTransactionId}`)
     await panelOf('Approved by').getByText('dana').waitFor()
     await page.getByRole('link', { name: 'The request that they approved' }).click()
     await isAt(`/console/requests/${asked.request.requestId}`)
     expect(await page.getByText('Could still sign').count()).toBe(0)
+    // A used request is no success by itself: list and page say what came of its execution.
+    await page.reload()
+    await panelOf('Approvals').getByText('in doubt: it was released').waitFor()
+    await page.goto(`${world.origin}/console/requests?status=USED`)
+    const row = page.getByRole('row').filter({ has: page.locator(`a[href$="${asked.request.requestId}"]`) })
+    await row.locator('.badge.bad', { hasText: 'in doubt' }).waitFor()
+    expect(await row.locator('.badge.good').count()).toBe(0)
   })
 
   test('a request of two bands has a line for each signal: how many signed, of which groups, and who still can', async () => {
@@ -399,7 +414,8 @@ describeInBrowser('the console', () => {
     const asked = body as ApprovalRequest
     await page.goto(`${world.origin}/console/inbox`)
     const waiting = page.getByRole('row').filter({ hasText: 'Echo to two-bands' })
-    await waiting.getByText('first time on this target').waitFor()
+    await waiting.getByText('Nobody has done this on this target before').waitFor()
+    await waiting.getByText(/^0 of 2 signed, one of .*directors/).waitFor()
     await page.goto(`${world.origin}/console/requests/${asked.request.requestId}`)
     const line = (signal: string) => page.getByRole('listitem').filter({ hasText: signal })
     await expect
@@ -452,7 +468,14 @@ describeInBrowser('the console', () => {
     expect(await axeFindings(page)).toEqual([])
     const [gone, ...left] = requests
     expect((await world.service.post(`${gone!.url}/withdraw`, {})).status).toBe(200)
+    // Each says what an approver looks at twice and how long there is; a reason that is missing is asked for in the page's own words.
+    const choice = dialog.locator('label', { hasText: targets[0]! })
+    await choice.getByText('Nobody has done this on this target before').waitFor()
+    await choice.getByText(/ left$/).waitFor()
+    await dialog.getByRole('button', { name: 'Decline 3 requests' }).click()
+    await dialog.getByRole('alert').getByText('Say why you decline').waitFor()
     await dialog.getByLabel('Why, for the caller').fill('Nobody ordered these.')
+    expect(await dialog.getByRole('alert').count()).toBe(0)
     await dialog.getByRole('button', { name: 'Decline 3 requests' }).click()
     await page.getByRole('status').getByText('2 requests declined.').waitFor()
     await page.getByRole('alert').getByText(gone!.request.target).waitFor()

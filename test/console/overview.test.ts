@@ -221,7 +221,7 @@ describeInBrowser('npm run demo:console', () => {
       .first()
       .click()
     await page.getByRole('heading', { name: /^Target vendor-/ }).waitFor()
-    await page.locator('.panel', { hasText: 'Callers' }).getByRole('link').first().waitFor()
+    await page.locator('.panel', { hasText: 'Callers, completed' }).getByRole('link').first().waitFor()
     expect(await axeFindings(page)).toEqual([])
     expect(watched.problems).toEqual([])
   })

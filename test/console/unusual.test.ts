@@ -1,15 +1,15 @@
 // What an approver is told to look at twice, and the order of what waits for them: pure functions, without a browser.
 import { expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
+import type { ApprovalRequest, Compared } from '../../src/formats/schemas/approval-request.ts'
 import { merged, placeIn } from '../../src/console/queue.ts'
 import { shownMoney, shownSummary, shownValue } from '../../src/console/text.ts'
 import {
   amountsOnTarget,
   asOf,
-  chipsOf,
   decidedAt,
+  higherThanBefore,
   odditiesOf,
-  targetOdditiesOf,
+  signedText,
 } from '../../src/console/unusual.ts'
 
 let made = 0
@@ -27,61 +27,110 @@ const aRequest = (
     missing: quorum,
     ...standing,
   }) as unknown as ApprovalRequest
-const eur = (amount: number, target = 'vendor-1') => ({ target, parameters: { amount, currency: 'EUR' } })
-const textsOf = (...given: Parameters<typeof odditiesOf>) =>
-  odditiesOf(...given).map(({ text, said }) => (said === undefined ? text : `${text} ${said}`))
+const NOTHING = { same: 0, pending: 0, approved: 0, declined: 0 }
+const done = (highest: number | null, currency: string | null = 'EUR', byCaller = 1) =>
+  ({ status: 'completed', currency, count: 2, highest, byCaller }) as const
+const doubt = (highest: number | null, count = 1) =>
+  ({ status: 'in_doubt', currency: 'EUR', count, highest, byCaller: 0 }) as const
+const known = { onTarget: [done(200)], byCaller: [{ currency: 'EUR', count: 9, highest: 1_910 }] }
 
-test.each<[string, object, readonly ReturnType<typeof eur>[], readonly string[]]>([
-  ['as before', { amount: 10, currency: 'EUR' }, [eur(10)], []],
-  ['nothing before', { amount: 10, currency: 'EUR' }, [], ['First time on this target by this caller']],
+test.each<[string, Partial<Compared>, { amount: number; currency: string } | undefined, readonly string[]]>([
+  ['as before', known, { amount: 200, currency: 'EUR' }, []],
+  ['nothing before', { onTarget: [] }, undefined, ['Nobody has done this on this target before']],
   [
-    'another target',
-    { amount: 1, currency: 'EUR' },
-    [eur(9, 'other')],
+    'by others alone',
+    { onTarget: [done(200, 'EUR', 0)] },
+    undefined,
     ['First time on this target by this caller'],
   ],
-  ['a little more', { amount: 10.5, currency: 'EUR' }, [eur(10)], ['Higher than any before (10): amount']],
   [
-    'much more',
-    { amount: 84_000, currency: 'EUR' },
-    [eur(1_910), eur(3)],
-    ['44 times the highest before (1,910): amount'],
+    'a little more',
+    known,
+    { amount: 210, currency: 'EUR' },
+    ['Higher than any that anybody had on this target (200 EUR)'],
   ],
-  ['another currency', { amount: 1, currency: 'JPY' }, [eur(10)], ['First time in this currency: JPY']],
   [
-    'after nothing but zero',
-    { amount: 5, currency: 'EUR' },
-    [eur(0)],
-    ['Higher than any before (0): amount'],
+    'more than anybody, on the target and of the caller',
+    known,
+    { amount: 84_040, currency: 'EUR' },
+    [
+      '420 times the highest that anybody had on this target (200 EUR)',
+      '44 times the highest of this caller (1,910 EUR)',
+    ],
   ],
-])('compared with what was done: %s', (_title, parameters, done, expected) => {
-  expect(textsOf(aRequest(parameters), done, [])).toEqual(expected)
+  [
+    'another currency',
+    known,
+    { amount: 1, currency: 'JPY' },
+    ['Nobody has done this on this target in JPY before', 'First time in JPY by this caller'],
+  ],
+  [
+    'a doubt, which is no execution that happened, first of all',
+    { onTarget: [doubt(4_258.27)], requests: { ...NOTHING, pending: 1 } },
+    { amount: 1, currency: 'EUR' },
+    [
+      '1 execution on this target is in doubt (4,258.27 EUR): it may have happened',
+      'Nobody has done this on this target before',
+      '1 other open request for this target',
+    ],
+  ],
+  [
+    'the same elsewhere',
+    {
+      ...known,
+      elsewhere: [
+        { target: 'vendor-24', status: 'APPROVED', requestId: 'r', shared: ['INV-2026-923'] },
+        { target: 'vendor-25', status: 'in_doubt', businessTransactionId: 'e', shared: ['INV-2026-923'] },
+      ],
+    },
+    { amount: 81, currency: 'EUR' },
+    [
+      'The same (81 EUR, INV-2026-923) was asked for on vendor-24, signed',
+      'The same (81 EUR, INV-2026-923) was released on vendor-25, in doubt',
+    ],
+  ],
+  [
+    'other requests',
+    { ...known, requests: { same: 0, pending: 1, approved: 2, declined: 1, declinedBecause: 'Not ours.' } },
+    undefined,
+    [
+      '1 other open request for this target',
+      '2 other requests for this target signed and not used yet',
+      '1 request for this target declined, the newest because: Not ours.',
+    ],
+  ],
+  [
+    'the same one',
+    { ...known, requests: { ...NOTHING, same: 1, pending: 1 } },
+    undefined,
+    ['Another open request asks for exactly the same'],
+  ],
+])('what stands out: %s', (_title, compared, money, expected) => {
+  const asked = aRequest({}, { compared: { requests: NOTHING, elsewhere: [], ...compared } })
+  expect(
+    odditiesOf(asked, money).map(({ text, said }) => (said === undefined ? text : `${text} ${said}`)),
+  ).toEqual(expected)
 })
 
-test('other requests for the same target are pointed at, and what is over is not', () => {
-  const asked = aRequest({ amount: 10 })
-  const done = [{ target: 'vendor-1', parameters: { amount: 10 } }]
-  const declined = { status: 'DECLINED', closed: { status: 'DECLINED', reason: 'Not ours.' } } as object
-  const same = aRequest({ amount: 10 })
-  const more = aRequest({ amount: 11 })
-  expect(textsOf(asked, done, [asked, same])).toEqual(['Another open request asks for exactly the same'])
-  expect(textsOf(asked, done, [more])).toEqual(['1 other open request for this target'])
-  expect(textsOf(asked, done, [aRequest({ amount: 10 }, { target: 'vendor-2' })])).toEqual([])
-  expect(textsOf(asked, done, [aRequest({ amount: 10 }, { status: 'EXPIRED' })])).toEqual([])
-  expect(textsOf(asked, done, [aRequest({ amount: 9 }, declined)])).toEqual([
-    '1 request for this target declined, the newest because: Not ours.',
+test('without a catalogue nothing is said of executions; other numbers of a request are compared with the records', () => {
+  const asked = aRequest({}, { compared: { requests: NOTHING, elsewhere: [] } })
+  expect(odditiesOf(asked, { amount: 800, currency: 'EUR' })).toEqual([])
+  const before = [{ target: 'vendor-1', parameters: { quantity: 10 } }]
+  expect(higherThanBefore({ quantity: 440 }, before)).toEqual([
+    { text: '44 times the highest before (10):', said: 'quantity' },
   ])
-  expect(chipsOf(asked, [asked, same])).toEqual(['same as another open one'])
-  expect(chipsOf(aRequest({}, { quorum: 2, missing: 1 }), [])).toEqual(['1 of 2 signed'])
-  const usual = [{ currency: 'EUR', count: 3, highest: 200 }]
-  const chips = (money?: { amount: number; currency: string }, known: object = { usual }) =>
-    chipsOf(aRequest({}, known), [], money)
-  expect(chips({ amount: 800, currency: 'EUR' })).toEqual(['4.0 times the highest on this target'])
-  expect(chips({ amount: 210, currency: 'EUR' })).toEqual(['Higher than any on this target'])
-  expect(chips({ amount: 200, currency: 'EUR' })).toEqual([])
-  expect(chips({ amount: 1, currency: 'JPY' })).toEqual(['first time on this target'])
-  // Without a catalogue, or an amount, nothing is known.
-  expect([chips({ amount: 800, currency: 'EUR' }, {}), chips()]).toEqual([[], []])
+  expect(higherThanBefore({ quantity: 10 }, before)).toEqual([])
+})
+
+test('who has signed names the groups that the others must be of', () => {
+  const signal = { signal: 'approved', approvedBy: [], eligible: [] }
+  const byTwo = (signals: object[], missing = 2) =>
+    signedText(aRequest({}, { quorum: 2, missing, signals } as unknown as Partial<ApprovalRequest>))
+  expect(signedText(aRequest({}))).toBeUndefined()
+  expect(byTwo([{ ...signal, quorum: 2 }], 1)).toBe('1 of 2 signed')
+  const director = { ...signal, quorum: 1, from: ['directors'] }
+  expect(byTwo([{ ...signal, quorum: 1 }, director])).toBe('0 of 2 signed, one of directors')
+  expect(byTwo([{ ...director, approvedBy: ['erin'] }], 1)).toBe('1 of 2 signed')
 })
 
 test('what was decided keeps its place in the queue, and what was skipped comes at last', () => {
@@ -117,7 +166,7 @@ const executed = (amount: number, status: string, currency = 'EUR') => ({
   currency,
 })
 
-test('the amounts on a target are those of anybody: done, open and declined, in the currency that is asked for', () => {
+test('the amounts on a target are those of anybody: done, in doubt, open and declined, in the currency that is asked for', () => {
   const asked = aRequest({ amount: 900 })
   const others = [
     aRequest({ amount: 70 }),
@@ -135,15 +184,10 @@ test('the amounts on a target are those of anybody: done, open and declined, in 
   const past = amountsOnTarget(asked, executions, [asked, ...others], moneyOf)
   expect(past.map(({ amount, how }) => `${amount} ${how}`)).toEqual([
     '10 done',
-    '20 done',
+    '20 doubt',
     '70 open',
     '80 declined',
   ])
-  const textOf = (amount: number, of = past) => targetOdditiesOf(amount, of).map(({ text }) => text)
-  expect(textOf(900)).toEqual(['45 times the highest that anybody had on this target (20)'])
-  expect(textOf(21)).toEqual(['Higher than any that anybody had on this target (20)'])
-  expect(textOf(20)).toEqual([])
-  expect(textOf(1, past.slice(2))).toEqual(['Nobody has done this on this target before, in this currency'])
 })
 
 const on = (day: number) => `2026-11-${day}T10:00:00.000Z`
@@ -170,15 +214,6 @@ test('a request that is over is compared with what there was when it was decided
     ['asked-9', 'DECLINED'],
     ['asked-11', 'PENDING'],
     ['asked-13', 'PENDING'],
-  ])
-})
-
-test('other requests that are fully signed are not counted as open, and say that they may still be used', () => {
-  const asked = aRequest({ amount: 10 })
-  const [open, signed] = [aRequest({ amount: 11 }), aRequest({ amount: 12 }, { status: 'APPROVED' })]
-  expect(textsOf(asked, [{ target: 'vendor-1', parameters: { amount: 10 } }], [open, signed])).toEqual([
-    '1 other open request for this target',
-    '1 other request for this target signed and not used yet',
   ])
 })
 

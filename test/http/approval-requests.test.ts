@@ -1,5 +1,5 @@
 // Approval requests: an agent asks, approvers look and sign, the agent goes on. One request, one execution.
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
@@ -65,18 +65,15 @@ addPolicy(policyDir, {
     },
   ],
 })
-addPolicy(policyDir, {
-  name: 'by-itself',
-  version: '1.0.0',
-  capability: 'sandbox:echo',
-  display: {
-    'sandbox:echo': {
-      text: 'Pay {intent.target}.',
-      amount: 'intent.parameters.amount',
-      currency: 'intent.parameters.currency',
-    },
+const MONEY = {
+  'sandbox:echo': {
+    text: 'Pay {intent.target}.',
+    amount: 'intent.parameters.amount',
+    currency: 'intent.parameters.currency',
   },
-})
+}
+addPolicy(policyDir, { name: 'by-itself', version: '1.0.0', capability: 'sandbox:echo', display: MONEY })
+addPolicy(policyDir, { ...oneOf('1.0.0'), name: 'money-by-one', display: MONEY })
 addPolicy(policyDir, {
   ...oneOf('1.0.0'),
   name: 'by-three',
@@ -659,30 +656,125 @@ async function done(amount: number, currency: string, approved = true): Promise<
   return (await service.post('/execute', transaction)).status
 }
 
-async function usualFor(who: object) {
-  const { body } = await service.get(`/approval-requests?target=${target}`, who)
-  return (body as { requests: ApprovalRequest[] }).requests.map(({ usual }) => usual)
+async function comparedFor(who: object) {
+  const { body } = await service.get(`/approval-requests?target=${target}&status=PENDING`, who)
+  return (body as { requests: ApprovalRequest[] }).requests.map(({ compared }) => compared)
 }
 
 describe('GET /approval-requests 200', () => {
-  test('says to those who read everything what was done on each target before, in each currency', async () => {
+  test('says to those who decide what a request is compared with, in the list and alone', async () => {
     expect(await done(300, 'EUR')).toBe(200)
     expect(await done(100.5, 'EUR')).toBe(200)
     expect(await done(7, 'JPY')).toBe(200)
     // A refused one makes no target well known.
     expect(await done(9_000, 'EUR', false)).toBe(500)
-    await asked()
-    const usual = [
-      { currency: 'EUR', count: 2, highest: 300 },
-      { currency: 'JPY', count: 1, highest: 7 },
-    ]
+    expect(await done(55, 'EUR')).toBe(200)
     await until(
-      async () => JSON.stringify(await usualFor({ key: maker.key })) === JSON.stringify([usual]),
+      async () =>
+        (
+          await database.pool.query(
+            "UPDATE catalogue_entries SET status = 'in_doubt' WHERE target = $1 AND amount = 55",
+            [target],
+          )
+        ).rowCount === 1,
+      'the catalogue to have it',
+      30_000,
+    )
+    const { url } = await asked()
+    const onTarget = [
+      { status: 'completed', currency: 'EUR', count: 2, highest: 300, byCaller: 2 },
+      { status: 'completed', currency: 'JPY', count: 1, highest: 7, byCaller: 1 },
+      { status: 'in_doubt', currency: 'EUR', count: 1, highest: 55, byCaller: 1 },
+    ]
+    const onTargetNow = async () => (await comparedFor({ key: maker.key }))[0]?.onTarget
+    await until(
+      async () => JSON.stringify(await onTargetNow()) === JSON.stringify(onTarget),
       'the catalogue to have them',
       30_000,
     )
-    expect(await usualFor(auditor)).toEqual([usual])
-    expect(await usualFor({})).toEqual([undefined])
+    const [compared] = await comparedFor(auditor)
+    expect(compared).toMatchObject({
+      onTarget,
+      requests: { same: 0, pending: 0, approved: 0, declined: 0 },
+      elsewhere: [],
+    })
+    expect(compared!.byCaller!.map(({ currency }) => currency)).toEqual(
+      expect.arrayContaining(['EUR', 'JPY']),
+    )
+    expect((await service.get(url, maker)).body.compared).toEqual(compared)
+    // Nobody decides on what is over, and what others did is not for a caller that reads its own alone.
+    expect(await comparedFor({})).toEqual([undefined])
+    expect((await service.get(url)).body.compared).toBeUndefined()
+  })
+
+  test('finds the same invoice on another target, asked for or paid, and no value that many have', async () => {
+    const invoice = randomUUID().toUpperCase()
+    const here = randomUUID()
+    const of = (where: string, parameters: object) =>
+      anAction({
+        intent: {
+          target: where,
+          parameters: {
+            amount: 781,
+            currency: 'EUR',
+            invoice,
+            centre: 'centre-4711',
+
+            ...parameters,
+          },
+        },
+        policy: { name: 'money-by-one' },
+      })
+    const paid = of(randomUUID(), {})
+    await approve(alice, await asked(paid))
+    expect((await service.post('/execute', paid)).status).toBe(200)
+    // The same sum for the same cost centre is nothing that stands out: many targets have it.
+    for (let i = 0; i < 4; i++) await asked(of(randomUUID(), { invoice: randomUUID() }))
+    const signed = await asked(of(randomUUID(), {}))
+    await approve(alice, signed)
+    // Another sum, and the same on the same target, which is told as such.
+    await asked(of(randomUUID(), { amount: 780 }))
+    const again = await asked(of(here, { note: 'again' }))
+    const { url } = await asked(of(here, {}))
+    const elsewhere = async () =>
+      ((await service.get(url, maker)).body as unknown as ApprovalRequest).compared!.elsewhere
+    await until(async () => (await elsewhere()).length === 2, 'the catalogue to have it', 30_000)
+    expect(await elsewhere()).toEqual([
+      {
+        businessTransactionId: paid.businessTransactionId,
+        target: paid.intent.target,
+        status: 'completed',
+        shared: [invoice],
+      },
+      {
+        requestId: signed.request.requestId,
+        target: signed.request.target,
+        status: 'APPROVED',
+        shared: [invoice],
+      },
+    ])
+    const { requests } = ((await service.get(again.url, maker)).body as unknown as ApprovalRequest).compared!
+    expect(requests).toEqual({ same: 0, pending: 1, approved: 0, declined: 0 })
+  })
+
+  test('says who has signed also once that counts no more, and why', async () => {
+    const carol = anApprover(`carol-${randomUUID()}`)
+    await enrolled(service, { maker, checker }, carol)
+    const one = await asked(byTwo())
+    await approve(carol, one)
+    expect((await read(one)).approvals).toMatchObject([{ approverId: carol.approverId }])
+    await putInEffect(service, { maker, checker }, '/approvers/changes', {
+      action: 'revoke',
+      approverId: carol.approverId,
+      keyId: carol.keyId,
+      reason: 'left',
+    })
+    await until(async () => (await read(one)).approvals.length === 0, 'the revocation to count')
+    const { missing, notCounted } = await read(one)
+    expect(missing).toBe(2)
+    expect(notCounted).toMatchObject([
+      { approverId: carol.approverId, keyId: carol.keyId, because: 'KEY_REVOKED', since: expect.any(String) },
+    ])
   })
 
   test('newest first, by status, and what waits for me', async () => {

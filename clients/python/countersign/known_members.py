@@ -130,6 +130,7 @@ _REQUEST = _Object(
         "intervalSeconds": _count,
         "url": _text,
         "eligible": _texts,
+        "compared": _advice,
         "usual": _advice,
         "ask": _one(_Object({"remindAt": _time, "escalateAt": _time, "escalateTo": _text})),
         "signals": _list_of(
@@ -137,6 +138,10 @@ _REQUEST = _Object(
         ),
         "endedBy": _one(_Object({"changeId": _text})),
         "approvals": _list_of(_Object({**_all(_text, "approvalId approverId keyId reason"), "approvedAt": _time})),
+        "usedBy": _one(_Object(_all(_text, "businessTransactionId outcome"))),
+        "notCounted": _list_of(
+            _Object({**_all(_text, "approvalId approverId keyId because"), **_all(_time, "approvedAt since")})
+        ),
         "notes": _Each(_NOTE),
         "closed": _CLOSE,
         "signature": _SIGNATURE,

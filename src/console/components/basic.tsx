@@ -94,6 +94,7 @@ export const LACKED_APPROVAL = 'LACKED_APPROVAL'
 
 /** What ended without anybody's fault, or only informs. */
 const OVER = [
+  'USED',
   'EXPIRED',
   'ENDED',
   'WITHDRAWN',
@@ -108,7 +109,6 @@ const GOOD = [
   'APPROVED',
   'COMPLETED',
   'VERIFIED',
-  'USED',
   'IN_EFFECT',
   'delivering',
   'taken',

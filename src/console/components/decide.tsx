@@ -12,6 +12,7 @@ import { useLoaded, useNow } from '../hooks.ts'
 import { algorithmOfPem, approvalBy } from '../passkey.ts'
 import type { Next } from '../queue.ts'
 import { useSigning } from '../signing.ts'
+import { groupsText } from '../unusual.ts'
 import { Command, Copy, Panel, Problem, Said } from './basic.tsx'
 
 interface Deciding {
@@ -193,7 +194,9 @@ function ofMissing(asked: ApprovalRequest): string {
   const what = 'It counts for one execution by this caller, of exactly this.'
   if (asked.missing === 0) return `Enough have signed; your signature is not needed. ${what}`
   if (asked.missing === 1) return `Your signature completes it. ${what}`
-  return `After your signature, ${counted(asked.missing - 1, 'other approval')} will still be missing. ${what}`
+  const groups = groupsText(asked)
+  const of = groups === '' ? '' : ` All that are missing: ${groups.slice(2)}.`
+  return `After your signature, ${counted(asked.missing - 1, 'other approval')} will still be missing.${of} ${what}`
 }
 
 /** Takes the focus, which the button of the decision had, to what came of it. */
@@ -305,11 +308,33 @@ export function IsFinal({ each = false }: { readonly each?: boolean }) {
 }
 
 export function DeclineReason() {
+  const [isMissing, setMissing] = useState(false)
   return (
-    <label>
-      Why, for the caller and for later readers (required)
-      <textarea name="reason" required maxLength={1000} rows={4} />
-    </label>
+    <>
+      <label>
+        Why, for the caller and for later readers (required)
+        <textarea
+          name="reason"
+          required
+          maxLength={1000}
+          rows={4}
+          aria-describedby="reason-missing"
+          onInvalid={(event) => {
+            // In place of the browser's own words, which go by its language.
+            event.preventDefault()
+            setMissing(true)
+            event.currentTarget.focus()
+          }}
+          onInput={({ currentTarget }) => {
+            currentTarget.setCustomValidity(currentTarget.value.trim() === '' ? 'empty' : '')
+            setMissing(false)
+          }}
+        />
+      </label>
+      <p id="reason-missing" class="problem" role="alert" hidden={!isMissing}>
+        {isMissing && 'Say why you decline: the reason is signed, and the caller and later readers see it.'}
+      </p>
+    </>
   )
 }
 

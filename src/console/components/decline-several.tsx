@@ -6,9 +6,10 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { post, problemText } from '../api.ts'
 import { fieldOf } from '../forms.ts'
 import { waitingChanged } from '../queue.ts'
-import { Problem } from './basic.tsx'
+import { Countdown, Problem } from './basic.tsx'
 import { DeclineReason, DialogFoot, IsFinal } from './decide.tsx'
 import { CallerLink } from './names.tsx'
+import { NoteLine, WhyLook } from './requests.tsx'
 import { Amount, ListedLine } from './what.tsx'
 
 /** What came of one of them; undefined: it is declined. */
@@ -88,10 +89,19 @@ function Choose({
                   checked={chosen.has(asked.request.requestId)}
                   onChange={({ currentTarget }) => choose(asked.request.requestId, currentTarget.checked)}
                 />
-                <span>
-                  <ListedLine of={asked.request} /> <Amount of={asked.request} />{' '}
+                <span class="choice">
+                  <span>
+                    <ListedLine of={asked.request} />{' '}
+                    <strong class="amount">
+                      <Amount of={asked.request} />
+                    </strong>
+                  </span>
+                  <NoteLine of={asked} />
                   <span class="quiet">
-                    <CallerLink id={asked.request.requestedBy} apart />
+                    <CallerLink id={asked.request.requestedBy} apart />, <Countdown to={asked.expiresAt} />
+                  </span>
+                  <span>
+                    <WhyLook of={asked} />
                   </span>
                 </span>
               </label>

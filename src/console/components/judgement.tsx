@@ -6,6 +6,7 @@ import { counted } from '../../formats/text/text.ts'
 import type { Me } from '../api.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText, oneLine, shownValue } from '../text.ts'
+import { groupsText } from '../unusual.ts'
 import { Hash, NotLoaded, Panel, Problem, RuleBadge, Said } from './basic.tsx'
 import { maySign } from './decide.tsx'
 import { Table } from './list.tsx'
@@ -120,8 +121,10 @@ function onceSigned(asked: ApprovalRequest, me: Me): string {
   const { missing } = asked
   if (missing === 0) return ' now'
   if (!maySign(asked, me))
-    return ` once ${counted(missing, 'approver')} of those who can sign ${missing === 1 ? 'has' : 'have'} signed`
-  return missing === 1 ? ' once you sign' : ` once you and ${counted(missing - 1, 'other human')} sign`
+    return ` once ${counted(missing, 'approver')} of those who can sign ${missing === 1 ? 'has' : 'have'} signed${groupsText(asked)}`
+  return missing === 1
+    ? ' once you sign'
+    : ` once you and ${counted(missing - 1, 'other human')} sign${groupsText(asked)}`
 }
 
 /** The values of the policy's limits now, as the requester's execution will find them. */

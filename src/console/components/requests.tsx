@@ -1,7 +1,8 @@
 // Approval requests as lists show them.
 import { Fragment } from 'preact'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
-import { chipsOf } from '../unusual.ts'
+import { odditiesOf, signedText } from '../unusual.ts'
+import { cut } from '../../formats/text/text.ts'
 import { Badge, Countdown, Said, Time } from './basic.tsx'
 import type { Column, Rows } from './list.tsx'
 import { namedAmountOf } from '../../core/policy/shown.ts'
@@ -9,11 +10,18 @@ import { Amount, ListedLine } from './what.tsx'
 import { CallerLink } from './names.tsx'
 import { usePolicyOf } from './policy.tsx'
 
+/** A row has room for the beginning of a text; the page has the whole. */
+const SAID_MAX = 80
+
+/** The first line of the requester's note. */
+export function NoteLine({ of: { request } }: { readonly of: ApprovalRequest }) {
+  return request.note === '' ? null : <Said text={cut(request.note.split('\n', 1)[0]!, SAID_MAX)} />
+}
+
 const what: Column<ApprovalRequest> = {
   title: 'Action',
   cell: ({ request }) => <ListedLine of={request} />,
-  below: ({ request }) =>
-    request.note === '' ? null : <Said text={request.note.split('\n', 1)[0]!.slice(0, 80)} />,
+  below: (asked) => <NoteLine of={asked} />,
 }
 const amount: Column<ApprovalRequest> = {
   title: 'Amount',
@@ -38,42 +46,62 @@ const rows = {
   hrefOf: ({ request }: ApprovalRequest) => `/console/requests/${request.requestId}`,
 }
 
+/** What became of a request: once it is used, what came of its execution. */
+export function RequestStatus({ of: { status, usedBy } }: { readonly of: ApprovalRequest }) {
+  return (
+    <>
+      <Badge status={status} />
+      {usedBy?.outcome !== undefined && (
+        <>
+          {' '}
+          <Badge status={usedBy.outcome.toUpperCase()} />
+        </>
+      )}
+    </>
+  )
+}
+
 export const requestRows: Rows<ApprovalRequest> = {
   ...rows,
   columns: [
     what,
     amount,
     askedBy,
-    { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+    { title: 'Status', cell: (asked) => <RequestStatus of={asked} /> },
     askedAt,
     ends,
   ],
 }
 
 /** Requests that all wait: what each of them is looked at for, in the place of a status that is always the same. */
-export function waitingRows(all: readonly ApprovalRequest[]): Rows<ApprovalRequest> {
-  const chips = (asked: ApprovalRequest) => <Chips of={asked} among={all} />
-  return {
-    ...rows,
-    columns: [what, amount, askedBy, { title: 'Why look', cell: chips }, { ...askedAt, minor: true }, ends],
-  }
+export const waitingRows: Rows<ApprovalRequest> = {
+  ...rows,
+  columns: [
+    what,
+    amount,
+    askedBy,
+    { title: 'Why look', cell: (asked) => <WhyLook of={asked} /> },
+    { ...askedAt, minor: true },
+    ends,
+  ],
 }
 
-function Chips({
-  of: asked,
-  among,
-}: {
-  readonly of: ApprovalRequest
-  readonly among: readonly ApprovalRequest[]
-}) {
+/** What stands out about a request, as its page says it, and who has signed. */
+export function WhyLook({ of: asked }: { readonly of: ApprovalRequest }) {
   const { document } = usePolicyOf(asked.request.policy)
+  const signed = signedText(asked)
+  const oddities = odditiesOf(asked, namedAmountOf(document, asked.request))
   return (
     <>
-      {chipsOf(asked, among, namedAmountOf(document, asked.request)).map((chip) => (
-        <Fragment key={chip}>
-          <span class="badge open">{chip}</span>{' '}
-        </Fragment>
-      ))}
+      {[...oddities, ...(signed === undefined ? [] : [{ text: signed, said: undefined }])].map(
+        ({ text, said }) => (
+          <Fragment key={text}>
+            <span class="badge open words">
+              {text} {said !== undefined && <Said text={cut(said, SAID_MAX)} />}
+            </span>{' '}
+          </Fragment>
+        ),
+      )}
     </>
   )
 }

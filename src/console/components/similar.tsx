@@ -14,11 +14,11 @@ import {
   asOf,
   decidedAt,
   FIRST_BY_CALLER,
-  NEVER,
+  higherThanBefore,
   numbersOf,
   odditiesOf,
-  targetOdditiesOf,
   type Done,
+  type Oddity,
   type PastAmount,
 } from '../unusual.ts'
 import { Panel, Problem, Said, Time } from './basic.tsx'
@@ -62,30 +62,30 @@ export function Unusual({
   )
   const done = similar.map(({ transaction }) => transaction.intent)
   const money = amountOf(document, asked.request)
-  const isNamed = namedAmountOf(document, asked.request) !== undefined
+  const named = namedAmountOf(document, asked.request)
   const onTarget = useMemo(
     () =>
-      executions.data === undefined || requests.data === undefined || !isNamed
+      executions.data === undefined || requests.data === undefined || named === undefined
         ? undefined
         : amountsOnTarget(asked, executions.data.executions, others, ({ request }) =>
             amountOf(document, request),
           ),
     [executions.data, requests.data, others, document, asked],
   )
-  const isLoaded = records.data !== undefined && requests.data !== undefined
-  const odd = onTarget === undefined || money === undefined ? [] : targetOdditiesOf(money.amount, onTarget)
-  const ofCaller = isLoaded ? odditiesOf(asked, done, others) : []
-  // What nobody has done, this caller has not either.
-  const isNew = odd.some(({ text }) => text === NEVER)
-  const oddities = [...odd, ...ofCaller.filter(({ text }) => !(isNew && text === FIRST_BY_CALLER))]
+  const oddities: readonly Oddity[] = [
+    ...odditiesOf(asked, named),
+    ...(records.data === undefined ? [] : ofRecords(asked, done, named)),
+  ]
+  const isLoaded = records.data !== undefined && document !== undefined
   return (
     <Panel title="What is unusual">
       <Problem text={records.problem ?? requests.problem ?? executions.problem} />
       {oddities.length > 0 && (
         <ul class="plain cautions">
-          {oddities.map(({ text, said }) => (
+          {oddities.map(({ text, said, href }) => (
             <li key={text}>
-              {text} {said !== undefined && <Said text={said} />}
+              {href === undefined ? text : <a href={href}>{text}</a>}{' '}
+              {said !== undefined && <Said text={said} />}
             </li>
           ))}
         </ul>
@@ -136,7 +136,33 @@ export function Unusual({
   )
 }
 
-const WORDS = { done: 'carried out', open: 'not carried out yet', declined: 'declined' } as const
+/** What only the records of the caller say: other numbers than its amount, and what it did where no catalogue says so. */
+function ofRecords(
+  { request, compared }: ApprovalRequest,
+  done: readonly Done[],
+  named: Money | undefined,
+): readonly Oddity[] {
+  const { parameters, target } = request
+  const { currency } = parameters
+  const comparable = done.filter((one) => one.parameters['currency'] === currency)
+  const others = Object.entries(parameters).filter(([, value]) => value !== named?.amount)
+  return [
+    ...(compared?.onTarget === undefined && !done.some((one) => one.target === target)
+      ? [{ text: FIRST_BY_CALLER }]
+      : []),
+    ...(named === undefined && typeof currency === 'string' && done.length > 0 && comparable.length === 0
+      ? [{ text: 'First time in this currency:', said: currency }]
+      : []),
+    ...higherThanBefore(Object.fromEntries(others), comparable),
+  ]
+}
+
+const WORDS = {
+  done: 'carried out',
+  doubt: 'in doubt',
+  open: 'not carried out yet',
+  declined: 'declined',
+} as const
 
 /** The amounts of the same caller, where the policy names none to the catalogue. */
 function OfCaller({ money, done }: { readonly money: Money; readonly done: readonly Done[] }) {
@@ -168,7 +194,7 @@ function spansOf(among: readonly PastAmount[], currency: string | null): string 
   return spans.length === 0 ? 'nothing before' : spans.join(', ')
 }
 
-/** Past amounts: dots for what was carried out, rings for what is open, crosses for what was declined; a diamond is this one. */
+/** Past amounts: dots for what was carried out, red rings for what is in doubt, rings for what is open, crosses for what was declined; a diamond is this one. */
 function Strip({
   of: { amount },
   among,

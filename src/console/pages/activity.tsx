@@ -83,36 +83,41 @@ const RANGE = ranges['30d']
 function Executions({ of }: { readonly of: Of }) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
   const asked = (by: string, more = {}) => statisticsPath({ since, by, ...of, ...ENDED, ...more })
+  const completed = (by: string) => asked(by, { status: 'completed' })
   const link = (filters: Readonly<Record<string, string>>) =>
     executionsPath({ ...of, ...ENDED, ...filters, since })
   return (
     <>
       <p class="quiet">
-        The last 30 days. Actions, callers and policies count every execution and its amount, those refused,
-        failed and in doubt included; not those that lacked an approval, which are executed once they have it.
+        The last 30 days. Actions, callers and policies count what was completed, and its amounts alone: what
+        was refused or failed, or is in doubt, is in the figures by outcome.
       </p>
       <Outcomes {...{ of, since, link }} path={asked('status', { bucket: RANGE.bucket })} />
       <div class="columns">
         <div>
           <Groups
-            title="Actions"
-            path={asked('capability')}
+            title="Actions, completed"
+            path={completed('capability')}
             name={(key) => (
-              <a href={link({ capability: key })}>
+              <a href={link({ status: 'completed', capability: key })}>
                 <Said text={key} />
               </a>
             )}
           />
           {'target' in of ? (
-            <Groups title="Callers" path={asked('callerId')} name={(key) => <CallerLink id={key} />} />
+            <Groups
+              title="Callers, completed"
+              path={completed('callerId')}
+              name={(key) => <CallerLink id={key} />}
+            />
           ) : null}
         </div>
         <div>
           <Groups
-            title="Policies"
-            path={asked('policy')}
+            title="Policies, completed"
+            path={completed('policy')}
             name={(key) => (
-              <a href={link({ policy: key })}>
+              <a href={link({ status: 'completed', policy: key })}>
                 <Said text={key} />
               </a>
             )}

@@ -39,7 +39,7 @@ export function Inbox({ me }: PageProps) {
           empty="Nobody waits for an approval. Requests appear here by themselves."
           restAt={`/console/requests?${waitingPath(me)}`}
           caption="Approval requests that wait"
-          {...waitingRows(requests.data ?? [])}
+          {...waitingRows}
         />
         {me.approverId !== null && <DeclineSeveral waiting={requests.data ?? []} />}
       </Panel>

@@ -242,7 +242,7 @@ function Spend({ since }: { readonly since: string }) {
           byCurrency.map(({ currency, amount }) => ({ policy: key, currency, amount })),
         )
   return (
-    <Panel title="Spent, by policy and currency">
+    <Panel title="Spent, by policy and currency: completed alone">
       {data === undefined ? (
         <NotLoaded problem={problem} />
       ) : sums.length === 0 ? (
@@ -296,7 +296,13 @@ function Limits({ of: limits }: { readonly of: readonly Limit[] | undefined }) {
       ) : bars.length === 0 ? (
         <Empty>No policy in effect limits a sum of amounts, or nothing of it is used.</Empty>
       ) : (
-        <Bars caption="Limits on sums" names={['Limit', 'Used']} bars={bars} />
+        <>
+          <Bars caption="Limits on sums" names={['Limit', 'Used']} bars={bars} />
+          <p class="quiet">
+            A limit counts executions in doubt, too, which may have happened, over its own window. What is
+            spent above counts those that were completed in the range that is shown.
+          </p>
+        </>
       )}
     </Panel>
   )

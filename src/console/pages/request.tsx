@@ -3,7 +3,6 @@ import { useRef, useState } from 'preact/hooks'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
-import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
 import { counted } from '../../formats/text/text.ts'
 import { get, store, type Me } from '../api.ts'
 import { Because, Covered, Wanted } from '../components/asked.tsx'
@@ -28,7 +27,7 @@ import { Unusual } from '../components/similar.tsx'
 import { lineOf } from '../../core/policy/shown.ts'
 import { Line } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
-import { useFollowed, useLoaded, useNow, useStore, useTitle } from '../hooks.ts'
+import { useFollowed, useNow, useStore, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { lookUpNext, useQueue, waitingChanged, type Place } from '../queue.ts'
 import { oneLine } from '../text.ts'
@@ -246,7 +245,7 @@ function Notes({ of: { notes = [], request } }: { readonly of: ApprovalRequest }
 }
 
 function Approvals({ of }: { readonly of: ApprovalRequest }) {
-  const { approvals, eligible, missing, signals = [] } = of
+  const { approvals, notCounted = [], eligible, missing, signals = [] } = of
   // One signal that every approver may sign for says nothing that the rest of the panel does not.
   const bySignal = signals.filter(({ from }) => signals.length > 1 || from !== undefined)
   const misfits = useCounterMisfits()
@@ -264,13 +263,26 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
           ))}
         </ul>
       )}
-      {approvals.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
+      {approvals.length + notCounted.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
       <ul class="plain">
         {approvals.map(({ approvalId, approverId, keyId, approvedAt, reason }) => (
           <li key={approvalId}>
             <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />
             <Because reason={reason} />
             {misfits.some((misfit) => misfit.approvalId === approvalId) && <CounterMisfit />}
+          </li>
+        ))}
+        {notCounted.map(({ approvalId, approverId, keyId, approvedAt, because, since }) => (
+          <li key={approvalId} class="quiet">
+            <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />:{' '}
+            {WHY_NOT[because]}
+            {since !== undefined && (
+              <>
+                {' '}
+                since <Time at={since} />
+              </>
+            )}
+            ; counts no longer
           </li>
         ))}
         {isOpen(of) && missing > 0 && eligible.length > 0 && bySignal.length === 0 && (
@@ -286,7 +298,7 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
           <a href={`/console/changes/policy/${of.endedBy.changeId}`}>Look at the change</a>
         </p>
       )}
-      {of.status === 'USED' && approvals[0] !== undefined && <UsedBy approvalId={approvals[0].approvalId} />}
+      {of.usedBy !== undefined && <UsedBy of={of.usedBy} />}
       {of.closed !== undefined && (
         <p>
           {of.closed.status === 'DECLINED' ? 'Declined' : 'Withdrawn'} by <Said text={of.closed.by} />:{' '}
@@ -296,6 +308,13 @@ function Approvals({ of }: { readonly of: ApprovalRequest }) {
     </Panel>
   )
 }
+
+const WHY_NOT = {
+  KEY_REVOKED: 'revoked',
+  EXPIRED: 'expired',
+  INITIATOR: 'this person is behind the request',
+  NOT_IN_GROUP: 'in no group whose approval is asked for',
+} as const
 
 /** When approvers are told of it again, and when a further group is asked. */
 function AskedAgain({ of: { ask, status } }: { readonly of: ApprovalRequest }) {
@@ -344,23 +363,17 @@ function SignalLine({ of }: { readonly of: NonNullable<ApprovalRequest['signals'
   )
 }
 
-/** The execution that a used request has released. */
-function UsedBy({ approvalId }: { readonly approvalId: string }) {
-  const { data, problem } = useLoaded<{ consumedBy?: string }>(`/approvals/${encodeURIComponent(approvalId)}`)
-  const id = data?.consumedBy
-  const record = useLoaded<ExecutionTrustRecord>(id === undefined ? undefined : `/trust-records/${id}`)
-  if (id === undefined) return <Problem text={problem} />
-  const status = record.data?.executions[0]?.status
+/** The execution that a used request has released, and what came of it. */
+function UsedBy({
+  of: { businessTransactionId: id, outcome },
+}: {
+  readonly of: NonNullable<ApprovalRequest['usedBy']>
+}) {
   return (
     <p>
-      <a href={`/console/executions/${id}`}>The execution that used it</a>
-      {status !== undefined && (
-        <>
-          {' '}
-          <Badge status={status} />
-        </>
-      )}
-      {record.problem !== undefined && ' has no record yet: its page says what is known.'}
+      <a href={`/console/executions/${id}`}>The execution that used it</a>{' '}
+      {outcome === undefined ? 'says how it ended' : <Badge status={outcome.toUpperCase()} />}
+      {outcome === 'in_doubt' && ': it was released, and nobody knows yet whether it happened.'}
     </p>
   )
 }

@@ -128,7 +128,7 @@ async function byPart(text: string, look: Look): Promise<readonly Hit[]> {
       href: `/console/executions?${of('policy', name)}`,
     })),
     ...found.requests.map((one) => ({
-      what: `Request of ${one.requestedBy}: ${one.capability} → ${one.target}`,
+      what: `Request of ${one.requestedBy}: ${shownSummary(one.summary, one.amount)}`,
       href: `/console/requests/${one.requestId}`,
     })),
     ...found.executions.map(({ businessTransactionId: id, status, summary, amount, capability, target }) => ({
@@ -146,8 +146,8 @@ interface Found {
   readonly requests: readonly {
     readonly requestId: string
     readonly requestedBy: string
-    readonly capability: string
-    readonly target: string
+    readonly summary: string
+    readonly amount?: number
   }[]
   readonly executions: Static<typeof CataloguePage>['executions']
 }

@@ -1,8 +1,7 @@
 // The ApprovalRequest of the routes: the signed content as it is stored, and its current state.
-import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
+import type { ApprovalRequestContent, Compared } from '../../formats/schemas/approval-request.ts'
 import { sha256Hex } from '../../store/sha256.ts'
 import type { StandingRequest } from '../../store/tables/approval-requests.ts'
-import type { DoneOnTarget } from '../../store/tables/catalogue-read.ts'
 import type { Sealed } from '../../store/tables/sealed.ts'
 import { seat } from './seats.ts'
 import { actionCode } from '../../formats/approval-requests/action-code.ts'
@@ -11,12 +10,10 @@ import { actionCode } from '../../formats/approval-requests/action-code.ts'
 const INTERVAL_SECONDS = 5
 
 /**
- * @param row with what was done on its target before, in a list
+ * @param row with what it is compared with, for those who decide on it
  * @returns JSON; what is signed in it is spliced and never rendered again
  */
-export function approvalRequestText(
-  row: StandingRequest & { readonly usual?: readonly DoneOnTarget[] },
-): string {
+export function approvalRequestText(row: StandingRequest & { readonly compared?: Compared }): string {
   const { requestId, requestHash, status, missing, approvals, eligible, ask, endedByChange, body, seal } = row
   const content = JSON.parse(body) as ApprovalRequestContent
   const standing = JSON.stringify({
@@ -29,12 +26,31 @@ export function approvalRequestText(
     url: `/approval-requests/${requestId}`,
     eligible,
     ...(ask === null ? {} : { ask }),
-    ...(row.usual === undefined ? {} : { usual: row.usual }),
+    ...(row.compared === undefined ? {} : { compared: row.compared, ...usualIn(row.compared) }),
     approvals,
+    ...(row.notCounted.length === 0 ? {} : { notCounted: row.notCounted }),
     ...(row.signals.length === 0 ? {} : { signals: signalsOf(row) }),
+    ...(row.usedBy === null ? {} : { usedBy: row.usedBy }),
     ...(endedByChange === null ? {} : { endedBy: { changeId: endedByChange } }),
   })
   return `{"request":${body},${standing.slice(1, -1)}${notesText(row)}${closedText(row)},"signature":${seal}}`
+}
+
+/** As a list of requests said it before it said what each one is compared with. */
+function usualIn({ onTarget }: Compared) {
+  if (onTarget === undefined) return {}
+  const priced = onTarget.flatMap(({ currency, count, highest }) =>
+    highest === null ? [] : [{ currency, count, highest }],
+  )
+  const usual = Array.from(
+    Map.groupBy(priced, ({ currency }) => currency),
+    ([currency, all]) => ({
+      currency,
+      count: all.reduce((sum, { count }) => sum + count, 0),
+      highest: Math.max(...all.map(({ highest }) => highest)),
+    }),
+  )
+  return { usual }
 }
 
 function notesText({ notes }: StandingRequest): string {

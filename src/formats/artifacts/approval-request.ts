@@ -237,7 +237,7 @@ export const approvalRequest = {
       ask: shape.objectOf(
         shape.closed({ ...shape.all(shape.time, ['remindAt', 'escalateAt']), escalateTo: shape.text }),
       ),
-      usual: shape.advice,
+      ...shape.all(shape.advice, ['compared', 'usual']),
       signals: shape.listOf(
         shape.closed({
           signal: shape.text,
@@ -250,6 +250,13 @@ export const approvalRequest = {
         shape.closed({
           ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'reason']),
           approvedAt: shape.time,
+        }),
+      ),
+      usedBy: shape.objectOf(shape.closed(shape.all(shape.text, ['businessTransactionId', 'outcome']))),
+      notCounted: shape.listOf(
+        shape.closed({
+          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'because']),
+          ...shape.all(shape.time, ['approvedAt', 'since']),
         }),
       ),
       closed: CLOSE,

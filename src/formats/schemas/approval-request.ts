@@ -1,6 +1,7 @@
 // Approval requests: a caller asks humans to approve one exact execution (decisions §7).
 import { Type } from 'typebox'
 import { approvalRequestStatuses } from './approval-request-statuses.ts'
+import { catalogueStatuses } from './catalogue.ts'
 import { AnyKey, Signals } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 import { GROUP_NAME } from './policy.ts'
@@ -60,6 +61,76 @@ export const ApprovalRequestClose = Type.Object({
 })
 export type ApprovalRequestClose = Type.Static<typeof ApprovalRequestClose>
 
+/** Why an approval for a request does not count. */
+export const notCountedReasons = ['KEY_REVOKED', 'EXPIRED', 'INITIATOR', 'NOT_IN_GROUP'] as const
+export type NotCounted = (typeof notCountedReasons)[number]
+
+const OptionalText = Type.Union([Text, Type.Null()])
+const Highest = Type.Union([Type.Number(), Type.Null()], {
+  description: 'the highest of their amounts; null: none had one',
+})
+
+/** What a request is compared with, so that its approvers look twice where it differs. */
+export const Compared = Type.Object(
+  {
+    onTarget: Type.Optional(
+      Type.Array(
+        Type.Object({
+          status: Type.Enum(['completed', 'in_doubt']),
+          currency: OptionalText,
+          count: Type.Integer({ minimum: 1 }),
+          highest: Highest,
+          byCaller: Type.Integer({ minimum: 0, description: 'how many of them were by the same caller' }),
+        }),
+        {
+          description:
+            'of the newest 100 executions of the same action on the same target, by anybody, and of those in doubt: by outcome and currency. Left out where there is no catalogue, as `byCaller`',
+        },
+      ),
+    ),
+    byCaller: Type.Optional(
+      Type.Array(
+        Type.Object({ currency: OptionalText, count: Type.Integer({ minimum: 1 }), highest: Highest }),
+        {
+          description:
+            'what the same caller completed of the same action, on any target, among its newest 100 executions: by currency',
+        },
+      ),
+    ),
+    requests: Type.Object(
+      {
+        same: Type.Integer({ minimum: 0, description: 'open, with exactly the same parameters' }),
+        pending: Type.Integer({ minimum: 0 }),
+        approved: Type.Integer({ minimum: 0, description: 'signed, and not used yet' }),
+        declined: Type.Integer({ minimum: 0 }),
+        declinedBecause: Type.Optional(Type.String({ description: 'the reason of the newest one' })),
+      },
+      { description: 'other requests for the same action on the same target, by anybody' },
+    ),
+    elsewhere: Type.Array(
+      Type.Object({
+        target: NonEmptyText,
+        status: Type.Enum(['PENDING', 'APPROVED', 'DECLINED', 'completed', 'in_doubt']),
+        requestId: Type.Optional(Uuid),
+        businessTransactionId: Type.Optional(Uuid),
+        shared: Type.Array(NonEmptyText, {
+          description: 'values of the request that it has too, and that few others have',
+        }),
+      }),
+      {
+        maxItems: 3,
+        description:
+          'requests and executions of the same action on other targets with the same numbers and a further value in common, such as the number of an invoice, that few others have',
+      },
+    ),
+  },
+  {
+    description:
+      'of one request, and in a list of pending ones, for humans and auditors: what it is compared with, as it was when the request was decided on',
+  },
+)
+export type Compared = Type.Static<typeof Compared>
+
 export const ApprovalRequest = Type.Object({
   request: ApprovalRequestContent,
   requestHash: Sha256,
@@ -115,6 +186,7 @@ export const ApprovalRequest = Type.Object({
       },
     ),
   ),
+  compared: Type.Optional(Compared),
   usual: Type.Optional(
     Type.Array(
       Type.Object({
@@ -124,7 +196,7 @@ export const ApprovalRequest = Type.Object({
       }),
       {
         description:
-          'in a list, for humans and auditors, where there is a catalogue: by currency, what was carried out or may have been of the newest 100 executions of the same action on the same target, by anybody',
+          'the amounts of `compared.onTarget` by currency, whether or not they are in doubt; `compared` says more',
       },
     ),
   ),
@@ -137,11 +209,47 @@ export const ApprovalRequest = Type.Object({
       reason: Type.Optional(Type.String({ description: 'why, where the approver says so' })),
     }),
   ),
+  notCounted: Type.Optional(
+    Type.Array(
+      Type.Object({
+        approvalId: NonEmptyText,
+        approverId: NonEmptyText,
+        keyId: NonEmptyText,
+        approvedAt: Instant,
+        because: Type.Enum([...notCountedReasons], {
+          description:
+            'its key was revoked; it expired; its approver is behind the request; or its approver is in no group whose approval is asked for',
+        }),
+        since: Type.Optional(Instant),
+      }),
+      {
+        description:
+          'approvals that were given for it and count no more, or never did, each with the reason; left out where there are none',
+      },
+    ),
+  ),
   endedBy: Type.Optional(
     Type.Object(
       { changeId: Uuid },
       {
         description: 'where the status is `ENDED`: the change that retired the policy version of the request',
+      },
+    ),
+  ),
+  usedBy: Type.Optional(
+    Type.Object(
+      {
+        businessTransactionId: Uuid,
+        outcome: Type.Optional(
+          Type.Enum([...catalogueStatuses], {
+            description:
+              'as the catalogue has it; left out while it is not known there, or without a catalogue',
+          }),
+        ),
+      },
+      {
+        description:
+          'where the status is `USED`: the execution that used its approvals up, and what came of it',
       },
     ),
   ),

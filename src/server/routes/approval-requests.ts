@@ -1,16 +1,17 @@
 // Approval requests: a caller asks humans to approve one exact execution (docs/handbook/approving.md).
 import { Type } from 'typebox'
 import { approvalRequestText } from '../../core/approval-requests/reply.ts'
+import { comparedOf } from '../../core/approval-requests/compared.ts'
 import { approvalRequestStatuses } from '../../formats/schemas/approval-request-statuses.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { failures, type Failure } from '../../core/errors/errors.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import {
   ApprovalRequest,
-  type ApprovalRequestContent,
   ApprovalRequestPage,
   NOTES_MAX,
   NOTES_OF_ONE_MAX,
+  type Compared,
 } from '../../formats/schemas/approval-request.ts'
 import {
   ApprovalRequestBody,
@@ -26,7 +27,6 @@ import {
   type RequestFilters,
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
-import { doneOnTargets, type DoneOnTarget } from '../../store/tables/catalogue-read.ts'
 import type { Page, PageRange } from '../../store/tables/page.ts'
 import { approvalRequest as example } from '../openapi/examples/approval-requests.ts'
 import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
@@ -282,24 +282,27 @@ async function readPage(
   },
   { pool, authority, config }: Reading & People,
   { caller }: RouteRequest,
-): Promise<Page<StandingRequest & { readonly usual?: readonly DoneOnTarget[] }>> {
+): Promise<Page<StandingRequest & { readonly compared?: Compared }>> {
   const owner = readableOwner(caller)
+  const { persons } = authority.current()
   const page = await listApprovalRequests(pool, range, {
     ...asked,
     owner,
     waitingFor: waitingFor === null ? null : (caller?.approverId ?? null),
-    persons: authority.current().persons,
+    persons,
   })
-  // What others did is not for a caller that reads its own alone.
-  if (config.catalogue === undefined || owner !== null) return page
-  const actions = page.rows.map(({ body }) => JSON.parse(body) as ApprovalRequestContent)
-  const done = await doneOnTargets(pool, actions)
-  return { ...page, rows: page.rows.map((row, i) => ({ ...row, usual: done.get(i) ?? [] })) }
+  // What others did is not for a caller that reads its own alone, and nobody decides on what is over.
+  if (owner !== null || asked.status !== 'PENDING') return page
+  const compared = await comparedOf(pool, page.rows, {
+    persons,
+    hasCatalogue: config.catalogue !== undefined,
+  })
+  return { ...page, rows: page.rows.map((row, i) => ({ ...row, compared: compared[i]! })) }
 }
 
 async function readOne(
   request: RouteRequest,
-  { pool, authority, approvalRequestWatch }: Reading & People & Waits,
+  { pool, authority, config, approvalRequestWatch }: Reading & People & Waits,
 ): Promise<Answer | Failure> {
   const { params, caller, client } = request
   const { id } = params
@@ -314,9 +317,13 @@ async function readOne(
     await approvalRequestWatch.wait(stateOf(found), { client, ms })
     found = await read()
   }
-  return found === null
-    ? failures.approvalRequestNotFound()
-    : { status: 200, body: approvalRequestText(found) }
+  if (found === null) return failures.approvalRequestNotFound()
+  if (owner !== null) return { status: 200, body: approvalRequestText(found) }
+  const [compared] = await comparedOf(pool, [found], {
+    persons: authority.current().persons,
+    hasCatalogue: config.catalogue !== undefined,
+  })
+  return { status: 200, body: approvalRequestText({ ...found, compared: compared! }) }
 }
 
 function stateOf({ requestId, status, approvals, notes }: StandingRequest) {

@@ -4,6 +4,8 @@ import { Type } from 'typebox'
 import { Failure, failures } from '../../core/errors/errors.ts'
 import { actionCode, actionCodeIn } from '../../formats/approval-requests/action-code.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
+import { openDocuments } from '../../core/catalogue/row.ts'
+import { rowOf } from '../../core/policy/display.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import { CatalogueEntry, completeness } from '../../formats/schemas/catalogue.ts'
 import { NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
@@ -32,6 +34,9 @@ const RequestHit = Type.Object({
   requestedBy: NonEmptyText,
   capability: NonEmptyText,
   target: NonEmptyText,
+  summary: Type.String({ description: "the action in its policy's words (`display`), or action and target" }),
+  amount: Type.Optional(Type.Number()),
+  currency: Type.Optional(Type.String()),
 })
 
 type RequestHit = Type.Static<typeof RequestHit>
@@ -113,22 +118,30 @@ async function find(
   return { status: 200, body: `{"executions":[${executions}],${JSON.stringify(found).slice(1)}` }
 }
 
+const keyOf = ({ policy: { name, version } }: ApprovalRequestContent) => `${name}/${version}`
+
 /** An action code is in no column: it is computed from the newest requests, and compared. */
 async function requestsOf(
   q: string,
   { pool, owner }: { readonly pool: Sql; readonly owner: string | null },
 ): Promise<RequestHit[]> {
   const code = actionCodeIn(q)
-  if (code === undefined) return (await findApprovalRequests(pool, { q, owner }, HITS_MAX)).map(requestHit)
-  const newest = await findApprovalRequests(pool, { owner }, CODES_MAX)
-  return newest
-    .map(requestHit)
-    .filter(({ actionCode: one }) => one === code)
+  const rows = await findApprovalRequests(
+    pool,
+    code === undefined ? { q, owner } : { owner },
+    code === undefined ? HITS_MAX : CODES_MAX,
+  )
+  const found = rows
+    .map(({ body }) => {
+      const content = JSON.parse(body) as ApprovalRequestContent
+      return { content, actionCode: actionCode(content, sha256Hex) }
+    })
+    .filter((one) => code === undefined || one.actionCode === code)
     .slice(0, HITS_MAX)
-}
-
-function requestHit({ body }: { readonly body: string }): RequestHit {
-  const content = JSON.parse(body) as ApprovalRequestContent
-  const { requestId, requestedBy, capability, target } = content
-  return { requestId, actionCode: actionCode(content, sha256Hex), requestedBy, capability, target }
+  const policies = await openDocuments().read(pool, new Set(found.map(({ content }) => keyOf(content))))
+  return found.map(({ content, actionCode: of }) => {
+    const { requestId, requestedBy, capability, target } = content
+    const row = rowOf(policies.get(keyOf(content))?.document ?? {}, content)
+    return { requestId, actionCode: of, requestedBy, capability, target, ...row }
+  })
 }

@@ -4,6 +4,8 @@ import type { Pool } from 'pg'
 import { approvalRequest, approvalRequestClose } from '../../formats/artifacts/approval-request.ts'
 import { approvalRequestNote } from '../../formats/artifacts/approval-request-note.ts'
 import type { Persons } from '../../formats/people/persons.ts'
+import type { NotCounted } from '../../formats/schemas/approval-request.ts'
+import type { CatalogueStatus } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import type { AskedAgain } from '../queues/notification-queue.ts'
 import { artifactColumns, type Sealed } from './sealed.ts'
@@ -125,12 +127,27 @@ export interface StandingRequest extends Sealed {
     readonly approvedAt: string
     readonly reason?: string
   }[]
+  /** Approvals for it that count no more, or never did. Oldest first. */
+  readonly notCounted: readonly {
+    readonly approvalId: string
+    readonly approverId: string
+    readonly keyId: string
+    /** ISO 8601, as `since`. */
+    readonly approvedAt: string
+    readonly because: NotCounted
+    readonly since?: string
+  }[]
   /** approverIds of the persons who are asked to sign it: who could, whose approval is missing, and who have not; none once it is not open. */
   readonly eligible: readonly string[]
   /** Null once it is not open, and where its policy does not say so. */
   readonly ask: RequestAsk | null
   /** The change that retired its policy version, where that ended it. */
   readonly endedByChange: string | null
+  /** The execution that used it up, and what came of it as far as the catalogue knows; null: none did. */
+  readonly usedBy: {
+    readonly businessTransactionId: string
+    readonly outcome?: CatalogueStatus
+  } | null
   /** What was written on it, oldest first. */
   readonly notes: readonly Sealed[]
   readonly closeBody: string | null
@@ -196,11 +213,21 @@ function countsFor(persons: PersonsParameter, approverId: string, groups: Groups
 
 /** Approvals for the request `item` that count now, or were used up. */
 function approvalsIn(persons: PersonsParameter): string {
+  return `${APPROVALS_OF} AND ${whyNotCounted(persons)} IS NULL`
+}
+
+/** Every approval for the request `item`, with its key. */
+const APPROVALS_OF = `
+  approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL} WHERE a.request_hash = item.request_hash`
+
+/** Why an approval `a` by the key `k` does not count; null: it does, or was used up. */
+function whyNotCounted(persons: PersonsParameter): string {
   return `
-  approvals AS a JOIN authority AS k ON ${IS_KEY_OF_APPROVAL}
-  WHERE a.request_hash = item.request_hash AND (a.consumed_by IS NOT NULL
-    OR (a.expires_at > now() AND k.began_at IS NOT NULL AND k.ended_at IS NULL AND NOT ${isBehindIn(persons, 'a.approver_id')}
-      AND EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor(persons, 'a.approver_id')})))`
+  (CASE WHEN a.consumed_by IS NOT NULL THEN NULL
+    WHEN k.ended_at IS NOT NULL THEN 'KEY_REVOKED'
+    WHEN a.expires_at <= now() OR k.began_at IS NULL THEN 'EXPIRED'
+    WHEN ${isBehindIn(persons, 'a.approver_id')} THEN 'INITIATOR'
+    WHEN NOT EXISTS (SELECT FROM ${NEEDED} AS n WHERE ${countsFor(persons, 'a.approver_id')}) THEN 'NOT_IN_GROUP' END)`
 }
 
 /** Whether the signal `n` is in the set `bits`, which has a bit for each. */
@@ -300,10 +327,20 @@ function columnsIn(persons: PersonsParameter): string {
     ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
       SELECT DISTINCT ON (${counted}) a.approval_id, a.approver_id, a.key_id, a.issued_at, a.delivered_at, a.body FROM ${approvalsIn(persons)}
       ORDER BY ${counted}, a.delivered_at, a.approval_id) AS one) AS approvals,
+  (SELECT coalesce(json_agg(json_strip_nulls(json_build_object('approvalId', one.approval_id, 'approverId', one.approver_id, 'keyId', one.key_id,
+    'approvedAt', ${isoTime('one.issued_at')}, 'because', one.because, 'since', ${isoTime('one.since')}))
+    ORDER BY one.delivered_at, one.approval_id), '[]') FROM (
+      SELECT a.*, ${whyNotCounted(persons)} AS because, CASE WHEN k.ended_at IS NOT NULL THEN k.ended_at WHEN a.expires_at <= now() THEN a.expires_at END AS since
+      FROM ${APPROVALS_OF}) AS one WHERE one.because IS NOT NULL) AS "notCounted",
   ${whoMaySignIn(persons, { select: APPROVER_IDS, where: UNDECIDED })} AS eligible,
   CASE WHEN coalesce(item.remind_at, item.escalate_at) IS NOT NULL AND ${UNDECIDED} THEN json_strip_nulls(json_build_object(
     'remindAt', ${isoTime('item.remind_at')}, 'escalateAt', ${isoTime('item.escalate_at')}, 'escalateTo', item.escalate_to)) END AS ask,
   ${ENDED_BY} AS "endedByChange",
+  -- The catalogue has no row of an execution until it has ended or is in doubt, and none at all where there is no catalogue.
+  CASE WHEN item.status = 'USED' THEN (
+    SELECT json_strip_nulls(json_build_object('businessTransactionId', a.consumed_by, 'outcome', (
+      SELECT e.status FROM catalogue_entries AS e WHERE e.business_transaction_id = a.consumed_by)))
+    FROM approvals AS a WHERE a.request_hash = item.request_hash AND a.consumed_by IS NOT NULL LIMIT 1) END AS "usedBy",
   (SELECT coalesce(json_agg(json_build_object('body', n.body, 'seal', n.seal) ORDER BY n.noted_at, n.note_id), '[]')
     FROM ${NOTES} ) AS notes,
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
@@ -463,6 +500,51 @@ export async function findApprovalRequests(
      ) AS item WHERE ${where} ORDER BY item.created_at DESC, item.request_id DESC LIMIT $1::integer`,
     [limit, SEARCHED_MAX, ...values],
   )
+  return rows
+}
+
+/** A request that others are compared with. */
+export interface RequestBeside extends Pick<StandingRequest, 'status' | 'body' | 'closeBody'> {}
+
+/** Of those that are found. */
+const BESIDE_MAX = 500
+
+/**
+ * Finds requests by anybody, newest first, on some targets, or with a parameter of a certain value, among the newest ones.
+ * @param by.targets whatever their case
+ * @param by.parameters a name and its text value each
+ */
+export async function findRequestsBeside(
+  sql: Sql,
+  by: {
+    readonly targets: readonly string[]
+    readonly parameters: readonly (readonly [string, string])[]
+  },
+  persons: Persons,
+): Promise<RequestBeside[]> {
+  const { rows } = await sql.query<RequestBeside>({
+    name: 'approval_requests_beside',
+    text: `
+      WITH newest AS MATERIALIZED (
+        SELECT r.request_id, r.created_at, r.body::jsonb AS content
+        FROM (SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT ${SEARCHED_MAX}) AS r
+      ), found AS MATERIALIZED (
+        SELECT n.request_id FROM newest AS n
+        WHERE lower(n.content ->> 'target') = ANY (SELECT lower(t.target) FROM unnest($2::text[]) AS t (target))
+          OR EXISTS (SELECT FROM jsonb_each_text(n.content -> 'parameters') AS p (name, value)
+            JOIN unnest($3::text[], $4::text[]) AS asked (name, value) USING (name, value))
+        ORDER BY n.created_at DESC, n.request_id DESC LIMIT ${BESIDE_MAX})
+      SELECT ${statusIn('$1')} AS status, item.body,
+        (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody"
+      FROM approval_requests AS item WHERE item.request_id IN (SELECT request_id FROM found)
+      ORDER BY item.created_at DESC, item.request_id DESC`,
+    values: [
+      persons.ofNameJson,
+      by.targets,
+      by.parameters.map(([name]) => name),
+      by.parameters.map(([, value]) => value),
+    ],
+  })
   return rows
 }
 

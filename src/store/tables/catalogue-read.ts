@@ -229,59 +229,184 @@ function wholeFrom(round: (value: number) => number, time: string, grain: Grain)
   return new Date(round(Date.parse(time) / ms) * ms).toISOString()
 }
 
-/** What was done on a target, in one currency. */
+/** What was done on a target, of one outcome and in one currency. */
 export interface DoneOnTarget {
+  readonly status: 'completed' | 'in_doubt'
   readonly currency: string | null
   readonly count: number
-  readonly highest: number
+  /** Null: none had an amount. */
+  readonly highest: number | null
+  /** How many of them were by the caller that is asked about. */
+  readonly byCaller: number
 }
 
-/** The newest executions of an action on a target that are looked through, whatever became of them. */
-const NEWEST_ON_TARGET = 100
-
-interface OnTarget {
+/** An action that somebody is asked to approve. */
+export interface AskedAction {
   readonly capability: string
   readonly target: string
+  readonly callerId: string
 }
 
-const keyOf = ({ capability, target }: OnTarget) => JSON.stringify([capability, target])
+/** The newest executions that are looked through, whatever became of them: of an action on a target, or of a caller. */
+const NEWEST = 100
+/** Executions in doubt that are looked through, the newest. */
+const DOUBTS_MAX = 1_000
+
+/** SQL: as a CASE, because the planner takes an equation of expressions for rare, and would sort all entries of a target or caller. */
+const holds = (condition: string) => `CASE WHEN ${condition} THEN true ELSE false END`
+
+const placed = <Row extends { readonly place: number }>(rows: readonly Row[]) =>
+  new Map(
+    Array.from(
+      Map.groupBy(rows, ({ place }) => place),
+      ([place, of]) => [place, of.map(({ place: _place, ...one }) => one)] as const,
+    ),
+  )
 
 /**
- * Finds what was carried out or may have been, by anybody, among the newest executions of each action on its target.
- * @returns by the place of the action, from 0: for each currency how many had an amount, and the highest; nothing where none had
+ * Finds what was carried out, by anybody, among the newest executions of each action on its target, and all that is in doubt there.
+ * @param until ISO 8601: only what was decided before; null: all
+ * @returns by the place of the action, from 0; nothing where nothing was
  */
 export async function doneOnTargets(
   sql: Sql,
-  actions: readonly OnTarget[],
+  actions: readonly AskedAction[],
+  until: string | null,
 ): Promise<ReadonlyMap<number, readonly DoneOnTarget[]>> {
   if (actions.length === 0) return new Map()
-  // Requests that wait are often for the same target.
-  const asked = new Map(actions.map((action) => [keyOf(action), action]))
   const { rows } = await sql.query<DoneOnTarget & { place: number }>({
     name: 'catalogue_done_on_targets',
     text: `
+      WITH asked AS MATERIALIZED (
+        SELECT place, lower(capability) AS capability, lower(target) AS target, caller_id
+        FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS one (capability, target, caller_id, place)
+      ), newest AS MATERIALIZED (
+        -- Requests that wait are often for the same target, which is looked at once.
+        SELECT on_target.capability, on_target.target, item.* FROM (SELECT DISTINCT capability, target FROM asked) AS on_target, LATERAL (
+          SELECT item.status, item.amount, item.currency, item.caller_id FROM catalogue_entries AS item
+          WHERE lower(item.target) = on_target.target AND ($4::timestamptz IS NULL OR item.decided_at < $4::timestamptz)
+            AND ${holds('lower(item.capability) = on_target.capability')}
+          ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST}) AS item
+      ), doubts AS MATERIALIZED (
+        SELECT lower(capability) AS capability, lower(target) AS target, status, amount, currency, caller_id FROM catalogue_entries
+        WHERE status = 'in_doubt' AND ($4::timestamptz IS NULL OR decided_at < $4::timestamptz)
+        ORDER BY decided_at DESC, business_transaction_id DESC LIMIT ${DOUBTS_MAX})
+      SELECT (asked.place - 1)::integer AS place, found.status, found.currency, count(*)::integer AS count, max(found.amount)::float8 AS highest,
+        (count(*) FILTER (WHERE found.caller_id = asked.caller_id))::integer AS "byCaller"
+      FROM asked JOIN (SELECT * FROM newest WHERE status = 'completed' UNION ALL SELECT * FROM doubts) AS found USING (capability, target)
+      GROUP BY asked.place, found.status, found.currency ORDER BY asked.place, found.status, found.currency`,
+    values: [...columnsOf(actions, ['capability', 'target', 'callerId']), until],
+  })
+  return placed(rows)
+}
+
+const columnsOf = <Row, Name extends keyof Row>(rows: readonly Row[], of: readonly Name[]) =>
+  of.map((name) => rows.map((row) => row[name]))
+
+type DoneByCaller = Pick<DoneOnTarget, 'currency' | 'count' | 'highest'>
+
+/** As `doneOnTargets`: what the caller of each action completed of it, on any target. */
+export async function doneByCallers(
+  sql: Sql,
+  actions: readonly AskedAction[],
+  until: string | null,
+): Promise<ReadonlyMap<number, readonly DoneByCaller[]>> {
+  if (actions.length === 0) return new Map()
+  const { rows } = await sql.query<DoneByCaller & { place: number }>({
+    name: 'catalogue_done_by_callers',
+    text: `
+      WITH asked AS MATERIALIZED (
+        SELECT place, capability, caller_id FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS one (capability, caller_id, place)
+      ), newest AS MATERIALIZED (
+        SELECT item.* FROM (SELECT DISTINCT caller_id FROM asked) AS caller, LATERAL (
+          SELECT item.caller_id, item.capability, item.status, item.amount, item.currency FROM catalogue_entries AS item
+          WHERE lower(item.caller_id) = lower(caller.caller_id) AND ${holds('item.caller_id = caller.caller_id')}
+            AND ($3::timestamptz IS NULL OR item.decided_at < $3::timestamptz)
+          ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST}) AS item)
       SELECT (asked.place - 1)::integer AS place, newest.currency, count(*)::integer AS count, max(newest.amount)::float8 AS highest
-      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (capability, target, place), LATERAL (
-        SELECT item.status, item.amount, item.currency FROM catalogue_entries AS item
-        WHERE lower(item.target) = lower(asked.target)
-          -- As a CASE, because the planner takes an equation of expressions for rare, and would sort all entries of the target.
-          AND CASE WHEN lower(item.capability) = lower(asked.capability) THEN true ELSE false END
-        ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST_ON_TARGET}) AS newest
-      WHERE newest.status IN ('completed', 'in_doubt') AND newest.amount IS NOT NULL
-      GROUP BY asked.place, newest.currency ORDER BY asked.place, newest.currency`,
+      FROM asked JOIN newest ON newest.caller_id = asked.caller_id AND lower(newest.capability) = lower(asked.capability)
+      WHERE newest.status = 'completed' GROUP BY asked.place, newest.currency ORDER BY asked.place, newest.currency`,
+    values: [...columnsOf(actions, ['capability', 'callerId']), until],
+  })
+  return placed(rows)
+}
+
+/** The newest executions under a policy among which the same is looked for on other targets. */
+const NEWEST_OF_POLICY = 1_000
+/** Those that are looked at further. */
+const ALIKE_MAX = 500
+
+/** SQL: the newest executions `item` under each policy of `$1`, decided before `$2`. */
+const OF_POLICIES = `
+  (SELECT DISTINCT lower(name) AS name FROM unnest($1::text[]) AS given (name)) AS policy, LATERAL (
+    SELECT * FROM catalogue_entries AS item
+    WHERE lower(item.policy_name) = policy.name AND ($2::timestamptz IS NULL OR item.decided_at < $2::timestamptz)
+    ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${NEWEST_OF_POLICY}) AS item`
+
+/** An amount that an action may have, by the place of the action. */
+export interface AskedAmount {
+  readonly place: number
+  readonly policy: string
+  readonly capability: string
+  readonly target: string
+  /** A decimal number. */
+  readonly amount: number
+}
+
+interface AlikeEntry {
+  readonly place: number
+  readonly businessTransactionId: string
+  readonly target: string
+  readonly status: 'completed' | 'in_doubt'
+  /** Its values, lower case, each on its line. */
+  readonly search: string
+}
+
+/** Executions of the same action on another target with the same amount, newest first. */
+export async function findAlike(
+  sql: Sql,
+  amounts: readonly AskedAmount[],
+  until: string | null,
+): Promise<AlikeEntry[]> {
+  if (amounts.length === 0) return []
+  const { rows } = await sql.query<AlikeEntry>({
+    name: 'catalogue_alike',
+    text: `
+      SELECT asked.place, item.business_transaction_id AS "businessTransactionId", item.target, item.status, item.search
+      FROM ${OF_POLICIES}
+        JOIN unnest($3::integer[], $4::text[], $5::text[], $6::numeric[]) AS asked (place, capability, target, amount)
+          ON asked.amount = item.amount AND lower(asked.capability) = lower(item.capability) AND lower(asked.target) <> lower(item.target)
+      WHERE item.status IN ('completed', 'in_doubt')
+      ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT ${ALIKE_MAX}`,
     values: [
-      Array.from(asked.values(), ({ capability }) => capability),
-      Array.from(asked.values(), ({ target }) => target),
+      amounts.map(({ policy }) => policy),
+      until,
+      ...columnsOf(amounts, ['place', 'capability', 'target', 'amount']),
     ],
   })
-  const keys = [...asked.keys()]
-  const found = Map.groupBy(rows, ({ place }) => keys[place]!)
-  return new Map(
-    actions.flatMap((action, place) => {
-      const done = found.get(keyOf(action))?.map(({ place: _place, ...one }) => one)
-      return done === undefined ? [] : [[place, done] as const]
-    }),
-  )
+  return rows
+}
+
+/**
+ * Counts on how many targets each value was used, among the newest executions under some policies.
+ * @param values lower case
+ */
+export async function countTargetsOf(
+  sql: Sql,
+  policies: readonly string[],
+  values: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (values.length === 0) return new Map()
+  const { rows } = await sql.query<{ value: string; targets: number }>({
+    name: 'catalogue_targets_of_values',
+    text: `
+      SELECT asked.value, count(DISTINCT lower(item.target))::integer AS targets
+      FROM ${OF_POLICIES} JOIN unnest($3::text[]) AS asked (value)
+        ON strpos(E'\n' || item.search || E'\n', E'\n' || asked.value || E'\n') > 0
+      GROUP BY asked.value`,
+    values: [policies, null, values],
+  })
+  return new Map(rows.map(({ value, targets }) => [value, targets]))
 }
 
 /** What a limit can count by: SQL over an entry `item`. */

@@ -40,6 +40,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
         'countOpenRequests:1',
         'expireApprovalRequests:1',
         'findApprovalRequests:1',
+        'findRequestsBeside:1',
         'findOpenRequest:1',
         'insertApprovalRequest:1',
         'insertRequestNote:1',
