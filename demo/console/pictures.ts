@@ -47,6 +47,11 @@ const picturesOf = ({ waiting, completed, refused, inDoubt, change }: Named): re
   { name: 'in-doubt', path: `/console/executions/${inDoubt}`, ready: '.panel' },
   { name: 'caller', path: '/console/callers/refund-desk', ready: '.plot canvas' },
   { name: 'policy', path: '/console/policies/customer-refund/3.0.0', ready: '.decided' },
+  {
+    name: 'propose-policy',
+    path: '/console/policies/propose?name=customer-refund&version=3.0.0',
+    ready: 'label.check',
+  },
   { name: 'change', path: `/console/changes/policy/${change}`, ready: '.text-diff, .panel' },
 ]
 

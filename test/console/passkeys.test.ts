@@ -181,7 +181,7 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('alert').getByText('You have a key named phone already').waitFor()
     const signing = page.getByRole('region', { name: 'Your passkeys that sign' })
     expect(await signing.getByText('to approve actions, as dana').count()).toBe(1)
-    expect(await signing.getByText('to resolve changes, as dana').count()).toBe(1)
+    expect(await signing.getByText('to resolve changes, close doubts').count()).toBe(1)
     const resolved = await service.get(`/approvers/changes/${changeId}`, erin)
     expect(resolved.body).toMatchObject({ status: 'APPROVED', resolvedBy: 'dana' })
 

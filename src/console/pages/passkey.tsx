@@ -169,7 +169,10 @@ function SigningPasskeys({ me, keys }: { readonly me: Me; readonly keys: readonl
       ? [{ name: keyId, purpose: `to approve actions, as ${approverId}`, enrolledAt, revokedAt }]
       : [],
   )
-  const resolves = { name: 'step-up', purpose: `to resolve changes, as ${me.callerId}` }
+  const resolves = {
+    name: 'step-up',
+    purpose: `to resolve changes, close doubts and mend endpoints, as ${me.callerId}`,
+  }
   const rows: readonly {
     name: string
     purpose: string
