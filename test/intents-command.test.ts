@@ -70,7 +70,8 @@ test('list names what is in doubt', async () => {
   for (const id of ids) await putInDoubt(database, id)
   await until(async () => (await notedInDoubt(database)).size === 2, 'the sweep to note them')
   const { stdout, stderr } = await intents('list')
-  expect(stderr).toBe('2 in doubt.\n')
+  const heads = 'BUSINESS TRANSACTION ID  IN DOUBT SINCE  CALLER  ACTION  TARGET  AMOUNT\n'
+  expect(stderr).toBe(`${heads}2 in doubt.\n`)
   const lines = stdout.trimEnd().split('\n').toSorted()
   expect(lines).toEqual(
     ids
@@ -81,7 +82,7 @@ test('list names what is in doubt', async () => {
       ),
   )
   expect((await intents('list', '--limit', '1')).stderr).toBe(
-    '1 in doubt, and more: give a greater --limit.\n',
+    `${heads}1 in doubt, and more: give a greater --limit.\n`,
   )
 })
 

@@ -18,6 +18,9 @@ import { onDatabase, type Env } from './database.ts'
 /** Prints a line for each execution in doubt, the newest first: id, in doubt since, caller, action, target, and its amount if it has one. */
 export async function listIntents(env: Env, { limit }: Given<typeof intents.list>): Promise<void> {
   const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
+  // Beside the rows, which programs read.
+  if (rows.length > 0)
+    console.error('BUSINESS TRANSACTION ID  IN DOUBT SINCE  CALLER  ACTION  TARGET  AMOUNT')
   for (const { businessTransactionId, callerId, body, intent } of rows) {
     const { action, target } = (JSON.parse(body) as { intent: { action: string; target: string } }).intent
     const parts = [businessTransactionId, intent.deadline, callerId, action, target, ...amountIn(body)]

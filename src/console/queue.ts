@@ -41,7 +41,8 @@ export function useWaitingCount(me: Me): string {
   const [isLoaded, setLoaded] = useState(false)
   useLayoutEffect(() => void whenLoaded().then(() => setLoaded(true)), [])
   const { data, next } = useLoaded<Requests>(
-    isLoaded ? pathOf(me) : undefined,
+    // Who signs nothing has no work there.
+    isLoaded && me.approverId !== null ? pathOf(me) : undefined,
     COUNT_EVERY_MS,
     useStore(decisions),
   )

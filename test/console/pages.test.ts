@@ -191,6 +191,9 @@ describeInBrowser('the console', () => {
     await other.getByRole('button', { name: 'Log in', exact: true }).click()
     await other.getByText('Only a human proposes a policy').waitFor()
     expect(await other.locator('textarea').count()).toBe(0)
+    // Nor is an auditor shown how much waits for others.
+    await other.waitForLoadState('networkidle')
+    expect(await other.locator('.top nav .count').count()).toBe(0)
     await other.context().close()
   })
 

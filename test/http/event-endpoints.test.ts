@@ -450,7 +450,7 @@ describe('POST /event-endpoints/{id}/redeliver 200', () => {
     const passedOver = await execute()
     await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
     const now = await redeliverTo(endpoint, 'now')
-    expect(reply(now)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
+    expect(reply(now)).toEqual({ status: 200, body: { endpointId: endpoint.id, result: expect.any(String) } })
     const tried = endpoint.requests.length
     status = 204
     const next = await execute()
@@ -616,7 +616,10 @@ describe('a delivery', () => {
     status = 204
     const later = await execute()
     const again = await service.post(`${endpoint.path}/redeliver`, {}, { key: maker.key })
-    expect(reply(again)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
+    expect(reply(again)).toEqual({
+      status: 200,
+      body: { endpointId: endpoint.id, result: expect.any(String) },
+    })
     await delivered(endpoint.requests, [id, later])
     expect(idsIn(endpoint.requests)).toEqual([id, id, later])
     // From a place before, a minute later: what was delivered is delivered again.
@@ -647,6 +650,14 @@ describe('a delivery', () => {
       async () => (await service.get('/ready', { key: null })).text.includes('event endpoint is disabled'),
       'the warning',
     )
+    // Enabled again, it has one attempt: the three days do not begin anew.
+    const tried = endpoint.requests.length
+    expect((await service.post(`${endpoint.path}/redeliver`, {}, { key: maker.key })).status).toBe(200)
+    await until(
+      async () => endpoint.requests.length > tried && (await listed(endpoint.url))?.state === 'disabled',
+      'the end again',
+    )
+    expect(endpoint.requests).toHaveLength(tried + 1)
   })
 
   // proves abuse: An event endpoint that lies

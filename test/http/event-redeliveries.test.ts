@@ -45,7 +45,11 @@ async function refused(...asked: Parameters<typeof redeliver>): Promise<number> 
   const { status, body, headers } = await redeliver(...asked)
   expect([status, body]).toEqual([
     429,
-    { error: 'Rate limit exceeded. Try again later.', code: 'RATE_LIMITED' },
+    {
+      error:
+        'An endpoint has one redelivery at a time, whoever asks for it: the last one was asked for less than a minute ago, or still goes on.',
+      code: 'RATE_LIMITED',
+    },
   ])
   const seconds = Number(headers.get('retry-after'))
   expect(seconds).toBeGreaterThan(0)
@@ -54,7 +58,10 @@ async function refused(...asked: Parameters<typeof redeliver>): Promise<number> 
 }
 
 async function taken(...asked: Parameters<typeof redeliver>): Promise<void> {
-  expect(reply(await redeliver(...asked))).toEqual({ status: 200, body: { endpointId: asked[0].id } })
+  expect(reply(await redeliver(...asked))).toEqual({
+    status: 200,
+    body: { endpointId: asked[0].id, result: expect.stringContaining('attempts') },
+  })
 }
 
 /** The next one is taken once the endpoint has had all that was there. */
@@ -161,6 +168,8 @@ test('an endpoint that fails or is disabled is tried again once a minute, and no
   let status = 500
   const endpoint = await anEndpoint((socket) => socket.end(http(status)))
   const id = await execute()
+  await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the first failure')
+  const { failingSince } = (await listed(endpoint.url))!
   for (const [answered, state, body] of [
     [500, 'failing', {}],
     [410, 'disabled', {}],
@@ -173,6 +182,8 @@ test('an endpoint that fails or is disabled is tried again once a minute, and no
       async () => endpoint.requests.length > tried && (await listed(endpoint.url))?.state === state,
       `the endpoint to be ${state}`,
     )
+    // Only a success ends it: the three days until it is disabled do not begin again.
+    expect((await listed(endpoint.url))?.failingSince).toBe(failingSince)
     await refused(endpoint, body)
     await refused(endpoint, body, { by: checker, at: second })
     await aMinuteLater(database, endpoint.id)
@@ -180,6 +191,7 @@ test('an endpoint that fails or is disabled is tried again once a minute, and no
   status = 204
   await taken(endpoint)
   await caughtUp(endpoint)
+  expect(await listed(endpoint.url)).not.toHaveProperty('failingSince')
   expect(new Set(idsIn(endpoint.requests))).toEqual(new Set([id]))
 })
 

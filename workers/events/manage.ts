@@ -74,12 +74,16 @@ const actions: Readonly<Record<'secret' | 'redeliver', Action>> = {
     needsStepUp: ({ cursor }, after) => after !== undefined && isLater(after, cursor),
     async act(sql, { endpointId, locked, after, isSigned }) {
       const seconds = isSigned && !sendsAgain(locked, after) ? 0 : secondsToRedelivery(locked)
-      if (seconds > 0) return failures.rateLimited('redeliveries', seconds)
+      if (seconds > 0) return failures.redeliveryGoesOn(seconds)
       await redeliver(sql, { endpointId, cursor: after ?? null, until: await newestCursor(sql) })
-      return { endpointId }
+      return { endpointId, result: TRIED }
     },
   },
 }
+
+/** The attempt comes after the answer. */
+const TRIED =
+  'The endpoint is enabled, and delivery begins at once. What came of it is in lastFailure and attempts of GET /event-endpoints/{id}.'
 
 /** Whether something may be sent that was sent before. */
 function sendsAgain({ cursor }: Locked, after: string | undefined): boolean {

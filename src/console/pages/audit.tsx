@@ -43,8 +43,16 @@ export function grouped(events: readonly AuditEventWithSignature[]): readonly Gr
   return groups
 }
 
+/** Each closing is a word of its own about another execution, which an auditor wants to see. */
 const sayingOf = (event: Event) =>
-  JSON.stringify([event.type, event.severity, callerOf(event), event.reason, event.route])
+  JSON.stringify([
+    event.type,
+    event.severity,
+    callerOf(event),
+    event.reason,
+    event.route,
+    event.type === 'intent.resolved' ? event.eventId : '',
+  ])
 
 /** What an event speaks of, by the members of its detail that are ids. */
 function placesOf({ detail }: Event): readonly (readonly [what: string, href: string])[] {

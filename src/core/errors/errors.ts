@@ -216,6 +216,18 @@ export const failures = {
       headers: { 'Retry-After': String(retryAfterSeconds), ...fields },
       audit: { type: 'rate_limited' },
     }),
+  /** It is no rate of the caller's: whoever asked last counts. */
+  redeliveryGoesOn: (retryAfterSeconds: number) =>
+    new Failure(
+      429,
+      'An endpoint has one redelivery at a time, whoever asks for it: the last one was asked for less than a minute ago, or still goes on.',
+      {
+        code: 'RATE_LIMITED',
+        limit: 'redeliveries',
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+        audit: { type: 'rate_limited' },
+      },
+    ),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
   executionRejected: (
     reason: string,

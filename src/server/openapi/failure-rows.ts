@@ -34,6 +34,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   duplicateTransaction: failures.duplicateTransaction('<id>'),
   receiptNotVerified: failures.receiptNotVerified(),
   rateLimited: failures.rateLimited('<limit>', 1),
+  redeliveryGoesOn: failures.redeliveryGoesOn(1),
   executionRejected: failures.executionRejected('<reason>', '<id>', { approvable: false }),
   missingObject: failures.missingObject('<member>'),
   internal: failures.internal(undefined),

@@ -160,11 +160,18 @@ export const eventEndpoints = [
     answers: {
       200: {
         description: 'Delivery begins at once.',
-        schema: Type.Object({ endpointId: Uuid }),
-        example: { endpointId: exampleEndpointId },
+        schema: Type.Object({
+          endpointId: Uuid,
+          result: Type.String({ description: 'a sentence: where the outcome is to be seen' }),
+        }),
+        example: {
+          endpointId: exampleEndpointId,
+          result:
+            'The endpoint is enabled, and delivery begins at once. What came of it is in lastFailure and attempts of GET /event-endpoints/{id}.',
+        },
       },
     },
-    failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid'],
+    failures: ['invalidField', 'eventEndpointNotFound', 'stepUpInvalid', 'redeliveryGoesOn'],
     readsDatabase: true,
     handle: managing('redeliver'),
   },

@@ -256,6 +256,7 @@ export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise
 
 /**
  * Has an endpoint served at once, under `lockEndpoint`, enabled where it was disabled. The instance that serves it now loses its lease.
+ * It fails since when it did before: only a success ends that, so that asking again and again never puts off the end of the three days.
  * @param redelivery.cursor from where on; null: from where it stopped
  * @param redelivery.until the end of the feed; null: there is no feed yet
  */
@@ -270,7 +271,7 @@ export async function redeliver(
   await sql.query({
     text: `
       UPDATE event_deliveries SET cursor = coalesce($2::text, cursor), lease = NULL, leased_until = '-infinity',
-        due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL,
+        due_at = '-infinity', disabled_at = NULL, failures = 0,
         redelivered_at = now(), redelivered_until = $3::text
       WHERE endpoint_id = $1::uuid`,
     values: [endpointId, cursor, until],
