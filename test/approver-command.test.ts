@@ -262,11 +262,15 @@ describe('requests and sign-request', () => {
   beforeAll(async () => {
     const humans = { maker, checker }
     await enrolled(service, humans, dana)
-    await putInEffect(service, humans, `/policies/${policy.name}/${policy.version}/pending-changes`, {
+    await inEffect(policy)
+  })
+
+  const inEffect = ({ name, version }: typeof policy) =>
+    putInEffect(service, { maker, checker }, `/policies/${name}/${version}/pending-changes`, {
       reason: 'test',
       proposedContent: {
-        policyId: policy.name,
-        policyVersion: policy.version,
+        policyId: name,
+        policyVersion: version,
         schemaVersion: '1.0.0',
         description: 'Made by a test.',
         capabilities: ['sandbox:echo'],
@@ -275,7 +279,6 @@ describe('requests and sign-request', () => {
         rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
       },
     })
-  })
 
   const needing = (target: string) =>
     aTransaction({ intent: { target }, policy, signals: { amount: undefined } })
@@ -377,11 +380,13 @@ describe('requests and sign-request', () => {
   })
 
   test('the end of a version is signed for with all open requests under it, the signed ones too, and their sums', async () => {
+    const ending = { name: 'ends', version: '1.0.0' }
+    await inEffect(ending)
     const worth = (amount: number, currency: string) =>
       asked(
         aTransaction({
           intent: { parameters: { amount, currency } },
-          policy,
+          policy: ending,
           signals: { amount: undefined },
         }),
       )
@@ -392,7 +397,7 @@ describe('requests and sign-request', () => {
     const retiring = await proposed(
       service,
       maker,
-      `/policies/${policy.name}/${policy.version}/pending-changes`,
+      `/policies/${ending.name}/${ending.version}/pending-changes`,
       { action: 'retire', reason: 'test' },
     )
     const { stderr } = run(

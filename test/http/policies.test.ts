@@ -153,6 +153,7 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
           },
         },
       },
+      rulesAfter: { weekend: 'cheap' },
       rulesReordered: true,
     })
   })
