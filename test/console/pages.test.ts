@@ -28,6 +28,7 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   'overview of now': () => '/console?range=now',
   inbox: () => '/console/inbox',
   caller: () => '/console/callers/payables-agent',
+  targets: () => '/console/targets',
   target: () => `/console/targets/${encodeURIComponent('Acme GmbH')}`,
   requests: () => '/console/requests',
   request: ({ payment }) => `/console/requests/${payment.request.requestId}`,
@@ -307,6 +308,13 @@ describeInBrowser('the console', () => {
     ]) {
       await shown(path)
       if (path.includes('propose')) await page.getByText('No mistake.').waitFor()
+      // Chips would fill the first screen: they open where they are asked for.
+      if (path === '/console/executions') {
+        const chips = page.locator('.filters .chip')
+        expect(await chips.first().isVisible()).toBe(false)
+        await page.getByRole('button', { name: 'Filters', exact: true }).click()
+        expect(await chips.first().isVisible()).toBe(true)
+      }
       const small = await page
         // The button that copies a hash stands within its line.
         .locator(

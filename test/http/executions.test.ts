@@ -351,6 +351,8 @@ describe('GET /statistics', () => {
     ['?by=policy&target=vendor-17', ['paying']],
     ['?by=capability', ['sandbox:echo']],
     ['?by=target&bucket=month&status=completed', ['vendor-17', 'Vendor-44', 'vendor-doubt']],
+    // All others are one group.
+    ['?by=target&status=completed&groups=1', ['vendor-17', null]],
     ['', [null]],
   ])('%s groups by %j', async (query, keys) => {
     const { buckets } = await counted(query)

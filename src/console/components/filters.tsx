@@ -56,6 +56,8 @@ export type Export = {
   readonly linesOf?: (reply: never) => readonly string[]
   /** The first line of such a file. */
   readonly head?: string
+  /** It has one page, and takes no size of one. */
+  readonly isWhole?: true
 }
 
 export function Filters({
@@ -65,8 +67,14 @@ export function Filters({
   readonly filters: readonly Filter[]
   readonly exports?: readonly Export[]
 }) {
+  const [isOpen, setOpen] = useState(false)
+  const set = filters.filter(({ name }) => place.get().query.has(name)).length
   return (
-    <div class="filters" role="group" aria-label="Filters">
+    <div class={`filters ${isOpen ? 'open' : ''}`.trim()} role="group" aria-label="Filters">
+      {/* Of a phone alone, where chips would fill the first screen. */}
+      <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {set === 0 ? 'Filters' : `Filters (${set})`}
+      </button>
       {filters.map((filter) => (
         <Chip key={filter.name} filter={filter} />
       ))}
@@ -249,7 +257,7 @@ function Views({ names }: { readonly names: readonly string[] }) {
 function ExportButton({ of, names }: { readonly of: Export; readonly names: readonly string[] }) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
-  const { label, path, type, always = {}, linesOf, head = '' } = of
+  const { label, path, type, always = {}, linesOf, head = '', isWhole = false } = of
   const save = async () => {
     setBusy(true)
     setProblem(undefined)
@@ -257,7 +265,9 @@ function ExportButton({ of, names }: { readonly of: Export; readonly names: read
     for (const [name, value] of Object.entries(always)) query.set(name, value)
     try {
       const from = listPath(path, query, [...names, ...Object.keys(always)])
-      const file = await (linesOf === undefined ? getFile(from, type) : fileOf(from, { linesOf, head, type }))
+      const file = await (linesOf === undefined
+        ? getFile(from, type)
+        : fileOf(isWhole ? from : paged(from), { linesOf, head, type }))
       saveFile(file, `${place.get().path.split('/').at(-1)}.${type === 'text/csv' ? 'csv' : 'ndjson'}`)
     } catch (error) {
       setProblem(error instanceof TooMany ? error.message : problemText(error))
@@ -278,12 +288,14 @@ function ExportButton({ of, names }: { readonly of: Export; readonly names: read
 /** Pages that a file is made of: each is a request. */
 const PAGES_MAX = 100
 
+const paged = (path: string) => `${path}${path.includes('?') ? '&' : '?'}pageSize=100`
+
 async function fileOf(
   path: string,
   { linesOf, head, type }: Required<Pick<Export, 'linesOf' | 'head' | 'type'>>,
 ): Promise<Blob> {
   const parts = [head]
-  let next: string | undefined = `${path}${path.includes('?') ? '&' : '?'}pageSize=100`
+  let next: string | undefined = path
   for (let pages = 0; next !== undefined; pages++) {
     if (pages === PAGES_MAX) throw new TooMany(`More than ${PAGES_MAX * 100} rows: choose a shorter time.`)
     const reply: Reply<never> = await get<never>(next)

@@ -19,6 +19,7 @@ import { Refusal, Refusals } from './refusals.tsx'
 import { Request } from './request.tsx'
 import { Requests } from './requests.tsx'
 import { Search } from './search.tsx'
+import { Targets } from './targets.tsx'
 
 interface Page {
   /** With `{name}` for a parameter. */
@@ -117,6 +118,7 @@ export const pages: readonly Page[] = [
   },
   { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
   { path: '/console/callers/{id}', title: 'Caller', group: 'Evidence', view: Caller },
+  { path: '/console/targets', title: 'Targets', group: 'Evidence', nav: 'Targets', goes: 't', view: Targets },
   { path: '/console/targets/{name}', title: 'Target', group: 'Evidence', view: Target },
   { path: '/console/search', title: 'Search', view: Search },
 ]

@@ -41,7 +41,9 @@ const Group = Type.Object({
     description:
       'the value that `by` asks for; null without `by`, for executions that have none, and for all others',
   }),
-  others: Type.Optional(Type.Literal(true, { description: 'all groups but the ten with most executions' })),
+  others: Type.Optional(
+    Type.Literal(true, { description: 'all groups but those with most executions: ten, or `groups`' }),
+  ),
   count: Type.Integer({ minimum: 0 }),
   sums: Type.Array(Sum, { description: 'of the amounts, by currency' }),
 })
@@ -90,6 +92,11 @@ const query = {
   },
   bucket: { schema: Type.Enum([...buckets]), description: 'Default: the whole range is one.' },
   by: { schema: Type.Enum([...groupingNames]), description: 'What executions are grouped by.' },
+  groups: {
+    schema: Type.String({ pattern: '^([1-9][0-9]?|100)$' }),
+    mustBe: 'a number from 1 to 100',
+    description: 'How many groups are shown, 1 to 100; all others are one. Default: 10.',
+  },
   ...filters,
 } as const
 
@@ -147,7 +154,7 @@ async function readStatistics(
 ): Promise<Answer | Failure> {
   const asked = readFilters(given, query)
   if (asked instanceof Failure) return asked
-  const { limits: wantsLimits, bucket, by, ...wanted } = asked
+  const { limits: wantsLimits, bucket, by, groups: most, ...wanted } = asked
   const range = readRange(given, bucket)
   if (range instanceof Failure) return range
   const reach = await completenessOf(pool)
@@ -157,7 +164,7 @@ async function readStatistics(
   const groups = await countGroups(
     pool,
     { ...wanted, since: range.since, until, callerId: given.get('callerId'), owner },
-    { bucket, by },
+    { bucket, by, ...(most === null ? {} : { groups: Number(most) }) },
   )
   const policies = wantsLimits === 'false' ? [] : authority.current().policies
   const limits = await limitsInUse(pool, policies, { owner, nowMs: Date.now() })

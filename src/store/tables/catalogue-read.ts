@@ -108,13 +108,15 @@ const bucketStarts: Readonly<Record<Bucket, (time: string) => string>> = {
   month: (time) => `date_trunc('month', ${time}, 'UTC')`,
 }
 
-/** Groups that are shown; the rest is one group of all others. */
-const GROUPS_MAX = 10
+/** Groups that are shown unless somebody asks for more; the rest is one group of all others. */
+const GROUPS = 10
 
 /** How executions are counted. Null: the whole range is one bucket; all are one group. */
 export interface CountedBy {
   readonly bucket: Bucket | null
   readonly by: Grouping | null
+  /** How many groups are shown, those with most executions. */
+  readonly groups?: number
 }
 
 /** Without `since` a range begins with the oldest entry, without `until` it has no end. Both are ISO 8601 in UTC. */
@@ -134,7 +136,7 @@ export async function countGroups(
       SELECT start, key, currency, sum(count) AS count, CASE WHEN sum(with_amount) > 0 THEN sum(amount) END AS amount
       FROM (${sources.join(' UNION ALL ')}) AS source GROUP BY 1, 2, 3
     ), shown AS MATERIALIZED (
-      SELECT key FROM counted GROUP BY key ORDER BY sum(count) DESC, key LIMIT ${GROUPS_MAX}
+      SELECT key FROM counted GROUP BY key ORDER BY sum(count) DESC, key LIMIT ${how.groups ?? GROUPS}
     ), named AS (
       SELECT c.*, NOT EXISTS (SELECT FROM shown WHERE shown.key IS NOT DISTINCT FROM c.key) AS others FROM counted AS c
     )
