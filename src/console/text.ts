@@ -9,8 +9,9 @@ export function oneLine(text: string): string {
   return printable(text)
 }
 
-/** The sentence that the catalogue has of an action, with its amount as amounts are written everywhere. */
-export function shownSummary(summary: string, amount: number | undefined): string {
+/** The sentence that the catalogue has of an action, with its amount as amounts are written everywhere; other words may follow it. */
+export function shownSummary(sentence: string, amount: number | undefined): string {
+  const summary = sentence.replace(/\.$/, '')
   if (amount === undefined) return summary
   // As a word of its own: never a part of a name, or of a text in quotation marks.
   const plain = new RegExp(`(?<=^|\\s)${String(amount).replaceAll('.', '\\.')}(?=\\s|[.,;]?$)`)

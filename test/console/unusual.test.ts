@@ -222,4 +222,6 @@ test('the amount in a sentence of the catalogue is written as everywhere, and a 
   expect(shownSummary('Pay "1234 EUR" of 1234', 1_234)).toBe('Pay "1234 EUR" of 1,234')
   expect(shownSummary('Release order-1234', 1_234)).toBe('Release order-1234')
   expect(shownSummary('Send 1234', undefined)).toBe('Send 1234')
+  // Other words may follow.
+  expect(shownSummary('Pay 7620.6 GBP for INV-2026-280.', 7_620.6)).toBe('Pay 7,620.60 GBP for INV-2026-280')
 })

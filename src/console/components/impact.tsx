@@ -18,7 +18,7 @@ import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
 import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
-import { absolute, shownMoney } from '../text.ts'
+import { absolute, shownMoney, shownSummary } from '../text.ts'
 import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
 import { policyIn } from './changes.tsx'
 import { Table, type Column } from './list.tsx'
@@ -146,8 +146,12 @@ type Listed = Pick<ImpactReport['flips'][number], 'businessTransactionId' | 'cre
 /** A report, which a signature covers, has the ids alone. */
 const execution: Column<Listed> = {
   title: 'Execution',
-  cell: ({ businessTransactionId: id, summary }) =>
-    summary === undefined ? <code title={id}>{id.slice(0, 8)}…</code> : <Said text={summary} />,
+  cell: ({ businessTransactionId: id, summary, amount }) =>
+    summary === undefined ? (
+      <code title={id}>{id.slice(0, 8)}…</code>
+    ) : (
+      <Said text={shownSummary(summary, amount)} />
+    ),
 }
 const amount: Column<Listed> = {
   title: 'Amount',

@@ -1,5 +1,6 @@
 // What the policy says of a request: the decision that its requester would get once the approvals are there, and how far each signal can be
 // trusted. The policy's text is the one that a signature covers: its hash is computed here and compared with the request's.
+import { limitIn } from '../../core/policy/limit.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument, SignalVerifier } from '../../formats/schemas/policy.ts'
 import { counted } from '../../formats/text/text.ts'
@@ -141,9 +142,11 @@ function Present({
     <ul class="plain">
       {limits.map(([name, { value }]) => {
         const verifier = document.verify?.[name]
+        const limit = limitIn(document, name)
         return (
           <li key={name}>
             <code>{oneLine(name)}</code> so far <strong>{shownValue(value)}</strong>
+            {limit !== undefined && ` of ${shownValue(limit)}`}
             {verifier !== undefined && <span class="quiet">: {oneLine(verified(verifier))}</span>}
           </li>
         )

@@ -1,5 +1,6 @@
 // What is used of the limits by which policies bound a sum over a window, from the amounts in the catalogue. The decision counts for itself and
 // exactly; this is for people who look.
+import { limitIn } from '../policy/limit.ts'
 import { windowMs } from '../policy/counting.ts'
 import { shownOf } from '../policy/display.ts'
 import { byNameAndVersion, documentOf, standingOf } from '../policy/versions.ts'
@@ -75,13 +76,4 @@ function placesOf(
     return currencies.size === 1 && currencies.has(place) ? 'currency' : undefined
   })
   return places.every((place) => place !== undefined) ? places : undefined
-}
-
-/** @returns the number behind the comparison in which the signal stands, where all rules have the same one */
-function limitIn({ rules }: PolicyDocument, signal: string): number | undefined {
-  const compared = new RegExp(String.raw`\bsignals\.${signal}\b[^&|<>=]*[<>]=?\s*(\d+(?:\.\d+)?)`, 'g')
-  const numbers = new Set(
-    rules.flatMap(({ when }) => Array.from(when.matchAll(compared), ([, number]) => Number(number))),
-  )
-  return numbers.size === 1 ? [...numbers][0] : undefined
 }
