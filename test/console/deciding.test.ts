@@ -296,7 +296,9 @@ describeInBrowser('the console', () => {
     await spending({ amount: 4_000, currency: 'EUR' }, async () => {
       await page.getByRole('heading', { level: 1, name: 'Spend 4,000 EUR on' }).waitFor()
       await says.getByText('Rule seen approves it once you sign').waitFor()
-      expect(await says.textContent()).toContain('before so far 0 of 5,000: the total of intent.parameters.amount')
+      expect(await says.textContent()).toContain(
+        'before so far 0 of 5,000: the total of intent.parameters.amount',
+      )
       await panelOf('Signals').getByText('left to the service: 0 now').waitFor()
       expect(await says.textContent()).not.toContain('No rule')
     })

@@ -244,6 +244,18 @@ describeInBrowser('the console', () => {
     await expect.poll(() => rows.count()).toBeGreaterThan(1)
   })
 
+  test('how much went to whom is a file, too, and each sum leads to its executions', async () => {
+    await shown('/console/targets')
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'CSV', exact: true }).click()
+    const file = readFileSync(await (await saving).path(), 'utf8')
+    expect(file).toMatch(/^target,executions,amount,currency\r\n[^]*\r\norders\/1093,1,,\r\n/)
+    const row = page.getByRole('row').filter({ hasText: 'orders/1093' })
+    await row.getByRole('link', { name: '1', exact: true }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('target')).toBe('orders/1093')
+    expect(new URL(page.url()).searchParams.get('status')).toBe('completed')
+  })
+
   test('an execution that is new comes into the list by itself', async () => {
     const target = `orders/${randomUUID()}`
     const waits = page.waitForRequest(

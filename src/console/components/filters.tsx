@@ -264,7 +264,7 @@ function ExportButton({ of, names }: { readonly of: Export; readonly names: read
     const query = new URLSearchParams(place.get().query)
     for (const [name, value] of Object.entries(always)) query.set(name, value)
     try {
-      const from = listPath(path, query, [...names, ...Object.keys(always)])
+      const from = listPath(path, query, [...new Set([...names, ...Object.keys(always)])])
       const file = await (linesOf === undefined
         ? getFile(from, type)
         : fileOf(isWhole ? from : paged(from), { linesOf, head, type }))

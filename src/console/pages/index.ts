@@ -75,6 +75,7 @@ export const pages: readonly Page[] = [
     view: Refusals,
   },
   { path: '/console/refusals/{id}', title: 'Refusal', view: Refusal },
+  { path: '/console/targets', title: 'Targets', group: 'Evidence', nav: 'Targets', goes: 't', view: Targets },
   {
     path: '/console/policies',
     title: 'Policies',
@@ -118,7 +119,6 @@ export const pages: readonly Page[] = [
   },
   { path: '/console/audit', title: 'Audit', group: 'Evidence', nav: 'Audit', goes: 'u', view: Audit },
   { path: '/console/callers/{id}', title: 'Caller', group: 'Evidence', view: Caller },
-  { path: '/console/targets', title: 'Targets', group: 'Evidence', nav: 'Targets', goes: 't', view: Targets },
   { path: '/console/targets/{name}', title: 'Target', group: 'Evidence', view: Target },
   { path: '/console/search', title: 'Search', view: Search },
 ]
