@@ -81,7 +81,7 @@ export const FIRST_BY_CALLER = 'First time on this target by this caller'
 function onTargetOf({ onTarget }: Compared, money: Money | undefined): Oddity[] {
   if (onTarget === undefined) return []
   const done = onTarget.filter(({ status }) => status === 'completed')
-  if (done.length === 0) return [{ text: 'Nobody has done this on this target before' }]
+  if (done.length === 0) return [{ text: 'First time on this target, by anybody' }]
   const first = done.some(({ byCaller }) => byCaller > 0) ? [] : [{ text: FIRST_BY_CALLER }]
   if (money === undefined) return first
   const highest = done.find(({ currency }) => currency === money.currency)?.highest ?? null

@@ -120,7 +120,7 @@ describeInBrowser('the console', () => {
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)
     const panel = (title: string) =>
       page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
-    await panel('What is unusual').getByText('Nobody has done this on this target before').waitFor()
+    await panel('What is unusual').getByText('First time on this target, by anybody').waitFor()
     await panel('What the policy says').getByText('Rule pay approves it').waitFor()
     expect(await panel('What the policy says').textContent()).toContain('once you sign: All checks passed.')
     const signals = await panel('Signals').locator('tbody tr').allTextContents()
@@ -416,7 +416,7 @@ describeInBrowser('the console', () => {
     const asked = body as ApprovalRequest
     await page.goto(`${world.origin}/console/inbox`)
     const waiting = page.getByRole('row').filter({ hasText: 'Echo to two-bands' })
-    await waiting.getByText('Nobody has done this on this target before').waitFor()
+    await waiting.getByText('First time on this target, by anybody').waitFor()
     await waiting.getByText(/^0 of 2 signed, one of .*directors/).waitFor()
     await page.goto(`${world.origin}/console/requests/${asked.request.requestId}`)
     const line = (signal: string) => page.getByRole('listitem').filter({ hasText: signal })
@@ -472,7 +472,7 @@ describeInBrowser('the console', () => {
     expect((await world.service.post(`${gone!.url}/withdraw`, {})).status).toBe(200)
     // Each says what an approver looks at twice and how long there is; a reason that is missing is asked for in the page's own words.
     const choice = dialog.locator('label', { hasText: targets[0]! })
-    await choice.getByText('Nobody has done this on this target before').waitFor()
+    await choice.getByText('First time on this target, by anybody').waitFor()
     await choice.getByText(/ left$/).waitFor()
     await dialog.getByRole('button', { name: 'Decline 3 requests' }).click()
     await dialog.getByRole('alert').getByText('Say why you decline').waitFor()

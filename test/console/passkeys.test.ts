@@ -218,7 +218,7 @@ describeInBrowser('passkeys in the console', () => {
       )
     const [first, second] = [(await aRequest()).asked, (await aRequest()).asked]
     await page.goto(`${origin}/console/requests/${first.request.requestId}`)
-    const odd = page.getByText('Nobody has done this on this target before')
+    const odd = page.getByText('First time on this target, by anybody')
     const verdict = page.getByText('Rule approved approves it once you sign')
     for (const one of [page.getByRole('heading', { level: 1 }), odd, verdict, sign()]) await one.waitFor()
     const bar = (await page.locator('.deciding').boundingBox())!

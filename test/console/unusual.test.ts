@@ -36,7 +36,7 @@ const known = { onTarget: [done(200)], byCaller: [{ currency: 'EUR', count: 9, h
 
 test.each<[string, Partial<Compared>, { amount: number; currency: string } | undefined, readonly string[]]>([
   ['as before', known, { amount: 200, currency: 'EUR' }, []],
-  ['nothing before', { onTarget: [] }, undefined, ['Nobody has done this on this target before']],
+  ['nothing before', { onTarget: [] }, undefined, ['First time on this target, by anybody']],
   [
     'by others alone',
     { onTarget: [done(200, 'EUR', 0)] },
@@ -70,7 +70,7 @@ test.each<[string, Partial<Compared>, { amount: number; currency: string } | und
     { amount: 1, currency: 'EUR' },
     [
       '1 execution on this target is in doubt (4,258.27 EUR): it may have happened',
-      'Nobody has done this on this target before',
+      'First time on this target, by anybody',
       '1 other open request for this target',
     ],
   ],
