@@ -18,7 +18,9 @@ interface Requests {
   readonly requests: readonly ApprovalRequest[]
 }
 
-const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
+/** Without what each is compared with: the queue needs none of it. */
+const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}&compared=false`
+const comparedPathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
 
 /** How often this human has decided here: what waits for them is another then. */
 const decisions = store(0)
@@ -33,6 +35,30 @@ export function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
   const loaded = useLoaded<Requests>(pathOf(me), EVERY_MS, useStore(decisions))
   return { ...loaded, data: loaded.data && byEnd(loaded.data.requests) }
 }
+
+const COMPARED_EVERY_MS = 60_000
+
+/** As `useWaiting`, and soon after it what each request is compared with. */
+export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
+  const waiting = useWaiting(me)
+  const { data } = useLoaded<Requests>(
+    waiting.data === undefined ? undefined : comparedPathOf(me),
+    COMPARED_EVERY_MS,
+    useStore(decisions) + numberOf(waiting.data ?? []),
+  )
+  const compared = new Map(data?.requests.map((one) => [one.request.requestId, one.compared]))
+  return {
+    ...waiting,
+    data: waiting.data?.map((one) => {
+      const found = compared.get(one.request.requestId)
+      return found === undefined ? one : { ...one, compared: found }
+    }),
+  }
+}
+
+/** Another number for other requests: what came since is compared at once. */
+const numberOf = (waiting: readonly ApprovalRequest[]) =>
+  waiting.reduce((sum, { request }) => sum + Number.parseInt(request.requestId.slice(0, 8), 16), 0)
 
 const COUNT_EVERY_MS = 60_000
 

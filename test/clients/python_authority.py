@@ -198,7 +198,9 @@ class Authority(unittest.TestCase):
 
     def test_a_stand_in_is_set(self) -> None:
         change, step_up = PREPARED["stand-in"]["change"], PREPARED["stand-in"]["stepUp"]
-        self.assertEqual(CHECKER.stand_in_change(change["changeId"]), change)
+        found = CHECKER.stand_in_change(change["changeId"])
+        # An open change is warned of as things are now: the group of another test may have come since it was proposed.
+        self.assertEqual({**found, "warnings": []}, {**change, "warnings": []})
         CHECKER.approve_stand_in_change(change["changeId"], step_up)
         (stand_in,) = CHECKER.stand_ins()
         self.assertEqual((stand_in["for"], stand_in["by"]), ("alice", "bob"))

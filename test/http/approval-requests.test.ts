@@ -704,6 +704,11 @@ describe('GET /approval-requests 200', () => {
     expect((await service.get(url, maker)).body.compared).toEqual(compared)
     // Nobody decides on what is over, and what others did is not for a caller that reads its own alone.
     expect(await comparedFor({})).toEqual([undefined])
+    const { body: without } = await service.get(
+      `/approval-requests?target=${target}&status=PENDING&compared=false`,
+      maker,
+    )
+    expect(without.requests).toMatchObject([{ compared: undefined, usual: undefined }])
     expect((await service.get(url)).body.compared).toBeUndefined()
   })
 

@@ -10,16 +10,16 @@ import { Listed } from '../components/list.tsx'
 import { waitingRows } from '../components/requests.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { beginQueue, useWaiting, waitingPath } from '../queue.ts'
+import { beginQueue, useWaitingCompared, waitingPath } from '../queue.ts'
 
-/** Requests follow at once (`useWaiting`). */
+/** Requests follow at once (`useWaitingCompared`). */
 const REST_EVERY_MS = 120_000
 
 /** As many as a reply may hold. */
 const PAGE = 'pageSize=100'
 
 export function Inbox({ me }: PageProps) {
-  const requests = useWaiting(me)
+  const requests = useWaitingCompared(me)
   useEffect(beginQueue, [])
   const count = requests.data?.length ?? 0
   useTitle(count === 0 ? 'Inbox' : `(${count}${requests.next === undefined ? '' : '+'}) Inbox`)

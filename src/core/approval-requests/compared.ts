@@ -38,6 +38,7 @@ export async function comparedOf(
   const contents = asked.map(({ body }) => JSON.parse(body) as ApprovalRequestContent)
   const at = asked.length === 1 ? decidedAt(first, contents[0]!) : null
   const references = contents.map(referencesOf)
+  const numbers = contents.map(({ parameters }) => numbersOf(parameters))
   const beside = (
     await findRequestsBeside(
       sql,
@@ -50,10 +51,10 @@ export async function comparedOf(
     target,
     callerId: requestedBy,
   }))
-  const amounts = contents.flatMap(({ policy, capability, target, parameters }, place) =>
+  const amounts = contents.flatMap(({ policy, capability, target }, place) =>
     references[place]!.length === 0
       ? []
-      : numbersOf(parameters).map(([, amount]) => ({
+      : numbers[place]!.map(([, amount]) => ({
           place,
           policy: policy.name,
           capability,
@@ -77,7 +78,9 @@ export async function comparedOf(
           shared: values.filter((value) => lines.has(value.toLowerCase())),
         }
       }),
-    ...beside.filter((other) => isSameElsewhere(content, other)).map((other) => elsewhere(content, other)),
+    ...beside
+      .filter((other) => isSameElsewhere(content, numbers[place]!, other))
+      .map((other) => elsewhere(content, other)),
   ])
   const targetsOf = await spreadOf(
     sql,
@@ -169,15 +172,15 @@ const numbersOf = (parameters: Readonly<Record<string, unknown>>) =>
 
 /** Whether another request asks for the same sum on another target; without a number nothing is a sum. */
 function isSameElsewhere(
-  { capability, target, parameters }: ApprovalRequestContent,
+  { capability, target }: ApprovalRequestContent,
+  numbers: ReturnType<typeof numbersOf>,
   { content: other }: Other,
 ): boolean {
-  const numbers = numbersOf(parameters)
   return (
     numbers.length > 0 &&
+    numbers.every(([name, value]) => other.parameters[name] === value) &&
     isSame(other.capability, capability) &&
-    !isSame(other.target, target) &&
-    numbers.every(([name, value]) => other.parameters[name] === value)
+    !isSame(other.target, target)
   )
 }
 

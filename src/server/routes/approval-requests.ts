@@ -128,6 +128,11 @@ export const approvalRequests = [
       policy: equalText('this policy'),
       policyVersion: { schema: NonEmptyText, description: 'Only this version.' },
       callerId: equalText('requests of this caller'),
+      compared: {
+        schema: Type.Enum(['true', 'false']),
+        description:
+          'With `false` pending requests come without what they are compared with, and the reply comes sooner.',
+      },
       ...timeRange,
       q: partOfWord,
     },
@@ -275,10 +280,12 @@ async function readPage(
   range: PageRange,
   {
     waitingFor,
+    compared: wantsCompared,
     ...asked
   }: Omit<RequestFilters, 'owner'> & {
     readonly status: ApprovalRequestStatus | null
     readonly waitingFor: 'me' | null
+    readonly compared: 'true' | 'false' | null
   },
   { pool, authority, config }: Reading & People,
   { caller }: RouteRequest,
@@ -292,7 +299,7 @@ async function readPage(
     persons,
   })
   // What others did is not for a caller that reads its own alone, and nobody decides on what is over.
-  if (owner !== null || asked.status !== 'PENDING') return page
+  if (owner !== null || asked.status !== 'PENDING' || wantsCompared === 'false') return page
   const compared = await comparedOf(pool, page.rows, {
     persons,
     hasCatalogue: config.catalogue !== undefined,
