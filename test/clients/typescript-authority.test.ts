@@ -452,7 +452,10 @@ test('an event endpoint is registered by two humans, gets a secret and is served
   expect(await making.makeEventEndpointSecret(endpointId)).toEqual({
     secret: expect.stringMatching(/^whsec_/) as string,
   })
-  expect(await making.redeliverEvents(endpointId)).toEqual({ endpointId })
+  expect(await making.redeliverEvents(endpointId)).toEqual({
+    endpointId,
+    result: expect.stringContaining('delivery begins at once') as string,
+  })
   expect((await making.eventEndpointChanges({ status: 'APPROVED' })).changes).toHaveLength(1)
 })
 

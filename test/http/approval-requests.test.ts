@@ -708,7 +708,9 @@ describe('GET /approval-requests 200', () => {
       `/approval-requests?target=${target}&status=PENDING&compared=false`,
       maker,
     )
-    expect(without.requests).toMatchObject([{ compared: undefined, usual: undefined }])
+    const { requests } = without as { requests: ApprovalRequest[] }
+    expect(requests.length).toBeGreaterThan(0)
+    expect(requests.filter((one) => 'compared' in one || 'usual' in one)).toEqual([])
     expect((await service.get(url)).body.compared).toBeUndefined()
   })
 
