@@ -59,8 +59,9 @@ function Choose({
   readonly onDeclined: (outcomes: readonly Outcome[]) => void
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Those that were there when it was opened: a new one does not move what somebody is about to choose.
-  const offered = useRef(waiting).current
+  // Those that were there when it was opened: a new one does not move what somebody is about to choose. What is known of each may come later.
+  const known = new Map(waiting.map((one) => [one.request.requestId, one]))
+  const offered = useRef(waiting).current.map((one) => known.get(one.request.requestId) ?? one)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [busy, setBusy] = useState(false)
   useEffect(() => dialog.current?.showModal(), [])
