@@ -18,9 +18,7 @@ interface Requests {
   readonly requests: readonly ApprovalRequest[]
 }
 
-/** Without what each is compared with: the queue needs none of it. */
-const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}&compared=false`
-const comparedPathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
+const pathOf = (me: Me) => `/approval-requests?${waitingPath(me)}&${PAGE}`
 
 /** How often this human has decided here: what waits for them is another then. */
 const decisions = store(0)
@@ -42,7 +40,7 @@ const COMPARED_EVERY_MS = 60_000
 export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
   const waiting = useWaiting(me)
   const { data } = useLoaded<Requests>(
-    waiting.data === undefined ? undefined : comparedPathOf(me),
+    waiting.data === undefined ? undefined : `${pathOf(me)}&compared=true`,
     COMPARED_EVERY_MS,
     useStore(decisions) + numberOf(waiting.data ?? []),
   )

@@ -126,7 +126,7 @@ export const Compared = Type.Object(
   },
   {
     description:
-      'of one request, and in a list of pending ones, for humans and auditors: what it is compared with, as it was when the request was decided on',
+      'of one request, and with `compared=true` in a list of pending ones, for humans and auditors: what it is compared with, as it was when the request was decided on',
   },
 )
 export type Compared = Type.Static<typeof Compared>

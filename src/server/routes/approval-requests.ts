@@ -131,7 +131,7 @@ export const approvalRequests = [
       compared: {
         schema: Type.Enum(['true', 'false']),
         description:
-          'With `false` pending requests come without what they are compared with, and the reply comes sooner.',
+          'With `true` pending requests come with what they are compared with, for humans and auditors; with `status=PENDING` only, and the reply takes longer.',
       },
       ...timeRange,
       q: partOfWord,
@@ -299,7 +299,7 @@ async function readPage(
     persons,
   })
   // What others did is not for a caller that reads its own alone, and nobody decides on what is over.
-  if (owner !== null || asked.status !== 'PENDING' || wantsCompared === 'false') return page
+  if (owner !== null || asked.status !== 'PENDING' || wantsCompared !== 'true') return page
   const compared = await comparedOf(pool, page.rows, {
     persons,
     hasCatalogue: config.catalogue !== undefined,
