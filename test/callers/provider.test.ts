@@ -1,18 +1,31 @@
 // Callers by token of a provider that others wrote (oidc-provider), with a client that others wrote (openid-client) getting tokens and making proofs.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../src/cli/free-port.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
+import { accountsOf } from '../../src/formats/verifier/account.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
 import { leftOut, OTHERS } from '../others.ts'
+import { PYTHON_CLIENT, pythonPath } from '../python.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import {
+  ACCESS_TOKEN,
+  actOf,
+  exchangeTokens,
+  minted,
+  TOKEN_EXCHANGE,
+  type ExchangingProvider,
+} from './token-exchange.ts'
 
 const AUDIENCE = 'https://countersign.example.com'
 const SECRET = 'the secret of the agent, which only this test knows'
@@ -22,7 +35,7 @@ interface OidcProvider {
   readonly Provider: new (
     issuer: string,
     configuration: object,
-  ) => { readonly callback: () => Parameters<typeof createServer>[1] & object }
+  ) => ExchangingProvider & { readonly callback: () => Parameters<typeof createServer>[1] & object }
 }
 
 /** What is used of openid-client. */
@@ -35,6 +48,11 @@ interface OpenidClient {
     parameters: Readonly<Record<string, string>>,
     options?: { readonly DPoP?: object },
   ) => Promise<{ readonly access_token: string; readonly token_type: string }>
+  readonly genericGrantRequest: (
+    configuration: object,
+    grantType: string,
+    parameters: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly access_token: string }>
   readonly fetchProtectedResource: (...given: readonly unknown[]) => Promise<Response>
 }
 
@@ -42,7 +60,7 @@ const module = <T>(name: string, file: string) =>
   import(pathToFileURL(join(OTHERS, name, file)).href) as Promise<T>
 
 /** Whatever resource is asked for, its access tokens are JWTs (RFC 9068) for it. */
-const resourceServer = (_context: unknown, audience: string) => ({
+const resourceServer = (audience: string) => ({
   audience,
   scope: 'countersign:sandbox:echo',
   accessTokenTTL: 300,
@@ -50,30 +68,37 @@ const resourceServer = (_context: unknown, audience: string) => ({
   jwt: { sign: { alg: 'ES256' } },
 })
 
+const aClient = (id: string) => ({
+  client_id: id,
+  client_secret: SECRET,
+  id_token_signed_response_alg: 'ES256',
+  grant_types: ['client_credentials', TOKEN_EXCHANGE],
+  response_types: [],
+  redirect_uris: [],
+})
+
 const aProvider = async (issuer: string, { Provider }: OidcProvider) => {
-  const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
   const signing = { ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig', kid: 'one' }
-  return new Provider(issuer, {
+  const provider = new Provider(issuer, {
     jwks: { keys: [signing] },
-    clients: [
-      {
-        client_id: 'agent',
-        client_secret: SECRET,
-        id_token_signed_response_alg: 'ES256',
-        grant_types: ['client_credentials'],
-        response_types: [],
-        redirect_uris: [],
-      },
-    ],
+    clients: [aClient('agent'), aClient('scheduler')],
     scopes: ['countersign:sandbox:echo'],
-    ttl: { ClientCredentials: 300 },
+    ttl: { AccessToken: 300, ClientCredentials: 300 },
+    extraTokenClaims: actOf,
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       dPoP: { enabled: true },
-      resourceIndicators: { enabled: true, getResourceServerInfo: resourceServer },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_context: unknown, audience: string) => resourceServer(audience),
+      },
     },
   })
+  const keys = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'one' }] }
+  exchangeTokens(provider, { keys, serverOf: resourceServer })
+  return provider
 }
 
 describe.skipIf(leftOut())('tokens of a provider, and proofs of a client, that others wrote', () => {
@@ -81,10 +106,25 @@ describe.skipIf(leftOut())('tokens of a provider, and proofs of a client, that o
   let service: TestService
   let client: OpenidClient
   let agent: object
+  let provider: ExchangingProvider
   let issuer: string
 
-  const granted = (resource: string, options?: { readonly DPoP: object }) =>
-    client.clientCredentialsGrant(agent, { resource, scope: 'countersign:sandbox:echo' }, options)
+  const granted = (resource: string, options?: { readonly DPoP: object }, by = agent) =>
+    client.clientCredentialsGrant(by, { resource, scope: 'countersign:sandbox:echo' }, options)
+  const clientNamed = (id: string) =>
+    client.discovery(new URL(issuer), id, SECRET, undefined, { execute: [client.allowInsecureRequests] })
+  /** The token that a client gets, in exchange, to use in place of the subject's. */
+  const exchanged = async (subject: string, by: object) => {
+    const { access_token: own } = await granted(AUDIENCE, undefined, by)
+    const answer = await client.genericGrantRequest(by, TOKEN_EXCHANGE, {
+      resource: AUDIENCE,
+      subject_token: subject,
+      subject_token_type: ACCESS_TOKEN,
+      actor_token: own,
+      actor_token_type: ACCESS_TOKEN,
+    })
+    return answer.access_token
+  }
   const asked = (
     token: string,
     path: string,
@@ -104,12 +144,11 @@ describe.skipIf(leftOut())('tokens of a provider, and proofs of a client, that o
     server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const provider = await aProvider(issuer, await module<OidcProvider>('oidc-provider', 'lib/index.js'))
-    server.on('request', provider.callback())
+    const made = await aProvider(issuer, await module<OidcProvider>('oidc-provider', 'lib/index.js'))
+    provider = made
+    server.on('request', made.callback())
     client = await module<OpenidClient>('openid-client', 'build/index.js')
-    agent = await client.discovery(new URL(issuer), 'agent', SECRET, undefined, {
-      execute: [client.allowInsecureRequests],
-    })
+    agent = await clientNamed('agent')
     // Proofs name the address of the service, so it must be known before the start.
     const port = await freePort()
     const trusted = {
@@ -179,6 +218,56 @@ describe.skipIf(leftOut())('tokens of a provider, and proofs of a client, that o
     const stolen = await fetch(`${service.url}/callers/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(stolen.status).toBe(401)
   })
+
+  test('evidence has who used a token that was exchanged for a person, and both verifiers show it', async () => {
+    const members = { accountId: 'dana', resource: AUDIENCE, serverOf: resourceServer }
+    const signedIn = await minted(provider, { ...members, client: await provider.Client.find('agent') })
+    const byAgent = await exchanged(signedIn.access_token, agent)
+    const byScheduler = await exchanged(byAgent, await clientNamed('scheduler'))
+    expect(decodeJwt(byScheduler)).toMatchObject({
+      sub: 'dana',
+      client_id: 'scheduler',
+      act: { sub: 'scheduler', act: { sub: 'agent' } },
+    })
+    for (const [token, actor] of [
+      [byAgent, 'agent'],
+      [byScheduler, 'scheduler'],
+    ] as const) {
+      const transaction = aTransaction({ authority: { principalId: `${issuer}#dana` } })
+      const answer = await asked(token, '/execute', { method: 'POST', body: JSON.stringify(transaction) })
+      expect(answer.status).toBe(200)
+      const record = (await answer.json()) as Members & { authorization: { payload: Members } }
+      expect(record.authorization.payload).toMatchObject({
+        callerId: `${issuer}#dana`,
+        callerAuthentication: {
+          method: 'access-token',
+          issuer,
+          subject: 'dana',
+          actor,
+          tokenHash: sha256Hex(token),
+        },
+      })
+      expectEvidence(record, readPublicKeys(service.signingKeyDir))
+      const shown = `access token of ${issuer} for dana, used by ${actor}`
+      const [account] = accountsOf(JSON.stringify(record))
+      expect(account?.said).toContainEqual(['Authenticated by', shown])
+      expect(await verifiedByPython(record)).toContain(`  note  Authenticated by ${shown}\n`)
+    }
+  })
+
+  /** @returns what the Python client's command prints of a record, which it must find valid */
+  async function verifiedByPython(record: Members): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-exchange-'))
+    const [evidence, keys] = [join(folder, 'record.json'), join(folder, 'jwks.json')]
+    writeFileSync(evidence, JSON.stringify(record))
+    writeFileSync(keys, await (await fetch(`${service.url}/.well-known/jwks.json`)).text())
+    const env = { ...process.env, ...pythonPath(PYTHON_CLIENT) }
+    const args = ['-m', 'countersign', 'verify', evidence, '--jwks', keys]
+    const { status, stdout, stderr } = spawnSync('python3', args, { env, encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect([status, stderr]).toEqual([0, ''])
+    return stdout
+  }
 
   test('a token for another resource is refused', async () => {
     const { access_token: token } = await granted('https://elsewhere.example.com')

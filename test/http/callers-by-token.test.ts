@@ -190,6 +190,39 @@ describe('a caller by token', () => {
     expect((await checked(database, service.signingKeyDir)).lines).toEqual([])
   })
 
+  test.each([
+    ['100 deep', () => nestedAct(100)],
+    ['no object', () => ({ sub: 'assistant', act: 'somebody' })],
+    ['without a name', () => ({ sub: 'assistant', iss: 'https://other.example.com', act: [] })],
+  ])('the outermost act alone is the actor: what stands in it may be %s', async (_what, act) => {
+    const key = await aToken({ claims: { sub: 'dana', act_for: 'tester', act: act() } })
+    const { payload } = (await service.post('/execute', aTransaction(), { key })).body.authorization
+    expect(payload.callerAuthentication).toEqual({
+      method: 'access-token',
+      issuer,
+      subject: 'dana',
+      actor: 'assistant',
+      tokenHash: sha256Hex(key),
+    })
+  })
+
+  // proves abuse: A token whose `act` names a human or an approver
+  test('has no right of the human whom its act names', async () => {
+    const key = await aToken({ claims: { act: { sub: 'alice', credentialHolderType: 'USER' } } })
+    const { body } = await service.get('/callers/me', { key })
+    expect(body).toMatchObject({ callerId: `${issuer}#agent-1`, allowedPrincipalIds: [`${issuer}#agent-1`] })
+    const forAlice = aTransaction({ authority: { principalId: 'alice' } })
+    const statuses = [
+      await service.get('/caller-keys', { key }),
+      await service.post('/approvers/changes', {}, { key }),
+      await service.post(`/approval-requests/${randomUUID()}/decline`, { reason: 'No.' }, { key }),
+      await service.post('/execute', forAlice, { key }),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([403, 403, 403, 403])
+    const asAlice = await service.get('/caller-keys', { key: alice.key })
+    expect(asAlice.status).toBe(200)
+  })
+
   // proves abuse: A token that claims to be a human’s or an auditor’s
   test('is no human and no auditor, whatever its token says', async () => {
     const key = await aToken({
@@ -237,6 +270,13 @@ test('no key is issued for a name of the callers by token', async () => {
 /** Another address than the tests come from. */
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
+/** An `act` with those who used the token before, `depth` in all: the outermost, who uses it now, is `assistant`. */
+function nestedAct(depth: number): object {
+  let act: object = { sub: 'scheduler' }
+  for (let at = 2; at < depth; at++) act = { sub: 'relay', act }
+  return { sub: 'assistant', act }
+}
+
 /** What an attacker does to a token: each of them, of a trusted issuer otherwise. */
 const refusedTokens: readonly (readonly [what: string, make: () => Promise<string> | string])[] = [
   [
@@ -272,6 +312,15 @@ const refusedTokens: readonly (readonly [what: string, make: () => Promise<strin
   ['that does not name whom it acts for', () => aToken({ claims: { act_for: undefined } })],
   ['without sub', () => aToken({ claims: { sub: undefined } })],
   ['whose sub is no name', () => aToken({ claims: { sub: 'two words' } })],
+  ['whose act is a text', () => aToken({ claims: { act: 'assistant' } })],
+  ['whose act is a list', () => aToken({ claims: { act: [{ sub: 'assistant' }] } })],
+  ['whose act is null', () => aToken({ claims: { act: null } })],
+  ['whose act names nobody', () => aToken({ claims: { act: { iss: issuer } } })],
+  ['whose act names a number', () => aToken({ claims: { act: { sub: 7 } } })],
+  ['whose act has an empty name', () => aToken({ claims: { act: { sub: '' } } })],
+  ['whose act has a name that cannot be seen', () => aToken({ claims: { act: { sub: 'dana\u200b' } } })],
+  ['whose act has a name of 257 characters', () => aToken({ claims: { act: { sub: 'a'.repeat(257) } } })],
+  ['whose act is larger than a token may be', () => aToken({ claims: { act: nestedAct(400) } })],
   ['bound to a key that nobody proves', () => aToken({ claims: { cnf: { jkt: 'x' } } })],
   [
     'of a workload of another trust domain',

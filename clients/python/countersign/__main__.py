@@ -121,6 +121,8 @@ def _print_report(report: Report) -> None:
             _print(f"  ok    {check.name}")
         else:
             _print(f"  {_outcome(check)} {check.name}: {check.problem}")
+    if report.authenticated_by:
+        _print(f"  note  Authenticated by {report.authenticated_by}")
     for note in report.notes:
         _print(f"  note  {note}")
 

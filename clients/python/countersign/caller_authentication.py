@@ -25,6 +25,29 @@ def check_caller_authentication(authorization: Any) -> List[Check]:
     ]
 
 
+_KINDS = {
+    "access-token": "access token",
+    "dpop": "access token that is bound to a key",
+    "jwt-svid": "JWT-SVID",
+}
+
+
+def authentication_text(authorization: Any) -> str:
+    """``access token of <issuer> for <subject>, used by <actor>``; empty where it says nothing."""
+    payload = authorization.get("payload") if isinstance(authorization, dict) else None
+    said = payload.get("callerAuthentication") if isinstance(payload, dict) else None
+    method, issuer, subject, actor = (_text_at(said, name) for name in ("method", "issuer", "subject", "actor"))
+    if method == "":
+        return ""
+    token = f"{_KINDS.get(method, method)} of {issuer} for {subject}"
+    return token if actor == "" else f"{token}, used by {actor}"
+
+
+def _text_at(value: Any, name: str) -> str:
+    text = value.get(name) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
+
+
 def _can_name(authentication: Mapping[str, Any], caller_id: str) -> bool:
     method = authentication.get("method")
     issuer = string_of(authentication, "issuer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
+from .caller_authentication import authentication_text
 from .canonical import parse
 from .evidence import Check, Keys, Unreadable
 from .governance_change import missing_step_up_key
@@ -37,6 +38,8 @@ class Report:
     missing_step_up_keys: Tuple[str, ...] = ()
     #: The approvals by passkeys in evidence that is valid, for the summary of several files.
     passkey_uses: Tuple[PasskeyUse, ...] = ()
+    #: Of a record whose caller had a token: ``access token of <issuer> for <subject>, used by <actor>``.
+    authenticated_by: str = ""
 
 
 def verify_evidence(text: Union[str, bytes], key_set: Any, *, log: Any = None) -> Report:
@@ -120,7 +123,13 @@ def _report_on(evidence: Any, keys: Keys, log: Optional[LogTrust], which: str) -
         tuple(dict.fromkeys([*notes, *(note for check in checks for note in check.notes)])),
         _missing_step_up_keys(kind.artifact, evidence, keys),
         passkey_uses(kind.artifact, evidence) if verdict == VALID else (),
+        _authenticated_by(kind.artifact, evidence),
     )
+
+
+def _authenticated_by(artifact: str, evidence: Any) -> str:
+    record = evidence.get("record") if artifact == "bundle" else evidence
+    return authentication_text(record.get("authorization")) if isinstance(record, dict) else ""
 
 
 def _missing_step_up_keys(artifact: str, evidence: Any, keys: Keys) -> Tuple[str, ...]:

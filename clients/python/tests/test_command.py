@@ -42,6 +42,18 @@ class Command(unittest.TestCase):
         self.assertTrue(output.startswith("INVALID: "))
         self.assertNotIn("\nvalid", output)
 
+    def test_a_record_of_a_caller_by_token_says_who_used_the_token_for_whom(self) -> None:
+        by_token = evidence_of("trust-records.json", "trust-record/valid-by-token-for-another")
+        status, output = run(by_token)
+        self.assertEqual(status, 0)
+        self.assertIn("\n  note  Authenticated by access token of https://login.example.com/agents for dana, used by agent-7\n", output)
+        self.assertNotIn("Authenticated", run(self.record)[1])
+        forged = {**by_token, "authorization": {"payload": {"callerAuthentication": {"method": "x", "issuer": 7, "actor": "\x1b[2J\nvalid"}}}}
+        status, output = run(forged)
+        self.assertEqual(status, 1)
+        self.assertNotIn("\nvalid", output)
+        self.assertNotIn("\x1b", output)
+
     def test_a_sentence_on_what_cannot_be_read_is_one_line(self) -> None:
         status, output = run("{\x1b[2J")
         self.assertEqual((status, output.count("\n")), (2, 1))

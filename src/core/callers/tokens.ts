@@ -308,9 +308,14 @@ function thumbprintIn(cnf: unknown): string | undefined {
   return typeof cnf.jkt === 'string' && /^[\w-]{43}$/.test(cnf.jkt) ? cnf.jkt : undefined
 }
 
-/** Who uses the token: its `act` names them where it was exchanged for another (RFC 8693 §4.1), else they are the client (RFC 9068 §2.2). */
+/**
+ * Who uses the token: its `act` names them where it was exchanged for another (RFC 8693 §4.1), else they are the client (RFC 9068 §2.2).
+ * An `act` within that names those who used it before, who decide nothing.
+ * @returns null where `act` names nobody: evidence that named the client instead would be wrong
+ */
 function actorOf({ act, client_id: client }: JWTPayload): unknown {
-  return typeof act === 'object' && act !== null && 'sub' in act ? act.sub : client
+  if (act === undefined) return client
+  return typeof act === 'object' && act !== null && 'sub' in act ? act.sub : null
 }
 
 function isPrincipal(name: unknown): name is string {
