@@ -27,6 +27,8 @@ export interface Statistics {
   readonly since: string
   readonly until: string
   readonly buckets: readonly { readonly start: string; readonly groups: readonly Counted[] }[]
+  /** With `order=amount`. */
+  readonly orderedBy?: { readonly currency?: string }
   readonly limits: readonly Limit[]
   readonly completeUntil: string | null
   readonly completeSince: string | null
@@ -42,6 +44,9 @@ export const ENDED = { approvable: 'false' } as const
 
 /** The filters of the refusals that approvals would have lifted, and what pages call them. */
 export const LACKED = { name: 'lacked approval', filters: { status: 'refused', approvable: 'true' } } as const
+
+/** The filter of what a provider says otherwise of, whatever the service says of it. */
+export const CONTRADICTED = { contradicted: 'true' } as const
 
 /** How executions end, in the order in which plots stack them. */
 export const OUTCOMES = [

@@ -185,7 +185,18 @@ describeInBrowser('npm run demo:console', () => {
   test('what a provider contradicts is marked in the list, and its page has both amounts and the very delivery', async () => {
     await page.goto(`${origin()}/console?range=30d`)
     const panel = page.locator('.panel', { hasText: 'Providers say otherwise' })
-    await panel.getByRole('link', { name: /^\d+ deliver(y|ies)$/ }).waitFor()
+    const link = panel.getByRole('link', { name: /^\d+ executions?$/ })
+    await link.waitFor()
+    const count = Number.parseInt((await link.textContent()) ?? '', 10)
+    expect(count).toBeGreaterThan(0)
+    await link.click()
+    await page.getByRole('heading', { name: 'Executions', exact: true }).waitFor()
+    await page.getByText('Provider contradicts: yes').waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    // Each has the mark beside how it ended, and there are no others.
+    expect(await page.locator('tbody tr').count()).toBe(count)
+    expect(await page.locator('tbody .badge', { hasText: 'contradicted' }).count()).toBe(count)
+    expect(await axeFindings(page)).toEqual([])
     const { events } = await read<{ events: { businessTransactionId: string; webhookEventId: string }[] }>(
       '/webhook-events?outcome=contradicted',
     )
@@ -206,6 +217,32 @@ describeInBrowser('npm run demo:console', () => {
     expect([times.length > 5, times]).toEqual([true, times.toSorted()])
     await page.getByRole('link', { name: 'delivery', exact: true }).click()
     await page.waitForURL(`**/deliveries/${webhookEventId}`)
+    expect(watched.problems).toEqual([])
+  })
+
+  test('targets stand in the order of their sums, or of their counts where the address says so', async () => {
+    const rows = async () => {
+      await page.locator('.panel tbody tr').first().waitFor()
+      const cells = await page.locator('.panel tbody tr').allInnerTexts()
+      return cells.map((text) => {
+        const [name = '', sums = '', count = ''] = text.split('\t')
+        const eur = /([\d,.]+) EUR/.exec(sums)?.[1] ?? '-1'
+        return { name, eur: Number(eur.replaceAll(',', '')), count: Number(count.replaceAll(',', '')) }
+      })
+    }
+    const falls = (values: readonly number[]) => expect(values).toEqual(values.toSorted((a, b) => b - a))
+    await page.goto(`${origin()}/console/targets`)
+    await page.getByText('Ordered by the sums in EUR.').waitFor()
+    const bySum = await rows()
+    expect(bySum.length).toBeGreaterThan(5)
+    falls(bySum.map(({ eur }) => eur))
+    expect(await axeFindings(page)).toEqual([])
+    await page.getByRole('link', { name: 'most executions' }).click()
+    await page.waitForURL('**/targets?order=count')
+    await page.getByText('Ordered by the sums in EUR.').waitFor({ state: 'detached' })
+    const byCount = await rows()
+    falls(byCount.map(({ count }) => count))
+    expect(byCount.map(({ name }) => name)).not.toEqual(bySum.map(({ name }) => name))
     expect(watched.problems).toEqual([])
   })
 

@@ -381,6 +381,77 @@ describe('what this service knows', () => {
   })
 })
 
+describe('what a provider contradicts', () => {
+  let completed: string
+  let refused: string
+  let agreed: string
+  let latest: BankDelivery
+  const target = `vendor-${randomUUID()}`
+
+  beforeAll(async () => {
+    const rejected = aRejectedTransaction()
+    await service.post('/execute', { ...rejected, intent: { ...rejected.intent, target } })
+    ;[refused, completed] = [rejected.businessTransactionId, await executed({ intent: { target } })]
+    agreed = await executed({ intent: { target } })
+    await told(aBankDelivery('paid', refused))
+    await told(aBankDelivery('paid', agreed))
+    await told(aBankDelivery('refused', completed))
+    // The same execution twice: it is listed and counted once.
+    latest = aBankDelivery('refused', completed)
+    await told(latest)
+    await until(async () => (await found('executions', '')).length === 3, 'the catalogue to have all three')
+  })
+
+  /** The ids in a list, in the order of their texts. */
+  async function found(path: 'executions' | 'refusals', query: string, key = auditor.key) {
+    const { status, body } = await service.get(`/${path}?target=${target}${query}`, { key })
+    expect(status).toBe(200)
+    const listed = body[path] as { businessTransactionId: string; contradicted?: true }[]
+    for (const { businessTransactionId: id, contradicted } of path === 'executions' ? listed : [])
+      expect([id, contradicted]).toEqual([id, id === agreed ? undefined : true])
+    return listed.map(({ businessTransactionId }) => businessTransactionId).toSorted()
+  }
+
+  test('is marked and found in each list of executions, and counted as the list has it', async () => {
+    const both = [completed, refused].toSorted()
+    expect(await found('executions', '&contradicted=true')).toEqual(both)
+    expect(await found('executions', '&contradicted=true', service.key)).toEqual(both)
+    expect(await found('executions', '&contradicted=true', other.key)).toEqual([])
+    expect(await found('executions', '&contradicted=false')).toEqual([agreed])
+    expect(await found('executions', '&contradicted=true&status=completed')).toEqual([completed])
+    expect(await found('refusals', '&contradicted=true')).toEqual([refused])
+    expect(await found('refusals', '&contradicted=false')).toEqual([])
+
+    const since = new Date(Date.now() - 86_400_000).toISOString()
+    const counted = await service.get(`/statistics?contradicted=true&since=${since}&bucket=day`, auditor)
+    const all = await service.get(`/executions?contradicted=true&since=${since}&pageSize=100`, auditor)
+    const buckets = counted.body.buckets as { groups: { count: number }[] }[]
+    expect(buckets.flatMap(({ groups }) => groups).reduce((sum, { count }) => sum + count, 0)).toBe(
+      (all.body.executions as object[]).length,
+    )
+    const answer = await fetch(`${service.url}/executions?target=${target}&contradicted=true`, {
+      headers: { Authorization: `Bearer ${auditor.key}`, Accept: 'text/csv' },
+    })
+    const lines = (await answer.text()).trimEnd().split('\r\n')
+    expect(lines.map((line) => line.split(',').at(-1))).toEqual(['contradicted', 'true', 'true'])
+    const { status, body } = await service.get('/executions?contradicted=yes', auditor)
+    expect([status, body.error]).toEqual([400, 'contradicted must be one of true, false.'])
+  })
+
+  test('is what its deliveries say now, also where one came to something else later', async () => {
+    const set = (outcome: string) =>
+      database.pool.query(
+        `UPDATE webhook_events SET outcome = $1 WHERE business_transaction_id = $2 AND outcome IN ('confirmed', 'contradicted')`,
+        [outcome, refused],
+      )
+    await set('confirmed')
+    expect(await found('executions', `&contradicted=true&status=refused`)).toEqual([])
+    await set('contradicted')
+    expect(await found('executions', `&contradicted=true&status=refused`)).toEqual([refused])
+    expect((await outcomeOf(database, latest)).outcome).toBe('contradicted')
+  })
+})
+
 describe('a delivery that closes nothing', () => {
   // proves abuse: A delivery that no rule takes
   test('is kept with what became of it', async () => {

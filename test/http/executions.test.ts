@@ -353,11 +353,21 @@ describe('GET /statistics', () => {
     ['?by=target&bucket=month&status=completed', ['vendor-17', 'Vendor-44', 'vendor-doubt']],
     // All others are one group.
     ['?by=target&status=completed&groups=1', ['vendor-17', null]],
+    ['?by=target&status=completed&groups=1&order=amount', ['Vendor-44', null]],
     ['', [null]],
   ])('%s groups by %j', async (query, keys) => {
     const { buckets } = await counted(query)
     const groups = buckets.flatMap(({ groups: some }) => some as { key: string | null }[])
     expect(new Set(groups.map(({ key }) => key))).toEqual(new Set(keys))
+  })
+
+  test('says by which currency it has ordered, where it has', async () => {
+    const path = '?by=target&status=completed'
+    expect(await counted(`${path}&order=amount`)).toMatchObject({ orderedBy: { currency: 'EUR' } })
+    expect(await counted(`${path}&order=amount&currency=GBP`)).toMatchObject({ orderedBy: {}, buckets: [] })
+    expect(await counted(`${path}&order=count`)).not.toHaveProperty('orderedBy')
+    const wrong = await service.get('/statistics?order=sum', human)
+    expect(reply(wrong)).toEqual({ status: 400, body: { error: 'order must be one of count, amount.' } })
   })
 
   // proves abuse: A caller looks for the executions of others in the catalogue
@@ -536,7 +546,7 @@ describe('a refusal that approvals would have lifted', () => {
 
     const { text } = await exported('text/csv', '?approvable=true')
     const [names, values] = text.split('\r\n')
-    expect([names?.split(',').at(-1), values?.split(',').at(-1)]).toEqual(['approvable', 'true'])
+    expect([names?.split(',').at(-2), values?.split(',').at(-2)]).toEqual(['approvable', 'true'])
     const wrong = await service.get('/executions?approvable=yes', human)
     expect(reply(wrong)).toEqual({ status: 400, body: { error: 'approvable must be one of true, false.' } })
   })

@@ -255,6 +255,41 @@ test('what is undone is not counted, and what is deleted whole leaves no sum', a
   expect((await compared()).findings).toEqual([])
 })
 
+test('groups with the largest sums are shown in the place of those with most executions, in the currency of most', async () => {
+  const policyName = `ordered-${randomUUID()}`
+  const paid = (target: string, currency: string | null, amount: string | null) => ({
+    ...entries(1, 7)[0]!,
+    ...{ policyName, target, currency, amount },
+  })
+  await put([
+    ...[1, 2, 3].map(() => paid('often', 'EUR', '2')),
+    paid('large', 'eur', '500'),
+    paid('larger', 'EUR', '500.5'),
+    paid('yen', 'JPY', '900000'),
+    ...[1, 2].map(() => paid('free', 'EUR', null)),
+    // No money, as the costs of tools; `often` has as many in euros as it has executions.
+    ...[1, 2, 3, 4, 5, 6].map((i) => paid(`tool-${i}`, null, '9999')),
+  ])
+  const first = async (groups: number, order: CountedBy['order'], currency?: string) => {
+    const how: CountedBy = { bucket: null, by: 'target', groups, ...(order && { order }) }
+    const counted = await countGroups(
+      database.pool,
+      { policy: policyName, ...(currency && { currency }) },
+      how,
+    )
+    const keys = counted.flatMap(({ key, others }) => (others ? [] : [key!]))
+    return [new Set(keys), new Set(counted.map(({ mainCurrency }) => mainCurrency))]
+  }
+  expect(await first(1, undefined)).toEqual([new Set(['often']), new Set([null])])
+  expect(await first(2, 'count')).toEqual([new Set(['often', 'free']), new Set([null])])
+  expect(await first(1, 'amount')).toEqual([new Set(['larger']), new Set(['EUR'])])
+  expect(await first(2, 'amount')).toEqual([new Set(['large', 'larger']), new Set(['EUR'])])
+  // What has no sum in the currency is behind what has one.
+  expect(await first(3, 'amount')).toEqual([new Set(['large', 'larger', 'often']), new Set(['EUR'])])
+  expect(await first(1, 'amount', 'jpy')).toEqual([new Set(['yen']), new Set(['JPY'])])
+  expect(await first(1, 'amount', 'GBP')).toEqual([new Set(), new Set()])
+})
+
 const shown = (at: string | null) => at?.slice(11, 16) ?? '-'
 
 test.each<[string, CountedFilters, CountedBy, string[]]>([
@@ -279,6 +314,12 @@ test.each<[string, CountedFilters, CountedBy, string[]]>([
     ['entries 05:01 05:59'],
   ],
   ['a target', { since: null, target: 'x' }, { bucket: 'day', by: 'status' }, ['entries - -']],
+  [
+    'what no sum has',
+    { since: null, contradicted: 'true' },
+    { bucket: 'day', by: 'status' },
+    ['entries - -'],
+  ],
 ])('a range is read as %s', (_title, filters, how, spans) => {
   expect(
     spansOf(filters, how).map(({ of, since, until }) => `${of} ${shown(since)} ${shown(until)}`),

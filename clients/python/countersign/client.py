@@ -991,7 +991,7 @@ class Client:
     ) -> Mapping[str, Any]:
         """GET /executions: one page of the catalogue, newest first, and how far it reaches.
 
-        ``filters`` are parameters of the route: ``status``, ``approvable``, ``capability``, ``target``, ``policy``, ``minAmount``, ``q`` and so on.
+        ``filters`` are parameters of the route: ``status``, ``approvable``, ``contradicted``, ``capability``, ``target``, ``policy``, ``minAmount``, ``q`` and so on.
         """
         query = {"page": page, "pageSize": page_size, "cursor": cursor, **filters}
         return self._read("/executions", query).value()

@@ -31,6 +31,7 @@ export const timeFilters: readonly Filter[] = [
 /** The filters that the catalogue has for executions and refusals alike. */
 export const entryFilters: readonly Filter[] = [
   { name: 'approvable', label: 'Lacked approval', values: ['true', 'false'] },
+  { name: 'contradicted', label: 'Provider contradicts', values: ['true', 'false'] },
   { name: 'capability', label: 'Action' },
   { name: 'target', label: 'Target' },
   { name: 'policy', label: 'Policy' },

@@ -3,7 +3,6 @@ import type { CataloguePage, CatalogueStatus } from '../../formats/schemas/catal
 import type { Static } from 'typebox'
 import { Badge, LACKED_APPROVAL, Said, Time } from '../components/basic.tsx'
 import { Reach, useCatalogue, useHasCatalogue, WithoutCatalogue } from '../components/catalogue.tsx'
-import { useContradictions } from '../components/contradicted.tsx'
 import { entryFilters, Filters, type Filter } from '../components/filters.tsx'
 import { Listed, listPath, type Rows } from '../components/list.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
@@ -41,8 +40,11 @@ export const executionRows: Rows<Entry> = {
     },
     {
       title: 'Status',
-      cell: ({ status, approvable }) => (
-        <Badge status={approvable === true ? LACKED_APPROVAL : STATUSES[status]} />
+      cell: ({ status, approvable, contradicted }) => (
+        <>
+          <Badge status={approvable === true ? LACKED_APPROVAL : STATUSES[status]} />{' '}
+          {contradicted === true && <Badge status="contradicted" />}
+        </>
       ),
     },
     { title: 'Target', minor: true, cell: ({ target }) => <TargetLink name={target} /> },
@@ -54,34 +56,6 @@ export const executionRows: Rows<Entry> = {
     },
     { title: 'When', cell: ({ decidedAt }) => <Time at={decidedAt} /> },
   ],
-}
-
-/** The ids of the executions shown that a provider says otherwise of. */
-function useContradicted(shown: ExecutionsPage | undefined): ReadonlySet<string> {
-  const { data } = useContradictions(shown?.executions.at(-1)?.decidedAt)
-  return new Set(
-    (data?.events ?? []).flatMap(({ businessTransactionId: id }) => (id === undefined ? [] : [id])),
-  )
-}
-
-/** The rows, with a mark on those. */
-function rowsWith(contradicted: ReadonlySet<string>): Rows<Entry> {
-  return {
-    ...executionRows,
-    columns: executionRows.columns.map((column) =>
-      column.title === 'Status'
-        ? {
-            ...column,
-            cell: (entry) => (
-              <>
-                {column.cell(entry)}{' '}
-                {contradicted.has(entry.businessTransactionId) && <Badge status="contradicted" />}
-              </>
-            ),
-          }
-        : column,
-    ),
-  }
 }
 
 const filters: readonly Filter[] = [
@@ -127,7 +101,6 @@ export function Executions({ query }: PageProps) {
   const names = filters.map(({ name }) => name)
   const loaded = useCatalogue<ExecutionsPage>(listPath('/executions', query, [...names, 'cursor']), 10_000)
   const hasCatalogue = useHasCatalogue()
-  const contradicted = useContradicted(loaded.data)
   useNewer(hasCatalogue ? newerPath(query, names, loaded.data) : undefined, loaded.reload)
   return (
     <>
@@ -153,7 +126,7 @@ export function Executions({ query }: PageProps) {
               : 'Nothing was executed or refused yet. The first start prints a curl line to paste.'
           }
           caption="Executions, newest first"
-          {...rowsWith(contradicted)}
+          {...executionRows}
         />
       )}
     </>

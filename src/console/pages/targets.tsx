@@ -23,6 +23,26 @@ const filters: readonly Filter[] = [
 const ALWAYS = { by: 'target', status: 'completed', limits: 'false', groups: '100' } as const
 const MONTHS = 3
 
+/** What the first rows are, by the value of `order` in the address. The largest sums are what somebody who answers for the money looks at first. */
+const ORDERS = { amount: 'largest sums', count: 'most executions' } as const
+type Order = keyof typeof ORDERS
+const orderOf = (query: URLSearchParams): Order => (query.get('order') === 'count' ? 'count' : 'amount')
+
+/** The targets as the service has chosen them, the first of the order first; all others are last. */
+function rowsOf(statistics: Statistics): Counted[] {
+  const { orderedBy } = statistics
+  const byCount = totalsOf(statistics)
+  if (orderedBy === undefined) return byCount
+  const sumOf = ({ sums }: Counted) =>
+    sums
+      .filter(({ currency }) => currency?.toLowerCase() === orderedBy.currency?.toLowerCase())
+      .reduce<number | undefined>((sum, { amount }) => (sum ?? 0) + amount, undefined) ?? -Infinity
+  // The order of those with the same sum stays that of their counts.
+  return byCount.toSorted(
+    (a, b) => Number(a.others ?? 0) - Number(b.others ?? 0) || Math.sign(sumOf(b) - sumOf(a) || 0),
+  )
+}
+
 /** The last calendar months, which are of UTC as those of `GET /statistics`; the newest is not over. */
 function monthsUntil(nowMs: number) {
   const now = new Date(nowMs)
@@ -44,7 +64,7 @@ const sumsText = ({ sums }: Counted) =>
 
 /** A line for each target and currency; a target without an amount has one line. */
 function linesOf(statistics: Statistics): string[] {
-  return totalsOf(statistics).flatMap(({ key, others, count, sums }) => {
+  return rowsOf(statistics).flatMap(({ key, others, count, sums }) => {
     const target = others === true ? 'all others' : key
     const cells: (readonly Cell[])[] =
       sums.length === 0
@@ -61,9 +81,11 @@ export function Targets({ query }: PageProps) {
   const names = filters.map(({ name }) => name)
   const asked = new URLSearchParams(query)
   if (!asked.has('since')) asked.set('since', begin)
-  for (const [name, value] of Object.entries(ALWAYS)) asked.set(name, value)
+  const order = orderOf(query)
+  const always = { ...ALWAYS, order }
+  for (const [name, value] of Object.entries(always)) asked.set(name, value)
   const loaded = useCatalogue<Statistics>(
-    listPath('/statistics', asked, [...names, ...Object.keys(ALWAYS)]),
+    listPath('/statistics', asked, [...names, ...Object.keys(always)]),
     30_000,
   )
   if (!hasCatalogue)
@@ -73,12 +95,31 @@ export function Targets({ query }: PageProps) {
         <WithoutCatalogue what="how much went to whom" />
       </>
     )
+  const mainCurrency = loaded.data?.orderedBy?.currency
   const given = Object.fromEntries(names.map((name) => [name, asked.get(name) ?? undefined]))
   return (
     <>
-      <h1>Targets</h1>
+      <header class="heading">
+        <h1>Targets</h1>
+        <nav class="ranges" aria-label="Order">
+          {Object.entries(ORDERS).map(([name, title]) => (
+            <a
+              key={name}
+              href={withQuery({ order: name === 'amount' ? undefined : name })}
+              aria-current={name === order ? 'true' : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      </header>
       <p>
         What was completed, and its amounts: nothing that was refused or failed, or is in doubt.{' '}
+        {mainCurrency !== undefined && (
+          <>
+            Ordered by the sums in <Said text={mainCurrency} />.{' '}
+          </>
+        )}
         {query.has('since') ? null : 'The last 30 days. '}
         {months.map(({ title, since, until }) => (
           <span key={since}>
@@ -98,7 +139,7 @@ export function Targets({ query }: PageProps) {
             label: 'CSV',
             path: '/statistics',
             type: 'text/csv',
-            always: { ...ALWAYS, since: asked.get('since')! },
+            always: { ...always, since: asked.get('since')! },
             head: lineOf(['target', 'executions', 'amount', 'currency']),
             linesOf,
             isWhole: true,
@@ -109,9 +150,9 @@ export function Targets({ query }: PageProps) {
       <Panel title="How much to whom">
         <Listed
           loaded={loaded}
-          rowsOf={totalsOf}
+          rowsOf={rowsOf}
           empty="Nothing was completed in this range, with these filters."
-          caption="Targets, those with most executions first"
+          caption={`Targets, ${ORDERS[order]} first`}
           keyOf={({ key, others }) => JSON.stringify([key, others])}
           columns={[
             {

@@ -33,6 +33,11 @@ export const CatalogueEntry = Type.Object({
         'of a refusal: whether approvals would have lifted it, as its Refusal Record says. Absent of what was not refused',
     }),
   ),
+  contradicted: Type.Optional(
+    Type.Literal(true, {
+      description: "a provider's delivery says otherwise. Absent where none does",
+    }),
+  ),
 })
 
 /** How far a reply from the catalogue reaches. */

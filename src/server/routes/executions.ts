@@ -7,9 +7,8 @@ import type { PathParams } from '../../core/threads/thread-messages.ts'
 import { readableOwner } from '../../formats/people/caller.ts'
 import { CatalogueEntry, CataloguePage, catalogueStatuses } from '../../formats/schemas/catalogue.ts'
 import { NonEmptyText } from '../../formats/schemas/primitives.ts'
-import type { CatalogueEntry as StoredEntry } from '../../store/tables/catalogue-entries.ts'
 import { readPlace } from '../../store/tables/catalogue-state.ts'
-import { listEntries } from '../../store/tables/catalogue-read.ts'
+import { listEntries, type ListedEntry } from '../../store/tables/catalogue-read.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import { equalText, ofCaller, partOfWord, timeRange } from '../openapi/parameters.ts'
 import { wantsCsv, type Cells } from './csv.ts'
@@ -36,6 +35,11 @@ export const catalogueFilters = {
     schema: Type.Enum(['true', 'false']),
     description:
       'With `true` only refusals that approvals would have lifted, with `false` everything else: with `status=refused` what the policy forbids.',
+  },
+  contradicted: {
+    schema: Type.Enum(['true', 'false']),
+    description:
+      "With `true` only what a provider's delivery contradicts, with `false` everything else (`GET /webhook-events?outcome=contradicted` has the deliveries).",
   },
   capability: equalText('this action'),
   target: equalText('this target'),
@@ -122,10 +126,10 @@ async function untilMore({ caller, client }: RouteRequest, { pool, eventWatch }:
 }
 
 /** @returns JSON */
-export function entryText(entry: StoredEntry): string {
+export function entryText(entry: ListedEntry): string {
   return textWithoutNulls(entryCells(entry))
 }
 
-function entryCells({ amount: sum, ...entry }: StoredEntry): Cells {
+function entryCells({ amount: sum, ...entry }: ListedEntry): Cells {
   return { ...entry, amount: sum === null ? null : Number(sum) }
 }

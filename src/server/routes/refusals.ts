@@ -19,6 +19,7 @@ const { capability, target, policy, policyVersion, rule, currency, minAmount, ma
 /** Filters that the refusals themselves have no index for. */
 const byCatalogue = {
   approvable: catalogueFilters.approvable,
+  contradicted: catalogueFilters.contradicted,
   capability,
   target,
   policy,

@@ -9,6 +9,7 @@ import {
   buckets,
   countGroups,
   groupingNames,
+  groupOrders,
   type Bucket,
   type CountedGroup,
 } from '../../store/tables/catalogue-read.ts'
@@ -42,7 +43,7 @@ const Group = Type.Object({
       'the value that `by` asks for; null without `by`, for executions that have none, and for all others',
   }),
   others: Type.Optional(
-    Type.Literal(true, { description: 'all groups but those with most executions: ten, or `groups`' }),
+    Type.Literal(true, { description: 'all groups but those that are shown: ten, or `groups`' }),
   ),
   count: Type.Integer({ minimum: 0 }),
   sums: Type.Array(Sum, { description: 'of the amounts, by currency' }),
@@ -54,6 +55,15 @@ const Statistics = Type.Object({
   buckets: Type.Array(Type.Object({ start: Instant, groups: Type.Array(Group) }), {
     description: 'those with executions, the oldest first',
   }),
+  orderedBy: Type.Optional(
+    Type.Object(
+      { currency: Type.Optional(Text) },
+      {
+        description:
+          'with `order=amount`: the currency whose sums decided; absent where the policies name none',
+      },
+    ),
+  ),
   limits: Type.Array(
     Type.Object({
       policy: Text,
@@ -96,6 +106,11 @@ const query = {
     schema: Type.String({ pattern: '^([1-9][0-9]?|100)$' }),
     mustBe: 'a number from 1 to 100',
     description: 'How many groups are shown, 1 to 100; all others are one. Default: 10.',
+  },
+  order: {
+    schema: Type.Enum([...groupOrders]),
+    description:
+      'Which groups are shown: those with most executions (`count`, the default) or those with the largest sums (`amount`), in the currency that most of the executions have.',
   },
   ...filters,
 } as const
@@ -154,7 +169,7 @@ async function readStatistics(
 ): Promise<Answer | Failure> {
   const asked = readFilters(given, query)
   if (asked instanceof Failure) return asked
-  const { limits: wantsLimits, bucket, by, groups: most, ...wanted } = asked
+  const { limits: wantsLimits, bucket, by, groups: most, order, ...wanted } = asked
   const range = readRange(given, bucket)
   if (range instanceof Failure) return range
   const reach = await completenessOf(pool)
@@ -164,11 +179,12 @@ async function readStatistics(
   const groups = await countGroups(
     pool,
     { ...wanted, since: range.since, until, callerId: given.get('callerId'), owner },
-    { bucket, by, ...(most === null ? {} : { groups: Number(most) }) },
+    { bucket, by, order: order ?? 'count', ...(most === null ? {} : { groups: Number(most) }) },
   )
   const policies = wantsLimits === 'false' ? [] : authority.current().policies
   const limits = await limitsInUse(pool, policies, { owner, nowMs: Date.now() })
-  return json({ ...range, buckets: bucketsOf(groups, range.since), limits, ...reach })
+  const buckets = bucketsOf(groups, range.since)
+  return json({ ...range, buckets, ...(order === 'amount' && orderedBy(groups)), limits, ...reach })
 }
 
 function readRange(
@@ -183,6 +199,11 @@ function readRange(
       `bucket must be larger, or the range shorter: it has more than ${BUCKETS_MAX} of a ${bucket}.`,
     )
   return { since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString() }
+}
+
+function orderedBy([first]: readonly CountedGroup[]) {
+  const currency = first?.mainCurrency ?? null
+  return { orderedBy: currency === null ? {} : { currency } }
 }
 
 function bucketsOf(counted: readonly CountedGroup[], since: string) {

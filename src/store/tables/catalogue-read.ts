@@ -5,12 +5,22 @@ import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
+/**
+ * SQL: whether a provider's delivery contradicts what an entry `item` says. The audit has an index by which the few are found; the deliveries say
+ * whether it is so still, because one that is processed again may come to something else.
+ */
+const CONTRADICTED = `item.business_transaction_id IN (
+  SELECT w.business_transaction_id FROM audit_events AS a JOIN webhook_events AS w
+    ON w.provider = a.body::json #>> '{detail,provider}' AND w.event_id = a.body::json #>> '{detail,eventId}'
+  WHERE a.type = 'confirmation.contradicts' AND w.outcome = 'contradicted' AND w.business_transaction_id IS NOT NULL)`
+
 /** Every list and every sum takes these. */
 const conditions = {
   // A constant, by which the partial index of a status can be chosen.
   status: (status) => `item.status = '${catalogueStatuses.find((known) => known === status) ?? ''}'`,
   // Null is no: what was not refused, too, would not have been lifted.
   approvable: (approvable) => `item.approvable IS ${approvable === 'true' ? '' : 'NOT '}TRUE`,
+  contradicted: (contradicted) => (contradicted === 'true' ? CONTRADICTED : `NOT (${CONTRADICTED})`),
   capability: 'lower(item.capability) = lower($::text)',
   target: 'lower(item.target) = lower($::text)',
   policy: 'lower(item.policy_name) = lower($::text)',
@@ -33,12 +43,20 @@ const conditions = {
 
 export type CatalogueFilters = FiltersOf<typeof conditions>
 
+/** An entry as lists show it. */
+export interface ListedEntry extends CatalogueEntry {
+  /** A provider's delivery contradicts it; null: none does. */
+  readonly contradicted: true | null
+}
+
+const LISTED = `${ENTRY}, CASE WHEN ${CONTRADICTED} THEN true END AS contradicted`
+
 /** A page of entries, newest first. It is planned with its values: no single plan is good for every filter. */
 export function listEntries(
   sql: Sql,
   range: PageRange,
   { until = null, ...filters }: CatalogueFilters,
-): Promise<Page<CatalogueEntry>> {
+): Promise<Page<ListedEntry>> {
   const { where, values } = whereOf(conditions, filters, 5)
   return readPageOf(
     sql,
@@ -48,7 +66,7 @@ export function listEntries(
       id: 'business_transaction_id',
       // Rows are cut when they are made, so that a hundred of them never fill a page.
       bytes: '0',
-      columns: ENTRY,
+      columns: LISTED,
       where,
     },
     range,
@@ -61,10 +79,10 @@ export async function findEntries(
   sql: Sql,
   filters: CatalogueFilters,
   limit: number,
-): Promise<CatalogueEntry[]> {
+): Promise<ListedEntry[]> {
   const { where, values } = whereOf(conditions, filters, 2)
-  const { rows } = await sql.query<CatalogueEntry>(
-    `SELECT ${ENTRY} FROM catalogue_entries AS item WHERE ${where}
+  const { rows } = await sql.query<ListedEntry>(
+    `SELECT ${LISTED} FROM catalogue_entries AS item WHERE ${where}
      ORDER BY item.decided_at DESC, item.business_transaction_id DESC LIMIT $1::integer`,
     [limit, ...values],
   )
@@ -96,6 +114,8 @@ export interface CountedGroup {
   readonly count: number
   /** A decimal number; null where none of them has an amount. */
   readonly amount: string | null
+  /** The currency whose sums decide which groups are shown; null: none of them has a currency, or the count decides. */
+  readonly mainCurrency: string | null
 }
 
 /** From a midnight on, a bucket of fixed length is found by integers alone: for 300,000 entries that halves the time that `date_trunc` takes. */
@@ -111,12 +131,23 @@ const bucketStarts: Readonly<Record<Bucket, (time: string) => string>> = {
 /** Groups that are shown unless somebody asks for more; the rest is one group of all others. */
 const GROUPS = 10
 
+/** Which groups are shown: SQL over the rows of a group. Sums of two currencies cannot be compared, so the currency of most executions decides; amounts without a currency count where there are no others. */
+const orders = {
+  count: 'sum(count) DESC',
+  amount:
+    'sum(amount) FILTER (WHERE lower(currency) IS NOT DISTINCT FROM (SELECT folded FROM main)) DESC NULLS LAST, sum(count) DESC',
+} as const
+export type GroupOrder = keyof typeof orders
+export const groupOrders = Object.keys(orders) as GroupOrder[]
+
 /** How executions are counted. Null: the whole range is one bucket; all are one group. */
 export interface CountedBy {
   readonly bucket: Bucket | null
   readonly by: Grouping | null
-  /** How many groups are shown, those with most executions. */
+  /** How many groups are shown. */
   readonly groups?: number
+  /** The first of which order: those with most executions, or those with the largest sums. */
+  readonly order?: GroupOrder
 }
 
 /** Without `since` a range begins with the oldest entry, without `until` it has no end. Both are ISO 8601 in UTC. */
@@ -135,13 +166,17 @@ export async function countGroups(
     WITH counted AS MATERIALIZED (
       SELECT start, key, currency, sum(count) AS count, CASE WHEN sum(with_amount) > 0 THEN sum(amount) END AS amount
       FROM (${sources.join(' UNION ALL ')}) AS source GROUP BY 1, 2, 3
+    ), main AS MATERIALIZED (
+      SELECT lower(currency) AS folded, min(currency) AS currency FROM counted WHERE amount IS NOT NULL
+      GROUP BY lower(currency) ORDER BY lower(currency) IS NULL, sum(count) DESC, lower(currency) LIMIT 1
     ), shown AS MATERIALIZED (
-      SELECT key FROM counted GROUP BY key ORDER BY sum(count) DESC, key LIMIT ${how.groups ?? GROUPS}
+      SELECT key FROM counted GROUP BY key ORDER BY ${orders[how.order ?? 'count']}, key LIMIT ${how.groups ?? GROUPS}
     ), named AS (
       SELECT c.*, NOT EXISTS (SELECT FROM shown WHERE shown.key IS NOT DISTINCT FROM c.key) AS others FROM counted AS c
     )
     SELECT ${isoTime('start')} AS start, CASE WHEN NOT others THEN key END AS key, others, currency,
-      sum(count)::float8 AS count, trim_scale(sum(amount))::text AS amount
+      sum(count)::float8 AS count, trim_scale(sum(amount))::text AS amount,
+      ${how.order === 'amount' ? '(SELECT currency FROM main)' : 'NULL::text'} AS "mainCurrency"
     FROM named GROUP BY start, CASE WHEN NOT others THEN key END, others, currency
     ORDER BY named.start, others, key, currency`,
     values,
@@ -196,9 +231,10 @@ function needsCaller({ callerId = null, owner = null }: CountedFilters, by: Grou
   return by === 'callerId' || callerId !== null || owner !== null
 }
 
-/** The sums that can answer, the longest first. Those of a caller are by day, and none knows targets. */
+/** The sums that can answer, the longest first. Those of a caller are by day, and none knows targets or what providers say. */
 function grainsFor(filters: CountedFilters, { bucket, by }: CountedBy): readonly Grain[] {
-  if (bucket === 'minute' || by === 'target' || (filters.target ?? null) !== null) return []
+  const ofEntries = [filters.target, filters.contradicted].some((value) => (value ?? null) !== null)
+  if (bucket === 'minute' || by === 'target' || ofEntries) return []
   const grains: readonly Grain[] = needsCaller(filters, by) ? ['day'] : ['day', 'hour']
   return bucket === 'hour' ? grains.filter((grain) => grain === 'hour') : grains
 }
