@@ -66,13 +66,28 @@ test.each(pages)('every relative link of %s leads to a file', (page) => {
 const sections = (page: string) =>
   Array.from(read(ROOT, page).matchAll(/^##+ (.*)$/gm), ([, heading = '']) => headingId(heading))
 
-test('the newest release of the changelog is the version of the package, with notes for an upgrade', () => {
+/** @returns its numbers, each of four digits, so that texts compare as versions do */
+const inOrder = (version: string) =>
+  version
+    .replace(/-dev$/, '')
+    .split('.')
+    .map((part) => part.padStart(4, '0'))
+    .join('.')
+
+test('the package calls itself by the newest release of the changelog, or by the next one with -dev where there are changes since', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   const releases = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(/^## /m).slice(1)
   const [newest = ''] = releases.filter((release) => !release.startsWith('Unreleased'))
-  expect(newest).toMatch(new RegExp(`^${RegExp.escape(version)} - \\d{4}-\\d\\d-\\d\\d\n`))
+  const [, released = ''] = /^(\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d\n/.exec(newest) ?? []
+  expect(released).not.toBe('')
+  const [, changes = ''] = /^Unreleased\n([^]*)/.exec(releases[0] ?? '') ?? []
+  if (changes.trim() === '') expect(version).toBe(released)
+  else {
+    expect(version).toMatch(/^\d+\.\d+\.\d+-dev$/)
+    expect(inOrder(version) > inOrder(released)).toBe(true)
+  }
   expect(newest).toContain('### Upgrade notes')
-  expect(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8')).toContain(`| ${version.replace(/\d+$/, 'x')},`)
+  expect(readFileSync(join(ROOT, 'SECURITY.md'), 'utf8')).toContain(`| ${released.replace(/\d+$/, 'x')},`)
 })
 
 test('every link to a section leads to one', () => {
