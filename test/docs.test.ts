@@ -159,7 +159,7 @@ test('the first execution, the check by openssl and the session of two humans ru
   expect(stdout).toContain(
     'APPROVED -> REJECTED (too-large) Amount above 40.\n1 of 1 past decisions under sandbox-echo would flip',
   )
-  expect(stderr).toContain('You approve, by this signature, this change:')
+  expect(stderr).toMatch(/proposes:\n\n {2}\S[^\n]*\n\nYou approve, by this signature, this change:/)
   expect(stdout).toMatch(/  ok      change signature\n[^]*\nvalid\n/)
   expect(stdout).toContain('"target": "vendor-17"')
   const [alice] = /csk_\S+$/.exec(stdout) ?? []

@@ -146,7 +146,9 @@ describe("a trial, by the README's commands", () => {
     const dana = terminal(here(sign), { cwd, env })
     dana.child.stdin.end('y\n')
     expect(await dana.ended()).toBe(0)
-    expect(dana.errors()).toMatch(/^You approve, once, by this signature, exactly this:/)
+    expect(dana.errors()).toMatch(
+      /^\S+ asks you to approve:\n\n {2}[^\n{]*\n\nYou approve, once, by this signature, exactly this:/,
+    )
     expect(dana.errors()).toContain(`\n  ${code}\n`)
     return agent
   }

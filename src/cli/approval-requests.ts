@@ -127,7 +127,7 @@ export async function signRequest({
   const answer = await get(service, `/approval-requests/${id}`)
   const asked = readOpen(shapedAnswer(approvalRequest, answer), id)
   const { request } = asked
-  showRequest(asked)
+  showRequest(asked, said(asked, await policyDocuments(service)(request.policy)))
   const reason = await askToSign(options.reason)
   if (reason === undefined) {
     console.error(
@@ -164,7 +164,13 @@ function readOpen(asked: ApprovalRequest, id: string): ApprovalRequest {
   return asked
 }
 
-function showRequest({ request, requestHash: hash, actionCode: code, notes = [] }: ApprovalRequest): void {
+/** @param words what the action is, in the words of its policy: first, since a person reads these, and the rest is how to check them */
+function showRequest(
+  { request, requestHash: hash, actionCode: code, notes = [] }: ApprovalRequest,
+  words: readonly string[],
+): void {
+  console.error(printable(`${request.requestedBy} asks you to approve:`))
+  console.error(`\n  ${printable(words.join(', '))}\n`)
   show('You approve, once, by this signature, exactly this:', request)
   if (notes.length > 0) console.error('Notes on it, which your signature does not cover:')
   for (const { by, text, notedAt } of notes) console.error(printable(`  ${notedAt}  ${by}: ${text}`))

@@ -1,9 +1,9 @@
 // countersign mcp and mcp pin: which service and which gateway, and for a trial everything that two humans would approve.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import packageJson from '../../package.json' with { type: 'json' }
-import { shellWord } from '../formats/text/text.ts'
+import { counted, shellWord } from '../formats/text/text.ts'
 import {
   addressOf,
   assertServable,
@@ -12,12 +12,14 @@ import {
   readLock,
   serveGateway,
   type GatewayFile,
+  type Lock,
 } from '../mcp/index.ts'
 import type { Given } from './command.ts'
 import type { mcp } from './commands.ts'
 import type { Env } from './database.ts'
 import { freePort } from './free-port.ts'
 import { serviceOf } from './profile.ts'
+import { aliasOf, isAddress } from './setup/mcp-alias.ts'
 import { approveTrial } from './setup/mcp-trial.ts'
 
 const { version } = packageJson
@@ -49,8 +51,9 @@ export async function serveMcp(env: Env, given: Given<typeof mcp.serve>): Promis
   if (http !== undefined) assertServable(gateway.http ?? {}, http)
   const lock = readLock(gateway.folder) ?? (await pinTools({ gateway, version })).lock
   await approveTrial({ gateway, lock, humans, agentFile: join(gateway.folder, AGENT), url: given.url })
-  console.error(clientText(gateway.alias, resolve(file), http && addressOf(gateway.http ?? {}, http.port)))
-  return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given), http })
+  const address = http && addressOf(gateway.http ?? {}, http.port)
+  const introduction = trialText({ alias: gateway.alias, file: resolve(file), lock, humans, url: address })
+  return serveGateway({ gateway, version, lock, service: serviceFor(gateway, given), http, introduction })
 }
 
 /** Pins what the server lists now. Prints the file of the policy, and to standard error what humans do with it. */
@@ -100,31 +103,29 @@ async function newGateway({
   if (upstream.length === 0)
     throw new Error('Name the server after --, such as: countersign mcp --trial -- node server.js')
   const [first = ''] = upstream
-  const isUrl = /^https?:\/\//.test(first)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // It is registered, so the gateway keeps it.
-  const members = { alias, port: await freePort(), upstream: isUrl ? { url: first } : { command: upstream } }
+  const members = {
+    alias,
+    port: await freePort(),
+    upstream: isAddress(first) ? { url: first } : { command: upstream },
+  }
   writeFileSync(file, stringify(members), { mode: 0o600 })
   return file
 }
 
-/** A name from the last word of the command that is no option, such as `server-everything`. */
-function aliasOf(upstream: readonly string[]): string {
-  const word = basename(upstream.findLast((part) => !part.startsWith('-')) ?? '')
-  const name = word
-    .toLowerCase()
-    .replace(/\.\w+$/, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^[^a-z]+|-+$/g, '')
-    .slice(0, 40)
-  return name === '' ? 'tools' : name
-}
-
 /**
- * The lines that a client's configuration needs.
- * @param url of a gateway that is served by HTTP: its client does not start it
+ * What to do next: how Dana approves, and the lines that a client's configuration needs.
+ * @param given.url of a gateway that is served by HTTP: its client does not start it
  */
-function clientText(alias: string, file: string, url: string | undefined): string {
+function trialText(given: {
+  readonly alias: string
+  readonly file: string
+  readonly lock: Lock
+  readonly humans: string
+  readonly url: string | undefined
+}): string {
+  const { alias, file, lock, humans, url } = given
   const command = resolve(import.meta.dirname, '..', '..', 'bin', 'countersign')
   const entry = {
     [alias]: url === undefined ? { command, args: ['mcp', '--config', file] } : { type: 'http', url },
@@ -132,9 +133,18 @@ function clientText(alias: string, file: string, url: string | undefined): strin
   const lines = JSON.stringify({ mcpServers: entry }, undefined, 2)
   const needs =
     url === undefined
-      ? `${shellWord(command)} needs this checkout, and the service running`
-      : 'this command must run, and the service'
-  return `For a trial only: one person has decided alone what two humans decide. A client's configuration needs these lines (${needs}):
+      ? 'A client starts the gateway itself, so end this command first (Ctrl-C). It needs this checkout, and the service running.'
+      : 'A client needs this command and the service running.'
+  const tools = Object.values(lock.tools)
+  const reads = tools.filter(({ readOnly }) => readOnly).length
+  return `
+For a trial only: one person has decided alone what two humans decide.
+
+${counted(tools.length, 'tool')} of ${alias}: ${reads} only read and are called at once; calls of the others wait for Dana, who looks and signs in another terminal:
+
+  bin/countersign approver sign-request --profile ${shellWord(join(humans, 'dana.json'))}
+
+${needs} These lines go into its configuration:
 
 ${lines}
 `

@@ -131,6 +131,7 @@ export function makeCalls(
   client: Countersign,
   {
     options,
+    consoleUrl = options.baseUrl,
     alias,
     lock,
     open,
@@ -140,6 +141,8 @@ export function makeCalls(
   }: {
     /** Of the client: a call that can be cancelled has one of its own. */
     readonly options: Options
+    /** Where a human opens a request. */
+    readonly consoleUrl?: string
     readonly alias: string
     readonly lock: Lock
     readonly open: OpenCalls
@@ -289,7 +292,7 @@ export function makeCalls(
               status: 'waiting',
               id,
               request,
-              page: new URL(`/console/requests/${request.request.requestId}`, options.baseUrl).href,
+              page: new URL(`/console/requests/${request.request.requestId}`, consoleUrl).href,
             },
       leave() {
         if (--followers > 0) return

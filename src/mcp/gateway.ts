@@ -6,6 +6,7 @@ import { openArgumentsCheck } from './arguments.ts'
 import { makeCalls, type Calls } from './calls.ts'
 import { openCatalogue, type Catalogue } from './catalogue.ts'
 import type { GatewayFile } from './config.ts'
+import { consoleOf } from './console.ts'
 import { openResults, toolEffect } from './effect.ts'
 import { openCallsIn } from './open-calls.ts'
 import { ownToolNames } from './own-tools.ts'
@@ -51,13 +52,16 @@ export async function openGateway(
     readonly service: Service
     /** Of this program. */
     readonly version: string
+    /** As for `openUpstream`. */
+    readonly label: string | undefined
     readonly say: (sentence: string) => void
   },
 ): Promise<Gateway> {
-  const { lock, service, version, say } = given
+  const { lock, service, version, label, say } = given
   const keys = await fetchServiceKeys(service.url, { onWarning: say })
+  const consoleUrl = await consoleOf(service.url)
   const journal = openJournal(join(folder, 'journal'))
-  const upstream = openUpstream(behind, { timeoutMs: timeoutSeconds * 1000, version })
+  const upstream = openUpstream(behind, { timeoutMs: timeoutSeconds * 1000, version, label })
   const results = openResults()
   const receiver = receive({
     keys,
@@ -83,7 +87,7 @@ export async function openGateway(
   }
   const client = createCountersign(options)
   const open = openCallsIn(join(folder, 'open-calls.ndjson'))
-  const calls = makeCalls(client, { options, alias, lock, open, results })
+  const calls = makeCalls(client, { options, alias, lock, open, results, consoleUrl })
   say(`releases for mcp:${alias} arrive at ${listening.origin}.`)
   return {
     catalogue: openCatalogue(upstream, { lock, reserved: ownToolNames, onHidden: say }),

@@ -1,4 +1,7 @@
 // The connection to the server whose tools a gateway governs.
+import type { Stream } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { stripVTControlCharacters } from 'node:util'
 import {
   Client,
   ProtocolError,
@@ -8,6 +11,7 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Json } from '../formats/json/canonical.ts'
+import { printable } from '../formats/text/printable.ts'
 import type { UpstreamConfig } from './config.ts'
 import type { Tool } from './tools.ts'
 
@@ -50,14 +54,20 @@ const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONN
 const STREAM_ENDED = { code: -32_000, message: 'The stream of events ended before the answer.' }
 const LIST_TIMEOUT_MS = 10_000
 const PAGES_MAX = 64
+const LINE_MAX = 8_192
 
 /**
  * @param options.timeoutMs of one call
  * @param options.version of this program, for the server
+ * @param options.label stands before each line that a program writes to standard error; left out, it writes there itself
  */
 export function openUpstream(
   config: UpstreamConfig,
-  { timeoutMs, version }: { readonly timeoutMs: number; readonly version: string },
+  {
+    timeoutMs,
+    version,
+    label,
+  }: { readonly timeoutMs: number; readonly version: string; readonly label?: string | undefined },
 ): Upstream {
   let connecting: Promise<Connection> | undefined
   let known: readonly Tool[] | undefined
@@ -65,10 +75,14 @@ export function openUpstream(
   /** A program is kept while it runs, because it may have a state; one that has ended is started again. */
   function connected(): Promise<Connection> {
     if (connecting !== undefined) return connecting
-    const mine: Promise<Connection> = connect(config, version, {
-      onEnd: () => leave(mine),
-      onChange: () => (known = undefined),
-    }).catch((error: unknown) => {
+    const mine: Promise<Connection> = connect(
+      config,
+      { version, label },
+      {
+        onEnd: () => leave(mine),
+        onChange: () => (known = undefined),
+      },
+    ).catch((error: unknown) => {
       leave(mine)
       throw error
     })
@@ -148,7 +162,7 @@ async function call(
 
 async function connect(
   config: UpstreamConfig,
-  version: string,
+  { version, label }: { readonly version: string; readonly label: string | undefined },
   { onEnd, onChange }: { readonly onEnd: () => void; readonly onChange: () => void },
 ): Promise<Connection> {
   const client = new Client(
@@ -164,7 +178,7 @@ async function connect(
     onChange()
   }
   client.setNotificationHandler('notifications/tools/list_changed', onChange)
-  await client.connect(transportOf(config), { timeout: LIST_TIMEOUT_MS })
+  await client.connect(transportOf(config, label), { timeout: LIST_TIMEOUT_MS })
   return connection
 }
 
@@ -173,7 +187,7 @@ const causeOf = (error: unknown) => (error as { cause?: NodeJS.ErrnoException })
 const neverConnected = (error: unknown) => NEVER_CONNECTED.includes(causeOf(error)?.code ?? '')
 const reasonOf = (error: unknown) => causeOf(error)?.message ?? String(error)
 
-function transportOf(config: UpstreamConfig) {
+function transportOf(config: UpstreamConfig, label: string | undefined) {
   if ('url' in config)
     return new HttpTransport(new URL(config.url), {
       requestInit: { headers: config.headers ?? {}, redirect: 'error' },
@@ -185,11 +199,29 @@ function transportOf(config: UpstreamConfig) {
     command,
     args,
     ...(config.env && { env: config.env }),
-    stderr: 'inherit',
+    stderr: label === undefined ? 'inherit' : 'pipe',
   })
+  if (label !== undefined && transport.stderr !== null) showLines(transport.stderr, label)
   // The transport has no option for it. `test/mcp/streams.test.ts` fails where a later version reads by another member.
   Object.assign(transport, { _readBuffer: new TextBuffer() })
   return transport
+}
+
+/** Shows the lines of a program, each with whose it is, without the colours and movements that it has for a terminal. */
+function showLines(stream: Stream, label: string): void {
+  const decoder = new StringDecoder('utf8')
+  const show = (line: string) =>
+    console.error(`${label}: ${printable(stripVTControlCharacters(line).trimEnd())}`)
+  let rest = ''
+  stream.on('data', (chunk: Buffer) => {
+    const lines = `${rest}${decoder.write(chunk)}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) show(line)
+    // A line without an end is shown in parts, and never kept whole.
+    if (rest.length > LINE_MAX) show(rest)
+    if (rest.length > LINE_MAX) rest = ''
+  })
+  stream.on('end', () => rest !== '' && show(rest))
 }
 
 /** The SDK puts U+FFFD in the place of bytes that are no UTF-8: the agent and the evidence would hold words that the server did not send. */

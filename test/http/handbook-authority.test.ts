@@ -203,7 +203,9 @@ describe('Approving', () => {
     )
     const signing = next('approving.md').replace('bin/countersign', 'echo y | bin/countersign')
     const { stderr } = await run(signing)
-    expect(stderr).toMatch(/^You approve, once, by this signature, exactly this:[^]*"target": "vendor-17"/)
+    expect(stderr).toMatch(
+      /^\S+ asks you to approve:\n\n {2}[^\n{]*\n\nYou approve, once, by this signature, exactly this:[^]*"target": "vendor-17"/,
+    )
     expect(stderr).toContain(`\n  ${actionCode}\n`)
     expect((await run(next('approving.md'))).stdout).toContain('Which delivery is this invoice for?')
     await run(next('approving.md'))

@@ -26,7 +26,7 @@ import { assertReadBacks, lookUp } from '../../src/mcp/read-back.ts'
 import { NotTaken, openUpstream } from '../../src/mcp/upstream.ts'
 import { approveTrial } from '../../src/cli/setup/mcp-trial.ts'
 import { CLI, runCommand } from '../command.ts'
-import type { TestService } from '../service.ts'
+import { until, type TestService } from '../service.ts'
 import { startTrial, UPSTREAM, type Trial } from './trial.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-'))
@@ -55,6 +55,7 @@ beforeAll(async () => {
   ]
   const first = await gateway(args, { mode: 'legacy' })
   trialSaid = first.said
+  await until(() => trialSaid().includes('serves MCP on standard input') || undefined, 'the trial to serve')
   await first.client.close()
   appendFileSync(config, 'holdSeconds: 2\ntimeoutSeconds: 4\n')
   pinned = await runCommand(['mcp', 'pin', '--config', config], env)
@@ -160,10 +161,28 @@ test('a trial approves what two humans would, and prints what a client needs', a
       },
     },
   })
+  // The lines of the server behind come before what a person reads, and say whose they are.
+  expect(trialSaid()).toMatch(
+    /^journal: ready to take calls\n[^]*\njournal: ready to take calls\n[^]*only read and are called at once[^]*dana\.json\n[^]*mcpServers[^]*serves MCP on standard input and output\.\n$/,
+  )
   const tested = await runCommand(['policy', 'test', join(config, '..', 'policies')], {})
   expect(tested).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('mcp-journal 1.0.0: 6 cases hold'),
+  })
+})
+
+test('a trial of a program that is no MCP server names it', async () => {
+  const given = ['mcp', '--trial', '--dir', join(folder, 'no-server'), '--humans', folder, '--']
+  const [silent, missing] = await Promise.all([
+    runCommand([...given, process.execPath, '-e', 'console.error("no such file")'], env),
+    runCommand([...given, 'no-such-program'], env),
+  ])
+  expect(silent).toMatchObject({ status: 1, stderr: expect.stringContaining(': no such file\n') })
+  expect(silent.stderr).toContain('does not answer as an MCP server: ')
+  expect(missing).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('The program no-such-program does not answer as an MCP server: spawn'),
   })
 })
 

@@ -14,6 +14,8 @@ const noted = (name: string) => {
 
 const isSick = existsSync(join(folder, 'sick'))
 
+console.error('\u001b[32mready\u001b[0m to take calls')
+
 const text = (said: string) => [{ type: 'text' as const, text: said }]
 const inputSchema = { type: 'object' as const, properties: { how: { type: 'string' } } }
 const outputSchema = { type: 'object' as const }

@@ -108,6 +108,8 @@ async function resolveChange(
   const { change } = await findChange(service, id)
   const shown = openChange(change)
   await requireOther(service, change)
+  console.error(printable(`${change.proposedBy} proposes:`))
+  console.error(`\n  ${printable(changeTitle(change))}\n`)
   show(`You ${action}, by this signature, this change:`, shownOf(shown))
   console.error(['', ...linesOf(change)].map(printable).join('\n'))
   const impactReport = await showMore?.(change, service)
