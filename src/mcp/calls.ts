@@ -6,6 +6,7 @@ import {
   IdUsedForAnotherIntentError,
   InDoubtError,
   NotApprovedError,
+  type Asking,
   type Countersign,
   type Options,
   type Schemas,
@@ -92,6 +93,8 @@ export interface Followed {
   readonly createdAt: string
   /** Resolves when a human was asked, and never where none is. */
   readonly whenAsked: Promise<void>
+  /** Resolves when humans have approved what they were asked, and never where they do not. */
+  readonly whenApproved: Promise<void>
   /**
    * Follows it until it has ended.
    * @returns rejects where the service cannot be reached: then the call stays open
@@ -235,7 +238,8 @@ export function makeCalls(
     const stopping = new AbortController()
     const caller = createCountersign({ ...options, signal: stopping.signal })
     let request: ApprovalRequest | undefined
-    const asked = Promise.withResolvers<void>()
+    let isApproved = false
+    const [asked, approved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let followers = 0
     let wasLeft = false
     const stop = (reason: Error) => stopping.abort(reason)
@@ -252,10 +256,16 @@ export function makeCalls(
 
     async function carriedOutOrDropped(): Promise<Standing> {
       try {
-        const standing = await carriedOut(caller, call, (made) => {
-          request = made
-          asked.resolve()
-          if (wasLeft && followers === 0) drop()
+        const standing = await carriedOut(caller, call, {
+          onAsked(made) {
+            request = made
+            asked.resolve()
+            if (wasLeft && followers === 0) drop()
+          },
+          onApproved() {
+            isApproved = true
+            approved.resolve()
+          },
         })
         if (!hasEnded(standing)) followed.delete(id)
         // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
@@ -281,12 +291,13 @@ export function makeCalls(
       id,
       createdAt: call.transaction.intent.createdAt,
       whenAsked: asked.promise,
+      whenApproved: approved.promise,
       join() {
         followers++
         return ended
       },
       standing: () =>
-        request === undefined
+        request === undefined || isApproved
           ? { status: 'running', id }
           : {
               status: 'waiting',
@@ -329,12 +340,15 @@ export function makeCalls(
   async function carriedOut(
     caller: Countersign,
     { transaction }: OpenCall,
-    onAsked: (request: ApprovalRequest) => void,
+    observers: Pick<Asking, 'onAsked' | 'onApproved'>,
   ): Promise<Standing> {
     const id = transaction.businessTransactionId
     const note = `A call of the tool ${transaction.intent.target} by an agent.`
     try {
-      return standingOf(id, await caller.execute(transaction, { onApprovalNeeded: 'ask', note, onAsked }))
+      return standingOf(
+        id,
+        await caller.execute(transaction, { onApprovalNeeded: 'ask', note, ...observers }),
+      )
     } catch (error) {
       if (error instanceof NotApprovedError) return { status: 'refused', id, reason: error.message }
       if (error instanceof ExecutionFailedError) return standingOf(id, error.record)

@@ -36,6 +36,8 @@ export interface Gateway {
   readonly url: string
   /** The id of the last call of each caller that has a record, those that called last. */
   readonly recorded: Map<string, string>
+  /** How many times each caller listens to its tasks now. */
+  readonly listeners: Map<string, number>
   /** Resolves when what was released is carried out and remembered. */
   readonly close: () => Promise<void>
 }
@@ -96,6 +98,7 @@ export async function openGateway(
     keySets: () => Promise.all([client.keySet(), client.approverKeySet()]),
     url: service.url,
     recorded: new Map(),
+    listeners: new Map(),
     async close() {
       // First: what is approved from now on is the next process's.
       calls.close()

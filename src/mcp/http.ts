@@ -20,7 +20,7 @@ import { openTokens, type Tokens } from '../core/callers/tokens.ts'
 import { addressOf, LOOPBACK, PATH } from './address.ts'
 import { authInfoOf, clientIn, type ClientOf } from './clients.ts'
 import type { GatewayHttp } from './config.ts'
-import { readMessage } from './messages.ts'
+import { LISTEN, LISTEN_TO_TASKS, readMessage, withListeners } from './messages.ts'
 import { openSessions } from './sessions.ts'
 
 const METADATA = '/.well-known/oauth-protected-resource'
@@ -99,7 +99,11 @@ export async function serveHttp({
     const read = readMessage(bytes)
     if ('refused' in read)
       return answer(response, Response.json({ id: null, ...read.refused }, { status: 400 }))
-    return handler(asKnown, response, read.message)
+    const message = withListeners(read.message)
+    // The SDK compares the header with the message.
+    if (message !== read.message && request.headers['mcp-method'] === LISTEN)
+      request.headers['mcp-method'] = LISTEN_TO_TASKS
+    return handler(asKnown, response, message)
   }
 
   const atWork = new Set<Promise<void>>()

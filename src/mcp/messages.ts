@@ -7,8 +7,12 @@ import {
   type JSONRPCErrorResponse,
 } from '@modelcontextprotocol/server'
 import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { isObject } from '../formats/json/fields.ts'
 
 const NEWLINE = 0x0a
+export const LISTEN = 'subscriptions/listen'
+/** The SDK answers `subscriptions/listen` itself and knows no tasks in it: a request that names tasks comes to this gateway's handler under this name. */
+export const LISTEN_TO_TASKS = 'countersign/subscriptions/listen'
 
 /**
  * Parses one message.
@@ -27,6 +31,14 @@ export function readMessage(
       refused: { jsonrpc: '2.0', ...(id !== undefined && { id }), error: { code: PARSE_ERROR, message } },
     }
   }
+}
+
+/** The message as the SDK is given it. */
+export function withListeners(message: unknown): unknown {
+  if (!isObject(message) || message['method'] !== LISTEN || !isObject(message['params'])) return message
+  const { notifications } = message['params']
+  const isForTasks = isObject(notifications) && 'taskIds' in notifications
+  return isForTasks ? { ...message, method: LISTEN_TO_TASKS } : message
 }
 
 /** By which its sender knows what was refused, if a parser that is less strict can read it. */
@@ -52,8 +64,9 @@ export function strictLines(onRefused: (answer: JSONRPCErrorResponse) => void): 
     begun = []
     bytes = 0
     const read = line.toString().trim() === '' ? { message: undefined } : readMessage(line)
-    if ('refused' in read) onRefused(read.refused)
-    else this.push(line)
+    if ('refused' in read) return onRefused(read.refused)
+    const message = withListeners(read.message)
+    this.push(message === read.message ? line : `${JSON.stringify(message)}\n`)
   }
 
   return new Transform({

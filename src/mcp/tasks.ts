@@ -4,6 +4,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   MissingRequiredClientCapabilityError,
   ProtocolError,
+  SUBSCRIPTION_ID_META_KEY,
   type CallToolResult,
   type Server,
   type ServerContext,
@@ -15,10 +16,15 @@ import { isUuid } from '../formats/schemas/primitives.ts'
 import { hasEnded, type Followed, type Standing } from './calls.ts'
 import { whenSent, type ClientOf } from './clients.ts'
 import type { Gateway } from './gateway.ts'
+import { LISTEN_TO_TASKS } from './messages.ts'
 import { META, replyOf, unreachable } from './replies.ts'
 
 export const TASKS = 'io.modelcontextprotocol/tasks'
 const POLL_MS = 5_000
+/** A client may have that many calls that have not ended. */
+const LISTENED_MAX = 200
+/** Streams on which a client listens at once. */
+const LISTENERS_OF_CALLER_MAX = 32
 const [INVALID_PARAMS, INTERNAL_ERROR] = [-32_602, -32_603]
 
 /** Whether the client has declared with this request that it takes a task instead of a result. */
@@ -26,6 +32,13 @@ export function takesTasks({ mcpReq }: ServerContext): boolean {
   const declared = (mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]
   const extensions = isObject(declared) ? declared['extensions'] : undefined
   return isObject(extensions) && isObject(extensions[TASKS])
+}
+
+function requireTasks(context: ServerContext): void {
+  if (!takesTasks(context))
+    throw new MissingRequiredClientCapabilityError({
+      requiredCapabilities: { extensions: { [TASKS]: {} } },
+    })
 }
 
 /** The members of each task that are the same however it stands. */
@@ -61,20 +74,22 @@ export function taskFor(
   }
 }
 
-/** Serves `tasks/get`, `tasks/update` and `tasks/cancel` of one client. */
+/** Serves `tasks/get`, `tasks/update`, `tasks/cancel` and `subscriptions/listen` for tasks of one client. */
 export function serveTasks(
   server: Server,
   { open, client }: { readonly open: () => Promise<Gateway>; readonly client: ClientOf },
 ): void {
-  async function find(taskId: string, context: ServerContext): Promise<Followed | Standing> {
-    if (!takesTasks(context))
-      throw new MissingRequiredClientCapabilityError({
-        requiredCapabilities: { extensions: { [TASKS]: {} } },
-      })
+  /** @returns undefined where this client has no such task */
+  async function known(taskId: string): Promise<Followed | Standing | undefined> {
     const { calls } = await open()
     const found = isUuid(taskId) ? await calls.find(taskId.toLowerCase(), client) : undefined
-    if (found === undefined || ('status' in found && found.status === 'unknown-id'))
-      throw new ProtocolError(INVALID_PARAMS, 'There is no task with this id.')
+    return found !== undefined && 'status' in found && found.status === 'unknown-id' ? undefined : found
+  }
+
+  async function find(taskId: string, context: ServerContext): Promise<Followed | Standing> {
+    requireTasks(context)
+    const found = await known(taskId)
+    if (found === undefined) throw new ProtocolError(INVALID_PARAMS, 'There is no task with this id.')
     return found
   }
 
@@ -100,6 +115,66 @@ export function serveTasks(
     return { ...taskOf(id, intent?.createdAt ?? createdAt), status: 'completed', result }
   }
 
+  /** Acknowledges the tasks that the client has, tells of each when humans have approved it and when it has ended, and ends with the last one. */
+  async function listened(taskIds: readonly string[], context: ServerContext) {
+    requireTasks(context)
+    const { listeners } = await open()
+    const count = listeners.get(client.caller) ?? 0
+    if (count >= LISTENERS_OF_CALLER_MAX)
+      throw new ProtocolError(INTERNAL_ERROR, 'This client listens too many times at once.')
+    listeners.set(client.caller, count + 1)
+    try {
+      return await tellAll(taskIds, context)
+    } finally {
+      const left = listeners.get(client.caller)! - 1
+      if (left === 0) listeners.delete(client.caller)
+      else listeners.set(client.caller, left)
+    }
+  }
+
+  async function tellAll(taskIds: readonly string[], context: ServerContext) {
+    const { id, signal, notify } = context.mcpReq
+    const _meta = { [SUBSCRIPTION_ID_META_KEY]: id }
+    // A client that is gone is not told; it asks by tasks/get.
+    const tell = (method: string, params: object) =>
+      notify({ method, params: { ...params, _meta } }).catch(() => {})
+    const found = await Promise.all(taskIds.map(known))
+    const accepted = taskIds.filter((_, index) => found[index] !== undefined)
+    await tell('notifications/subscriptions/acknowledged', { notifications: { taskIds: accepted } })
+    const gone = Promise.withResolvers<void>()
+    if (signal.aborted) gone.resolve()
+    else signal.addEventListener('abort', () => gone.resolve(), { once: true })
+    const all = accepted.map((taskId) =>
+      follow(taskId, context, async (standing, createdAt) =>
+        tell('notifications/tasks', await shown(standing, createdAt)),
+      ),
+    )
+    const ended = await Promise.race([Promise.all(all), gone.promise])
+    whenSent(context, () => ended?.forEach((one) => one?.told()))
+    return { resultType: 'complete', _meta }
+  }
+
+  /** @returns the call, if it has ended since */
+  async function follow(
+    taskId: string,
+    context: ServerContext,
+    tell: (standing: Standing, createdAt: string) => Promise<void>,
+  ): Promise<Followed | undefined> {
+    for (;;) {
+      const found = await find(taskId, context)
+      if ('status' in found) {
+        await tell(found, new Date().toISOString())
+        return undefined
+      }
+      void found.whenApproved.then(() => tell(found.standing(), found.createdAt))
+      const standing = await found.join()
+      // It was cancelled, but too late: it goes on.
+      if (standing.status === 'running' || standing.status === 'waiting') continue
+      await tell(standing, found.createdAt)
+      return hasEnded(standing) ? found : undefined
+    }
+  }
+
   const methods = {
     'tasks/get': told,
     // No task asks its client for anything: only a signature on the request's page is an approval. Answers to questions that were not asked are left out.
@@ -114,24 +189,40 @@ export function serveTasks(
     },
   }
   for (const [method, answer] of Object.entries(methods))
-    server.setRequestHandler(method, { params: ByTask }, async ({ taskId }, context) => {
-      try {
-        return await answer(taskId, context)
-      } catch (error) {
-        throw error instanceof CountersignError
-          ? new ProtocolError(INTERNAL_ERROR, unreachable(error))
-          : error
-      }
-    })
+    server.setRequestHandler(method, { params: ByTask }, ({ taskId }, context) =>
+      answer(taskId, context).catch(asProtocolError),
+    )
+  server.setRequestHandler(LISTEN_TO_TASKS, { params: ByTasks }, ({ taskIds }, context) =>
+    listened(taskIds, context).catch(asProtocolError),
+  )
 }
 
-const ByTask: StandardSchemaV1<{ taskId: string }> = {
+function asProtocolError(error: unknown): never {
+  throw error instanceof CountersignError ? new ProtocolError(INTERNAL_ERROR, unreachable(error)) : error
+}
+
+const schema = <T>(read: (value: unknown) => T | undefined, message: string): StandardSchemaV1<T> => ({
   '~standard': {
     version: 1,
     vendor: 'countersign',
-    validate: (value) =>
-      isObject(value) && typeof value['taskId'] === 'string'
-        ? { value: { taskId: value['taskId'] } }
-        : { issues: [{ message: 'taskId must be a text' }] },
+    validate(given) {
+      const value = read(given)
+      return value === undefined ? { issues: [{ message }] } : { value }
+    },
   },
-}
+})
+
+const ByTask = schema(
+  (value) =>
+    isObject(value) && typeof value['taskId'] === 'string' ? { taskId: value['taskId'] } : undefined,
+  'taskId must be a text',
+)
+
+const ByTasks = schema((value) => {
+  const { notifications } = isObject(value) ? value : {}
+  const taskIds: unknown = isObject(notifications) ? notifications['taskIds'] : undefined
+  const isList = Array.isArray(taskIds) && taskIds.length <= LISTENED_MAX
+  return isList && taskIds.every((id) => typeof id === 'string')
+    ? { taskIds: [...new Set(taskIds)] }
+    : undefined
+}, `notifications.taskIds must be at most ${LISTENED_MAX} texts`)

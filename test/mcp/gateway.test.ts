@@ -716,30 +716,36 @@ function isFollowed(made: Followed | Standing): Followed {
 }
 
 /** A gateway whose client writes lines by itself, and goes away as it likes. */
-async function lines() {
+/** @param _meta of each message, of a client of 2026-07-28 */
+async function lines(_meta?: object) {
   const child = spawn(process.execPath, [CLI, 'mcp', '--config', config], {
     env,
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const exited = once(child, 'exit') as Promise<[number | null]>
   const answers = new Map<number, (result: { _meta?: Record<string, unknown> }) => void>()
+  const told: { readonly method: string; readonly params: object }[] = []
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, result } = JSON.parse(line) as { id: number; result: object }
-    answers.get(id)?.(result)
+    const message = JSON.parse(line) as { id: number; result: object } | (typeof told)[number]
+    if ('method' in message) told.push(message)
+    else answers.get(message.id)?.(message.result)
   })
   child.stdin.on('error', () => {})
   let last = 0
   function request(method: string, params: object) {
     const id = ++last
     const answered = new Promise<{ _meta?: Record<string, unknown> }>((resolve) => answers.set(id, resolve))
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    const framed = _meta === undefined ? params : { ...params, _meta }
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: framed })}\n`)
     return answered
   }
   const clientInfo = { name: 'test', version: '1' }
-  await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
-  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  if (_meta === undefined) {
+    await request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+    child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  }
   const call = (name: string, args: object) => request('tools/call', { name, arguments: args })
-  return { child, call, exited: async () => (await exited)[0] }
+  return { child, request, call, told, exited: async () => (await exited)[0] }
 }
 
 const waitsFor = async (text: string) => JSON.stringify(await openRequests()).split(text).length - 1
@@ -800,6 +806,34 @@ test('a client on standard input that goes away at any phase, and calls again, h
   expect([running, answered].map((text) => actsWith(text).length)).toEqual([1, 1])
   await withdrawAll()
 }, 120_000)
+
+test('a client on standard input that listens to its task is told when it is approved and when it has ended', async () => {
+  await client.close()
+  const listener = await lines({
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  })
+  const task = (await listener.call('write', { text: randomUUID() })) as { taskId: string }
+  const listened = listener.request('subscriptions/listen', { notifications: { taskIds: [task.taskId] } })
+  await expect.poll(() => listener.told).toHaveLength(1)
+  await approve()
+  expect(await listened).toMatchObject({
+    resultType: 'complete',
+    _meta: { 'io.modelcontextprotocol/subscriptionId': 2 },
+  })
+  expect(listener.told).toMatchObject([
+    {
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { taskIds: [task.taskId] } },
+    },
+    { method: 'notifications/tasks', params: { taskId: task.taskId, status: 'working' } },
+    { method: 'notifications/tasks', params: { taskId: task.taskId, status: 'completed' } },
+  ])
+  listener.child.stdin.end()
+  expect(await listener.exited()).toBe(0)
+  await reopen()
+})
 
 describe('a server behind', () => {
   const alone = join(folder, 'alone')

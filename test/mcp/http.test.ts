@@ -22,7 +22,7 @@ import { serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from
 const ISSUER = 'https://login.example.com'
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-mcp-http-'))
 const config = join(folder, 'gateways', 'journal', 'gateway.yaml')
-const agents = ['one', 'two'].map((name) => `${ISSUER}#${name}`)
+const agents = ['one', 'two', 'four'].map((name) => `${ISSUER}#${name}`)
 
 let trial: Trial
 let served: ServedByHttp
@@ -404,7 +404,7 @@ const PROTOCOL_VERSION = '2026-07-28'
 const clientInfo = { name: 'test', version: '1' }
 
 /** Sends a message of 2026-07-28 as it is, with these capabilities. */
-async function dispatch(sub: string, message: { method: string; params?: object }, capabilities: object) {
+async function sendModern(sub: string, message: { method: string; params?: object }, capabilities: object) {
   const params = (message.params ?? {}) as Record<string, unknown>
   const _meta = {
     ...(params['_meta'] as object | undefined),
@@ -413,13 +413,46 @@ async function dispatch(sub: string, message: { method: string; params?: object 
     'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
   const body = { jsonrpc: '2.0', id: 1, ...message, params: { ...params, _meta } }
-  const answer = await post(JSON.stringify(body), {
+  const name = (params['taskId'] ?? params['name']) as string | undefined
+  return post(JSON.stringify(body), {
     ...bearer(await aToken(sub)),
     'mcp-protocol-version': PROTOCOL_VERSION,
     'mcp-method': message.method,
-    'mcp-name': String(params['taskId'] ?? params['name']),
+    ...(name !== undefined && { 'mcp-name': name }),
   })
-  return (await answer.json()) as { result?: Record<string, unknown>; error?: { code: number } }
+}
+
+interface Message {
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly code: number }
+}
+
+const dispatch = async (...given: Parameters<typeof sendModern>) =>
+  (await (await sendModern(...given)).json()) as Message
+
+/** Listens for tasks: what comes, one message after the other, until the stream ends. */
+async function* listening(sub: string, taskIds: readonly string[]): AsyncGenerator<Message, undefined> {
+  const message = { method: 'subscriptions/listen', params: { notifications: { taskIds } } }
+  const answer = await sendModern(sub, message, TASKS)
+  let text = ''
+  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+    const events = `${text}${chunk}`.split('\n\n')
+    text = events.pop()!
+    for (const event of events)
+      for (const data of event.split('\n').filter((line) => line.startsWith('data: {')))
+        yield JSON.parse(data.slice(6)) as Message
+  }
+}
+
+const acknowledged = (...taskIds: string[]) => ({
+  method: 'notifications/subscriptions/acknowledged',
+  params: { notifications: { taskIds }, _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } },
+})
+const listenedToAll = {
+  id: 1,
+  result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': 1 } },
 }
 
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
@@ -484,6 +517,46 @@ describe.skipIf(leftOut())('a client that takes tasks', () => {
     writeFileSync(join(folder, `go-${late}`), '')
     expect(JSON.stringify(await tasks.task(released).result())).toContain('did write')
     expect([actsWith(early), actsWith(late).length]).toEqual([[], 1])
+  })
+
+  test('and listens is told when a human has approved one and when it has ended, and no other client is', async () => {
+    const { TaskStatusNotificationV2Schema } = (await import(
+      pathToFileURL(join(OTHERS, '@modelcontextprotocol', 'ext-tasks', 'dist', 'core', 'v2', 'schemas.js'))
+        .href
+    )) as { TaskStatusNotificationV2Schema: { parse: (message: unknown) => unknown } }
+    const text = randomUUID()
+    const args = { text, how: 'slow' }
+    const id = (await (await aTaskClient('one')).callTool('write', args)).handle!.taskId
+    const next = async () => (await mine.next()).value
+    const mine = listening('one', [id, randomUUID()])
+    expect(await next()).toMatchObject(acknowledged(id))
+    expect(await Array.fromAsync(listening('two', [id]))).toMatchObject([acknowledged(), listenedToAll])
+    // One that goes away while it listens takes nothing back.
+    await listening('one', [id]).return(undefined)
+    await trial.approve()
+    const working = { taskId: id, status: 'working', statusMessage: 'Runs' }
+    expect(await next()).toMatchObject({ method: 'notifications/tasks', params: working })
+    await expect.poll(() => actsWith(text), { timeout: 20_000 }).toHaveLength(1)
+    writeFileSync(join(folder, `go-${text}`), '')
+    const [last, ...rest] = await Array.fromAsync(mine)
+    expect(TaskStatusNotificationV2Schema.parse(last)).toMatchObject({
+      params: { taskId: id, status: 'completed', result: { content: [{ text: 'did write' }] } },
+    })
+    expect(rest).toMatchObject([listenedToAll])
+    // Its outcome was told: the next equal call is another one.
+    const { result } = await dispatch(
+      'one',
+      { method: 'tools/call', params: { name: 'write', arguments: args } },
+      TASKS,
+    )
+    expect(result).toMatchObject({ status: 'working' })
+    expect(result!['taskId']).not.toBe(id)
+    expect(await Array.fromAsync(listening('one', [id]))).toMatchObject([
+      acknowledged(id),
+      { params: { taskId: id, status: 'completed' } },
+      listenedToAll,
+    ])
+    expect(actsWith(text)).toHaveLength(1)
   })
 
   test('is given the result of a call that waits for nobody', async () => {
@@ -554,6 +627,33 @@ describe('a client that lies about what it can', () => {
         )
         expect(error?.code, method).toBe(code)
       }
+  })
+
+  // proves abuse: A client that declares what it cannot do
+  test.each<[string, object, object, number]>([
+    ['without having declared tasks', {}, [randomUUID()], -32_021],
+    ['to what is no list', TASKS, {}, -32_602],
+    ['to more tasks than it can have', TASKS, Array.from({ length: 201 }, () => randomUUID()), -32_602],
+  ])('and listens %s is refused', async (_, capabilities, taskIds, code) => {
+    const message = { method: 'subscriptions/listen', params: { notifications: { taskIds } } }
+    expect((await dispatch('one', message, capabilities)).error?.code).toBe(code)
+  })
+
+  // proves abuse: An agent that floods its gateway
+  test('and listens too many times at once is refused, until one of them has ended', async () => {
+    const call = { method: 'tools/call', params: { name: 'write', arguments: { text: randomUUID() } } }
+    const { result } = await dispatch('four', call, TASKS)
+    const id = result!['taskId'] as string
+    const streams = Array.from({ length: 32 }, () => listening('four', [id]))
+    await Promise.all(streams.map((stream) => stream.next()))
+    const message = { method: 'subscriptions/listen', params: { notifications: { taskIds: [id] } } }
+    expect((await dispatch('four', message, TASKS)).error?.code).toBe(-32_603)
+    const another = listening('one', [id])
+    expect(await Array.fromAsync(another)).toMatchObject([acknowledged(), listenedToAll])
+    await streams[0]!.return(undefined)
+    const first = async () => (await listening('four', [id]).next()).value?.method
+    await expect.poll(first).toBe('notifications/subscriptions/acknowledged')
+    await Promise.all(streams.map((stream) => stream.return(undefined)))
   })
 })
 

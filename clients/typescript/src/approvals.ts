@@ -27,6 +27,8 @@ export interface Asking extends Request {
   readonly onApprovalNeeded?: 'ask' | 'fail'
   /** Is called once they are asked: tell an approver its `actionCode` over another channel. Left out: `console.warn` shows the code. */
   readonly onAsked?: (request: ApprovalRequest) => void
+  /** Is called once they have approved, before the execution is sent. */
+  readonly onApproved?: (request: ApprovalRequest) => void
 }
 
 const WAIT_SECONDS = 20
@@ -100,12 +102,13 @@ export function approvalMethods(
   /** Asks and waits. Throws NotApprovedError where the request ended without approvals. */
   async function approve(
     transaction: SubmittedTransaction,
-    { onAsked = showCode, ...request }: Asking,
+    { onAsked = showCode, onApproved, ...request }: Asking,
   ): Promise<void> {
     const asked = await requestApproval(transaction, request)
     onAsked(asked)
     const ended = await waitForApproval(asked.request.requestId)
     if (ended.status !== 'APPROVED') throw new NotApprovedError(ended)
+    onApproved?.(ended)
   }
 
   const methods = {
