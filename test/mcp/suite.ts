@@ -1,4 +1,5 @@
-// The tools that the conformance suite of MCP calls, as a server on standard input and output. They only read, so a policy approves them without a human.
+// The tools that the conformance suite of MCP calls, as a server on standard input and output. Those that only read are approved by a policy without a
+// human; the others are a task for a client that takes tasks, because they wait for one.
 import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
@@ -27,6 +28,18 @@ const results: Readonly<Record<string, CallToolResult>> = {
     isError: true,
   },
   json_schema_2020_12_tool: { content: [text('JSON Schema 2020-12 tool called')] },
+}
+
+type Arguments = Readonly<Record<string, unknown>> | undefined
+
+/** Tools of the scenarios of tasks. */
+const ofTasks: Readonly<Record<string, (args: Arguments) => CallToolResult | Promise<CallToolResult>>> = {
+  greet: (args) => ({ content: [text(`Hello, ${String(args?.['name'])}!`)] }),
+  async slow_compute(args) {
+    await new Promise((resolve) => setTimeout(resolve, Number(args?.['seconds']) * 1_000))
+    return { content: [text('Computed')] }
+  },
+  failing_job: () => ({ content: [text('The job failed')], isError: true }),
 }
 
 const address = {
@@ -62,13 +75,16 @@ const inputSchema = (name: string): Tool['inputSchema'] =>
 serveStdio(() => {
   const server = new Server({ name: 'suite', version: '1.0.0' }, { capabilities: { tools: {} } })
   server.setRequestHandler('tools/list', () => ({
-    tools: Object.keys(results).map((name) => ({
+    tools: Object.keys({ ...results, ...ofTasks }).map((name) => ({
       name,
       description: `A tool of the conformance suite: ${name}.`,
       inputSchema: inputSchema(name),
-      annotations: { readOnlyHint: true },
+      annotations: { readOnlyHint: name in results || name === 'greet' },
     })),
   }))
-  server.setRequestHandler('tools/call', ({ params }) => results[params.name]!)
+  server.setRequestHandler(
+    'tools/call',
+    ({ params }) => results[params.name] ?? ofTasks[params.name]!(params.arguments),
+  )
   return server
 })

@@ -16,6 +16,10 @@ import { startService, type TestService } from '../service.ts'
 /** The program of the server behind, which counts what it does. */
 export const UPSTREAM = join(import.meta.dirname, 'upstream.ts')
 
+export interface OpenRequest {
+  readonly request: { readonly requestId: string; readonly parameters: unknown }
+}
+
 export interface Trial {
   readonly service: TestService
   /** Of a gateway's process. */
@@ -23,9 +27,9 @@ export interface Trial {
   /** Alice and Bob, who decide changes. */
   readonly humans: { readonly proposer: Person; readonly checker: Person }
   /** The approval requests that wait for Dana. */
-  readonly openRequests: () => Promise<readonly { readonly request: { readonly requestId: string } }[]>
-  /** Dana approves all that wait. */
-  readonly approve: () => Promise<void>
+  readonly openRequests: () => Promise<readonly OpenRequest[]>
+  /** Dana approves all that wait, or those of them that she is told. */
+  readonly approve: (isMeant?: (request: OpenRequest) => boolean) => Promise<void>
   /** kill -9 of the service. */
   readonly killService: () => Promise<void>
   /** Starts it again at its address, on its data. */
@@ -59,8 +63,8 @@ export async function startTrial(folder: string): Promise<Trial> {
     env: { ...(bundledEnvironment as Record<string, string>), COUNTERSIGN_URL: service.url },
     humans: { proposer, checker },
     openRequests,
-    async approve() {
-      for (const request of await openRequests())
+    async approve(isMeant = () => true) {
+      for (const request of (await openRequests()).filter(isMeant))
         expect(
           await service.post('/approvals', anApprovalOf(approver, request as never), asDana),
         ).toMatchObject({ status: 201 })
