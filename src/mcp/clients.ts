@@ -29,6 +29,27 @@ export const authInfoOf = (known: Known): AuthInfo => ({
   extra: { known },
 })
 
+/** Has also `onSent` know who is to be told when the reply to a request has gone out. */
+export function withObserver(
+  authInfo: AuthInfo | undefined,
+  observe: (callback: () => void) => void,
+): AuthInfo | undefined {
+  const known = knownIn(authInfo)
+  if (known === undefined) return authInfo
+  return authInfoOf({
+    client: known.client,
+    onSent(callback) {
+      observe(callback)
+      known.onSent(callback)
+    },
+  })
+}
+
+/** Calls back when the reply to a request of this client has gone out, as `whenSent`. */
+export function whenReplied(authInfo: AuthInfo | undefined, callback: () => void): void {
+  knownIn(authInfo)?.onSent(callback)
+}
+
 /** @throws Error for a request that did not come by `authInfoOf` */
 export function clientIn(authInfo: AuthInfo | undefined): ClientOf {
   const known = knownIn(authInfo)

@@ -6,17 +6,25 @@ import {
   type McpHandlerRequestOptions,
   type Server,
 } from '@modelcontextprotocol/server'
-import { clientIn, type ClientOf } from './clients.ts'
+import { setLastUsed } from '../core/concurrency/rate-limit.ts'
+import { isObject } from '../formats/json/fields.ts'
+import { clientIn, whenReplied, withObserver, type ClientOf } from './clients.ts'
+import { openEvents, type Events } from './events.ts'
 
 /** A caller that opens sessions and leaves them ends its own oldest ones. */
 const SESSIONS_OF_CALLER_MAX = 32
 const SESSIONS_MAX = 1_024
 /** A client that comes later begins anew, as the protocol says. */
 const IDLE_MS = 60 * 60_000
+/** As many events of a session are kept. */
+const UNSENT_MAX = 256
 
 interface Session {
   readonly caller: string
   readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly events: Events
+  /** By the ids of requests: who is to be told when the reply has gone out, on whichever stream. */
+  readonly unsent: Map<string, () => void>
   usedMs: number
 }
 
@@ -51,17 +59,46 @@ export function openSessions({
     session.usedMs = nowMs()
     sessions.delete(id)
     sessions.set(id, session)
-    return session.transport.handleRequest(request, options)
+    return request.method === 'POST' ? posted(session, request, options) : resumed(session, request, options)
+  }
+
+  function posted({ transport, unsent }: Session, request: Request, options: McpHandlerRequestOptions) {
+    const { authInfo, parsedBody } = options
+    const id = keyOf(isObject(parsedBody) ? parsedBody['id'] : undefined)
+    const observed = withObserver(authInfo, (callback) =>
+      setLastUsed(unsent, { key: id, value: callback, keysMax: UNSENT_MAX }),
+    )
+    return transport.handleRequest(request, {
+      ...options,
+      ...(observed !== undefined && { authInfo: observed }),
+    })
+  }
+
+  /** A stream that goes on where it was cut ends with the reply that it was opened for. */
+  function resumed(
+    { transport, events, unsent }: Session,
+    request: Request,
+    options: McpHandlerRequestOptions,
+  ) {
+    const lastEventId = request.headers.get('last-event-id')
+    if (lastEventId !== null)
+      whenReplied(options.authInfo, () => {
+        for (const id of events.answeredOn(lastEventId)) unsent.get(keyOf(id))?.()
+      })
+    return transport.handleRequest(request, options)
   }
 
   async function begun(client: ClientOf, request: Request, options: McpHandlerRequestOptions) {
     await leaveOld(client.caller)
     if (sessions.size >= SESSIONS_MAX) return problem(503, 'There are too many sessions.')
     const id = randomUUID()
+    const events = openEvents()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
+      eventStore: events,
       onsessioninitialized: () => {
-        sessions.set(id, { caller: client.caller, transport, usedMs: nowMs() })
+        const caller = client.caller
+        sessions.set(id, { caller, transport, events, unsent: new Map(), usedMs: nowMs() })
       },
     })
     const server = serverFor({ ...client, session: `${client.caller}\n${id}` })
@@ -87,6 +124,9 @@ export function openSessions({
     },
   }
 }
+
+/** 1 and "1" are two ids. */
+const keyOf = (id: unknown) => JSON.stringify(id ?? null)
 
 const problem = (status: number, message: string) =>
   Response.json({ jsonrpc: '2.0', id: null, error: { code: -32_001, message } }, { status })

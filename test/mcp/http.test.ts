@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -17,6 +17,7 @@ import { sha256Hex } from '../../src/store/sha256.ts'
 import { runCommand } from '../command.ts'
 import { leftOut, OTHERS } from '../others.ts'
 import { freePort } from '../../src/cli/free-port.ts'
+import { anOldClient } from './old-client.ts'
 import { serveByHttp, startTrial, UPSTREAM, type ServedByHttp, type Trial } from './trial.ts'
 
 const ISSUER = 'https://login.example.com'
@@ -380,6 +381,127 @@ describe('a client whose connection is cut', () => {
     while (['running', 'waiting'].includes(statusOf(result) as string)) result = await request(client, again)
     expect(statusOf(result)).toBe('completed')
     expect(actsWith(text)).toHaveLength(1)
+  })
+})
+
+/** A proxy that cuts what goes through it when it is told to. */
+async function aProxy() {
+  const open = new Set<Socket>()
+  let events = 0
+  const listener = createServer((from) => {
+    const to = connect(port, '127.0.0.1').on(
+      'data',
+      (chunk) => (events += chunk.toString().split('\nid: ').length - 1),
+    )
+    for (const socket of [from, to]) {
+      open.add(socket)
+      socket.on('error', () => {}).on('close', () => [from, to].forEach((one) => one.destroy()))
+    }
+    from.pipe(to).pipe(from)
+  })
+  const cut = () => open.forEach((socket) => socket.destroy())
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => {
+    listener.close()
+    cut()
+  })
+  const address = new URL(url)
+  address.port = String((listener.address() as AddressInfo).port)
+  return { address, cut, events: () => events }
+}
+
+describe('a session of 2025', () => {
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }
+
+  /** A session by messages as they are. */
+  async function aSession(sub: string) {
+    const begun = await post(JSON.stringify(initialize), bearer(await aToken(sub)))
+    await begun.text()
+    return { ...bearer(await aToken(sub)), 'mcp-session-id': begun.headers.get('mcp-session-id')! }
+  }
+
+  // proves fault: A client of an MCP gateway goes away
+  test.skipIf(leftOut())(
+    'whose stream a proxy cuts while a call runs resumes it, and gets the outcome of the one act',
+    async () => {
+      const { address, cut, events } = await aProxy()
+      const headers = bearer(await aToken('one'))
+      const client = await anOldClient('streamableHttp', address, { requestInit: { headers } })
+      const text = randomUUID()
+      const call = { name: 'write', arguments: { text, how: 'slow' } }
+      const of = async () => (await client.callTool(call)) as Result
+      let waiting = await of()
+      while (statusOf(waiting) === 'running') waiting = await of()
+      await trial.approve()
+      await expect.poll(() => actsWith(text), { timeout: 20_000 }).toHaveLength(1)
+      const before = events()
+      const made = of()
+      // The first event of its stream, by which it can be resumed.
+      await expect.poll(events).toBeGreaterThan(before)
+      cut()
+      writeFileSync(join(folder, `go-${text}`), '')
+      const result = await made
+      expect([statusOf(result), idIn(result)]).toEqual(['completed', idIn(waiting)])
+      expect(actsWith(text)).toHaveLength(1)
+      // It was told: an equal call is another one.
+      const next = await of()
+      expect(['running', 'waiting']).toContain(statusOf(next))
+      expect(idIn(next)).not.toBe(idIn(waiting))
+    },
+  )
+
+  // proves fault: A client of an MCP gateway goes away
+  test('that is cut by a raw connection while it waits keeps its call, and the next equal one goes on with it', async () => {
+    const session = await aSession('one')
+    const text = randomUUID()
+    const params = { name: 'write', arguments: { text } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })
+    const head = [
+      'POST /mcp HTTP/1.1',
+      `Host: 127.0.0.1:${port}`,
+      'Content-Type: application/json',
+      'Accept: application/json, text/event-stream',
+      'MCP-Protocol-Version: 2025-11-25',
+      ...Object.entries(session).map(([name, value]) => `${name}: ${value}`),
+      `Content-Length: ${body.length}`,
+    ].join('\r\n')
+    const socket = await sendRaw(`${head}\r\n\r\n${body}`)
+    await expect.poll(() => waitsFor(text), { timeout: 20_000 }).toBe(1)
+    socket.destroy()
+    const again = async () => {
+      const answer = await post(body, session)
+      const data = /^data: (\{.*)$/m.exec(await answer.text())![1]!
+      return (JSON.parse(data) as { result: Result }).result
+    }
+    const waiting = await again()
+    expect([statusOf(waiting), await waitsFor(text)]).toEqual(['waiting', 1])
+    await trial.approve()
+    let result = await again()
+    while (['running', 'waiting'].includes(statusOf(result) as string)) result = await again()
+    expect([statusOf(result), idIn(result)]).toEqual(['completed', idIn(waiting)])
+    expect(actsWith(text)).toHaveLength(1)
+  })
+
+  // proves abuse: An agent that goes on with the call of another
+  test('resumes none of the streams of another one', async () => {
+    const [mine, theirs] = [await aSession('one'), await aSession('two')]
+    const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
+    const version = { 'mcp-protocol-version': '2025-11-25' }
+    const text = await (await post(list, { ...mine, ...version })).text()
+    const id = /^id: (.*)$/m.exec(text)![1]!
+    const resume = (session: Record<string, string>) =>
+      fetch(url, {
+        headers: { ...session, ...version, accept: 'text/event-stream', 'last-event-id': id },
+      })
+    const again = await resume(mine)
+    expect([again.status, await again.text()]).toEqual([200, expect.stringContaining('"id":2')])
+    expect((await resume(theirs)).status).toBe(400)
+    expect((await resume({ ...mine, authorization: theirs.authorization })).status).toBe(404)
   })
 })
 
