@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from json.encoder import encode_basestring
 from typing import Any, Dict, List, Tuple, Union
 
 #: The greatest integer below which every integer is a double of its own (ECMA-262 Number.MAX_SAFE_INTEGER).
@@ -12,7 +13,6 @@ SAFE_INTEGER_MAX = 2**53 - 1
 
 #: A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again.
 DEPTH_MAX = 80
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[\[\]{}]', re.DOTALL)
 
 
@@ -100,7 +100,7 @@ def _decimal(value: float) -> Tuple[str, str, int]:
 
 def json_string(value: str) -> str:
     """A string as JSON. Python escapes what JSON.stringify escapes, in the same spelling."""
-    return _ENCODER.encode(value)
+    return encode_basestring(value)
 
 
 def _text(value: Any) -> str:
@@ -131,7 +131,8 @@ def _object_text(value: Dict[Any, Any]) -> str:
         if not isinstance(key, str) or key == "__proto__":
             raise NotCanonical("a key cannot be signed")
     # By UTF-16 code units (RFC 8785 §3.2.3): a code point beyond U+FFFF sorts before U+E000.
-    for key in sorted(value, key=lambda name: name.encode("utf-16-be")):
+    keys = sorted(value) if all(map(str.isascii, value)) else sorted(value, key=lambda name: name.encode("utf-16-be"))
+    for key in keys:
         members.append(f"{json_string(key)}:{_text(value[key])}")
     return "{" + ",".join(members) + "}"
 

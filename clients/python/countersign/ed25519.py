@@ -38,15 +38,22 @@ def verify(*, message: bytes, signature: bytes, public_key: bytes) -> bool:
     encoded_r, s = signature[:32], int.from_bytes(signature[32:], "little")
     if s >= _L:
         return False
+    digest = hashlib.sha512(encoded_r + public_key + message).digest()
+    return _holds(encoded_r, s, public_key, int.from_bytes(digest, "little") % _L)
+
+
+@lru_cache(maxsize=4096)
+def _holds(encoded_r: bytes, s: int, public_key: bytes, h: int) -> bool:
+    """Kept, because much evidence repeats the same signed parts, such as the changes of a policy in each bundle. ``h`` stands for the
+    message, as it does in the signature."""
     a, r = _decode(public_key), _decode(encoded_r)
     if a is None or r is None or _has_small_order(a) or _has_small_order(r):
         return False
-    digest = hashlib.sha512(encoded_r + public_key + message).digest()
-    h = int.from_bytes(digest, "little") % _L
     # Without the cofactor, as libsodium: S*B must be R + h*A exactly.
     return _equal(_multiply(s, _BASE), _add(r, _multiply(h, a)))
 
 
+@lru_cache(maxsize=64)
 def _decode(encoded: bytes) -> Optional[_Point]:
     """RFC 8032 §5.1.3; None for what is not the one encoding of a point."""
     bits = int.from_bytes(encoded, "little")
