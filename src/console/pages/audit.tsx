@@ -1,6 +1,7 @@
 // Signed audit events: what was refused, and what humans did.
 import type { AuditEventWithSignature } from '../../formats/schemas/audit-event.ts'
 import { auditTypes } from '../../formats/schemas/audit-types.ts'
+import { callerOf, grouped, type Event } from '../audit-groups.ts'
 import { Badge, Members, Said, Time } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'
 import { Filters, timeFilters, type Filter } from '../components/filters.tsx'
@@ -10,14 +11,6 @@ import { withQuery } from '../router.ts'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-type Event = AuditEventWithSignature['event']
-
-function callerOf({ callerId, detail }: Event): string | undefined {
-  // A login comes before there is a caller: its detail names one.
-  const named = callerId ?? (detail as { callerId?: unknown } | undefined)?.callerId
-  return typeof named === 'string' ? named : undefined
-}
-
 function Who({ of }: { readonly of: Event }) {
   const caller = callerOf(of)
   if (caller !== undefined) return <CallerLink id={caller} />
@@ -25,34 +18,6 @@ function Who({ of }: { readonly of: Event }) {
 }
 
 const filters: readonly Filter[] = [{ name: 'type', label: 'Type', values: auditTypes }, ...timeFilters]
-
-/** Events one after the other that say the same but for their time and what they are of. */
-interface Group {
-  /** The newest. */
-  readonly event: Event
-  readonly others: readonly Event[]
-}
-
-export function grouped(events: readonly AuditEventWithSignature[]): readonly Group[] {
-  const groups: { event: Event; others: Event[] }[] = []
-  for (const { event } of events) {
-    const last = groups.at(-1)
-    if (last !== undefined && sayingOf(last.event) === sayingOf(event)) last.others.push(event)
-    else groups.push({ event, others: [] })
-  }
-  return groups
-}
-
-/** Each closing is a word of its own about another execution, which an auditor wants to see. */
-const sayingOf = (event: Event) =>
-  JSON.stringify([
-    event.type,
-    event.severity,
-    callerOf(event),
-    event.reason,
-    event.route,
-    event.type === 'intent.resolved' ? event.eventId : '',
-  ])
 
 /** What an event speaks of, by the members of its detail that are ids. */
 function placesOf({ detail }: Event): readonly (readonly [what: string, href: string])[] {
