@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { migrate } from '../../src/store/postgres/migrate.ts'
 import { generateKeys } from '../../src/core/signing/keys.ts'
@@ -119,7 +120,16 @@ export async function startDemoWorld(
       hanksPem: hirePeople().humans.dana.approvingPem,
     })
     say(`A month of ${size.executions} executions and ${size.requests} requests happens…`)
-    await fill(monthOf({ seed, endMs, size }), { url: past.url, signal, clock, people, receivers, changes })
+    const logged = () => waitForLog(database, signal)
+    await fill(monthOf({ seed, endMs, size }), {
+      url: past.url,
+      signal,
+      clock,
+      people,
+      receivers,
+      logged,
+      changes,
+    })
     await clock.moveTo(Date.now())
   } finally {
     await past.stop()
@@ -148,6 +158,18 @@ function writeProfile(folder: string, { url, human }: { url: string; human: Huma
   }
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 })
 }
+
+async function waitForLog(database: Client, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { rows } = await database.query<{ waits: boolean }>(
+      'SELECT EXISTS (SELECT FROM log_queue) AS waits',
+    )
+    if (rows[0]?.waits !== true) return
+    await delay(LOG_REST_MS, undefined, { signal })
+  }
+}
+
+const LOG_REST_MS = 20
 
 /** With the real clock, which the defaults of their columns keep. */
 async function makeTables(connectionString: string): Promise<void> {
