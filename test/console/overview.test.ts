@@ -111,6 +111,8 @@ async function countListed(path: string): Promise<number> {
   return count
 }
 
+const falls = (values: readonly number[]) => expect(values).toEqual(values.toSorted((a, b) => b - a))
+
 describeInBrowser('npm run demo:console', () => {
   test('has a month of executions of every outcome, at the times at which they happened', async () => {
     const since = new Date(Date.now() - 31 * 86_400_000).toISOString()
@@ -250,7 +252,6 @@ describeInBrowser('npm run demo:console', () => {
         return { name, eur: Number(eur.replaceAll(',', '')), count: Number(count.replaceAll(',', '')) }
       })
     }
-    const falls = (values: readonly number[]) => expect(values).toEqual(values.toSorted((a, b) => b - a))
     await page.goto(`${origin()}/console/targets`)
     await page.getByText('Ordered by the sums in EUR.').waitFor()
     const bySum = await rows()

@@ -259,7 +259,10 @@ test('groups with the largest sums are shown in the place of those with most exe
   const policyName = `ordered-${randomUUID()}`
   const paid = (target: string, currency: string | null, amount: string | null) => ({
     ...entries(1, 7)[0]!,
-    ...{ policyName, target, currency, amount },
+    policyName,
+    target,
+    currency,
+    amount,
   })
   await put([
     ...[1, 2, 3].map(() => paid('often', 'EUR', '2')),

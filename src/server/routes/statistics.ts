@@ -183,8 +183,13 @@ async function readStatistics(
   )
   const policies = wantsLimits === 'false' ? [] : authority.current().policies
   const limits = await limitsInUse(pool, policies, { owner, nowMs: Date.now() })
-  const buckets = bucketsOf(groups, range.since)
-  return json({ ...range, buckets, ...(order === 'amount' && orderedBy(groups)), limits, ...reach })
+  return json({
+    ...range,
+    buckets: bucketsOf(groups, range.since),
+    ...(order === 'amount' && orderedBy(groups)),
+    limits,
+    ...reach,
+  })
 }
 
 function readRange(
