@@ -761,6 +761,32 @@ describe('GET /approval-requests 200', () => {
     expect(requests).toEqual({ same: 0, pending: 1, approved: 0, declined: 0 })
   })
 
+  test('a request with U+0000 in its parameters is found, compared and shown, and keeps nobody from another one', async () => {
+    const parameters = { amount: 782, invoice: `INV-${randomUUID()}\u0000`, '\u0000': 'of-no-name' }
+    const strange = await asked(
+      anAction({ intent: { target: randomUUID(), parameters }, policy: { name: 'money-by-one' } }),
+    )
+    const alike = await asked(
+      anAction({ intent: { target: randomUUID(), parameters }, policy: { name: 'money-by-one' } }),
+    )
+    for (const [one, twin] of [
+      [strange, alike],
+      [alike, strange],
+    ] as const) {
+      const { status, text, body } = await service.get(one.url, maker)
+      expect(status, text).toBe(200)
+      const { compared, request } = body as unknown as ApprovalRequest
+      expect(request.parameters).toEqual(parameters)
+      expect(compared!.elsewhere.map(({ requestId }) => requestId)).toEqual([twin.request.requestId])
+      const path = `/approval-requests?target=${one.request.target}`
+      expect(idsOf((await service.get(path, maker)) as never)).toEqual([one.request.requestId])
+    }
+    expect((await service.get('/approval-requests?capability=sandbox:echo&q=inv-', maker)).status).toBe(200)
+    expect((await service.get('/search?q=inv-', maker)).status).toBe(200)
+    const { url } = await asked()
+    expect((await service.get(url, maker)).status).toBe(200)
+  })
+
   test('says who has signed also once that counts no more, and why', async () => {
     const carol = anApprover(`carol-${randomUUID()}`)
     await enrolled(service, { maker, checker }, carol)

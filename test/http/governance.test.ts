@@ -774,6 +774,22 @@ describe('GET /changes 200', () => {
     expect(await list('&kind=policy')).not.toContain(policy.changeId)
   })
 
+  test('one with U+0000 in what it proposes keeps nobody from finding it, or from proposing', async () => {
+    const document = aDocument()
+    document.rules[0]!.reason = 'No.\u0000'
+    const { status, text, body } = await service.post(
+      pathOf(document),
+      { reason: 'test', proposedContent: document },
+      { key: maker.key },
+    )
+    expect(status, text).toBe(201)
+    const query = `?status=PENDING_APPROVAL&callerId=${maker.callerId}&q=${document.policyId}`
+    const { body: listed } = await service.get(`/changes${query}`, { key: checker.key })
+    expect((listed.changes as Change[]).map(({ changeId }) => changeId)).toEqual([body.changeId])
+    await aChange()
+    await resolved(service, checker, body as Change, 'reject', { rejectionReason: 'No.' })
+  })
+
   test('an auditor reads it', async () => {
     expect((await service.get('/changes', { key: auditor.key })).status).toBe(200)
   })

@@ -1,5 +1,6 @@
 // pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
 import { canonicalize } from '../../formats/json/canonical.ts'
+import { storedJson } from '../../store/postgres/json.ts'
 import { sealedText } from '../../store/tables/sealed.ts'
 import { list, members, mustHold, string } from '../../formats/artifacts/evidence.ts'
 import type { Members } from '../../formats/json/members.ts'
@@ -29,7 +30,7 @@ const columns = {
     `(SELECT count(*) FROM authority AS a WHERE c.change_id = a.began_by_change
         -- Rules end where the next ones come into effect, and a group where its next members do.
         OR (c.change_id = a.ended_by_change AND a.kind <> 'webhook-rules'
-          AND NOT (a.kind = 'approver-group' AND c.body::json #>> '{proposed,action}' = 'set')))::integer`,
+          AND NOT (a.kind = 'approver-group' AND ${storedJson('c.body')} #>> '{proposed,action}' = 'set')))::integer`,
   ],
   proposalAudited: ['boolean', audited(`'governance.proposed'`)],
   resolutionAudited: ['boolean', audited(`'governance.approved', 'governance.rejected'`)],

@@ -3,6 +3,7 @@
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Members } from '../../formats/json/members.ts'
 import { sha256Hex } from '../../store/sha256.ts'
+import { storedJson } from '../../store/postgres/json.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 import type { ArtifactRow } from '../../store/tables/artifacts.ts'
 import type { Place } from '../fsck/entries.ts'
@@ -79,7 +80,7 @@ const receipts = (hasConnectors: boolean): Question => ({
     intentBatch: 'coalesce(t.log_batch, b.log_batch)::text',
     intentOrdinal: 'coalesce(t.log_ordinal, b.log_ordinal)::text',
     ...(hasConnectors && {
-      connector: `r.body::json #>> '{executions,0,evidence,connector,connectorVersion}'`,
+      connector: `${storedJson('r.body')} #>> '{executions,0,evidence,connector,connectorVersion}'`,
     }),
   },
   // The transaction is `t`, and the release before kept the place of its authorization elsewhere.

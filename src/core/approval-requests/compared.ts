@@ -13,6 +13,7 @@ import {
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
 import { countTargetsOf, doneByCallers, doneOnTargets, findAlike } from '../../store/tables/catalogue-read.ts'
+import { plainText } from '../../store/postgres/json.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
 /** The same on other targets is shown for so many of them. A value that more targets have says nothing: a cost centre, a fixed text. */
@@ -42,13 +43,21 @@ export async function comparedOf(
   const beside = (
     await findRequestsBeside(
       sql,
-      { targets: contents.map(({ target }) => target), parameters: references.flat() },
+      {
+        targets: contents.map(({ target }) => target),
+        // The same sum on another target is said to be alike only where a text is the same, too.
+        parameters: contents.flatMap((_, place) =>
+          numbers[place]!.length === 0
+            ? []
+            : references[place]!.map((reference) => Object.fromEntries([reference, ...numbers[place]!])),
+        ),
+      },
       persons,
     )
   ).flatMap((row) => standingAt(row, at))
   const actions = contents.map(({ capability, target, requestedBy }) => ({
     capability,
-    target,
+    target: plainText(target),
     callerId: requestedBy,
   }))
   const amounts = contents.flatMap(({ policy, capability, target }, place) =>
@@ -58,7 +67,7 @@ export async function comparedOf(
           place,
           policy: policy.name,
           capability,
-          target,
+          target: plainText(target),
           amount,
         })),
   )
@@ -75,7 +84,7 @@ export async function comparedOf(
           businessTransactionId,
           target,
           status,
-          shared: values.filter((value) => lines.has(value.toLowerCase())),
+          shared: values.filter((value) => lines.has(folded(value))),
         }
       }),
     ...beside
@@ -95,7 +104,7 @@ export async function comparedOf(
     elsewhere: onceEachTarget(
       found[place]!.map((one) => ({
         ...one,
-        shared: one.shared.filter((value) => (targetsOf.get(value.toLowerCase()) ?? 0) <= ELSEWHERE_MAX),
+        shared: one.shared.filter((value) => (targetsOf.get(folded(value)) ?? 0) <= ELSEWHERE_MAX),
       })).filter(({ shared }) => shared.length > 0),
     ),
   }))
@@ -108,6 +117,9 @@ interface Other {
 }
 
 type Elsewhere = Compared['elsewhere'][number]
+
+/** A value as the catalogue has it. */
+const folded = (value: string) => plainText(value.toLowerCase())
 
 /** When a request was decided on for the last time, which is what its approvers saw; null: it is open. ISO 8601 */
 function decidedAt(
@@ -206,7 +218,7 @@ async function spreadOf(
   const targets = new Map<string, Set<string>>()
   for (const { target, shared } of found)
     for (const value of shared)
-      targets.set(value.toLowerCase(), (targets.get(value.toLowerCase()) ?? new Set()).add(target))
+      targets.set(folded(value), (targets.get(folded(value)) ?? new Set()).add(target))
   const values = [...targets.keys()]
   const counted = hasCatalogue ? await countTargetsOf(sql, policies, values) : new Map<string, number>()
   return new Map(values.map((value) => [value, Math.max(counted.get(value) ?? 0, targets.get(value)!.size)]))

@@ -10,6 +10,7 @@ import { findAuthority } from '../../store/tables/authority.ts'
 import type { CatalogueRow } from '../../store/tables/catalogue-entries.ts'
 import { readStoredExecutions, type StoredExecution } from '../../store/tables/catalogue-evidence.ts'
 import { policyVersionOf, type StoredPolicyVersion } from '../../store/tables/policy-versions.ts'
+import { plainText } from '../../store/postgres/json.ts'
 import type { Sql } from '../../store/postgres/sql.ts'
 
 /** Rows are narrow: an action that was refused may have any text in these places. */
@@ -189,7 +190,6 @@ function plainOrNull(name: string | null): string | null {
   return name === null ? null : plain(name, NAME_MAX)
 }
 
-/** PostgreSQL stores no text with U+0000, which JSON may have. */
 function plain(text: string, max: number): string {
-  return cut(text, max).replaceAll('\0', '\u{fffd}')
+  return plainText(cut(text, max))
 }

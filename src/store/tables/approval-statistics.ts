@@ -2,6 +2,7 @@
 import { statusIn } from './approval-requests.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import type { Persons } from '../../formats/people/persons.ts'
+import { storedJson } from '../postgres/json.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 interface Range {
@@ -59,7 +60,7 @@ export async function readDecisions(
       SELECT a.approver_id AS who, true AS approved, extract(epoch FROM a.delivered_at - r.created_at)::float8 AS seconds
       FROM approval_requests AS r JOIN approvals AS a ON a.request_hash = r.request_hash WHERE ${inRange('r')}
       UNION ALL
-      SELECT coalesce($4::jsonb ->> (c.body::json ->> 'by'), c.body::json ->> 'by'), false,
+      SELECT coalesce($4::jsonb ->> (${storedJson('c.body')} ->> 'by'), ${storedJson('c.body')} ->> 'by'), false,
         extract(epoch FROM c.closed_at - r.created_at)::float8
       FROM approval_requests AS r JOIN approval_request_closes AS c ON c.request_id = r.request_id
       WHERE r.status = 'DECLINED' AND ${inRange('r')}

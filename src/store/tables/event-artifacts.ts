@@ -3,6 +3,7 @@
 import type { ArtifactKind, EventDetails, Told } from '../../formats/artifacts/kind.ts'
 import { loggedKinds } from '../../formats/artifacts/kinds.ts'
 import type { EventType } from '../../formats/schemas/event-types.ts'
+import { storedJson } from '../postgres/json.ts'
 import { columnOf } from '../postgres/rows.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
@@ -105,8 +106,8 @@ const STATEMENTS: { readonly [table: string]: Omit<Read, 'details'> } = {
     name: 'approval_requests',
     text: `
     SELECT request_id AS id, requested_by AS "callerId",
-      json_build_object('requestHash', request_hash, 'createdAt', body::json ->> 'createdAt', 'expiresAt', body::json ->> 'expiresAt')::text AS body
-    FROM approval_requests WHERE request_id = ANY ($1::uuid[])`,
+      json_build_object('requestHash', request_hash, 'createdAt', item.json ->> 'createdAt', 'expiresAt', item.json ->> 'expiresAt')::text AS body
+    FROM approval_requests, LATERAL (SELECT ${storedJson('body')} AS json) AS item WHERE request_id = ANY ($1::uuid[])`,
   },
   approval_request_notes: {
     name: 'approval_request_notes',

@@ -1,5 +1,7 @@
 // Filters of lists as SQL. A list has one table of conditions, which says how each of its filters is met.
 
+import { plainText } from '../postgres/json.ts'
+
 type Parameter = (value: string) => string
 
 /** SQL over a row `item` in which `$` stands for the value; or a function that makes it. */
@@ -18,7 +20,7 @@ export function whereOf<Of extends Conditions>(
   first: number,
 ): { readonly where: string; readonly values: string[] } {
   const values: string[] = []
-  const parameter: Parameter = (value) => `$${first + values.push(value) - 1}`
+  const parameter: Parameter = (value) => `$${first + values.push(plainText(value)) - 1}`
   const parts = Object.entries(conditions).flatMap(([name, condition]) => {
     const value = filters[name] ?? null
     if (value === null) return []

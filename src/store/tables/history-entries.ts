@@ -1,5 +1,6 @@
 // history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
 // by the group that a limit counts them in, and by time.
+import { storedJson } from '../postgres/json.ts'
 import { rowsInto } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
@@ -50,7 +51,7 @@ export function sumOfExecutions(
       WHERE caller_id = $1::text AND policy = $2::text AND released_at > $3::timestamptz
       UNION
       SELECT business_transaction_id FROM (
-        SELECT t.business_transaction_id, ${JSON_BODY} AS body FROM business_transactions AS t
+        SELECT t.business_transaction_id, ${storedJson('t.body')} AS body FROM business_transactions AS t
         WHERE t.caller_id = $1::text AND t.created_at > $3::timestamptz AND t.created_at <= $4::timestamptz
           AND t.execution_authorization IS NOT NULL AND strpos(t.body, '"policy":{"name":"' || $2::text || '"') > 0
       ) AS found WHERE body #>> '{policy,name}' = $2::text`,
@@ -99,16 +100,13 @@ async function total(
       FROM released LEFT JOIN without_effect USING (business_transaction_id)
         LEFT JOIN execution_evidence AS r USING (business_transaction_id)
         LEFT JOIN execution_intents_before AS b USING (business_transaction_id)
-        ${parameter === undefined ? '' : `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${JSON_BODY} #> ${path} AS parameter) AS p`}
+        ${parameter === undefined ? '' : `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${storedJson('t.body')} #> ${path} AS parameter) AS p`}
       WHERE without_effect.business_transaction_id IS NULL AND r.errored IS NOT TRUE
         AND b.state IS DISTINCT FROM 'ERRORED' AND b.resolution IS DISTINCT FROM 'NOT_EXECUTED'`,
     values: [...values, ...(parameter === undefined ? [] : [['intent', 'parameters', ...parameter]])],
   })
   return result.rows[0]?.value ?? 0
 }
-
-/** PostgreSQL's json reads no escaped NUL, whatever the query; nobody's name or number is one. */
-const JSON_BODY = String.raw`replace(t.body, '\u0000', '\u0001')::json`
 
 /** As decimals: doubles would add up to another number than the caller's own books. */
 const TOTAL = `coalesce(sum(CASE WHEN json_typeof(p.parameter) = 'number' THEN (p.parameter #>> '{}')::numeric END), 0)`

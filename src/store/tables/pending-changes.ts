@@ -4,6 +4,7 @@ import type { Sealed } from './sealed.ts'
 import type { LogPosition } from './log-queue.ts'
 import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
+import { storedJson } from '../postgres/json.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** A change in its present state, and beside it what a checker was shown: canonical `{warnings, diff?}`, not signed. */
@@ -86,12 +87,12 @@ const conditions = {
   kind: 'item.kind = $::text',
   status: 'item.status = $::text',
   target: 'lower(item.target) = lower($::text)',
-  callerId: `lower(item.body::json ->> 'proposedBy') = lower($::text)`,
+  callerId: `lower(${storedJson('item.body')} ->> 'proposedBy') = lower($::text)`,
   since: 'item.proposed_at >= $::timestamptz',
   until: 'item.proposed_at < $::timestamptz',
   // What it proposes may be a whole policy.
   q: textOrId({
-    text: `lower(concat_ws(E'\\n', item.kind, item.target, item.body::json ->> 'proposedBy', item.body::json ->> 'reason'))`,
+    text: `lower(concat_ws(E'\\n', item.kind, item.target, ${storedJson('item.body')} ->> 'proposedBy', ${storedJson('item.body')} ->> 'reason'))`,
     id: 'item.change_id',
   }),
 } as const satisfies Conditions
@@ -177,7 +178,7 @@ export async function countOpenChangesOf(sql: Sql, callerId: string): Promise<nu
   const { rows } = await sql.query<{ count: number }>({
     text: `
       SELECT count(*)::integer AS count FROM pending_changes
-      WHERE status = 'PENDING_APPROVAL' AND body::json ->> 'proposedBy' = $1::text`,
+      WHERE status = 'PENDING_APPROVAL' AND ${storedJson('body')} ->> 'proposedBy' = $1::text`,
     values: [callerId],
   })
   return rows[0]?.count ?? 0
