@@ -88,11 +88,11 @@ interface GetOptions {
 /** @throws ApiProblem, or what `fetch` throws where the service is not reached */
 export async function get<T>(path: string, { signal, wait }: GetOptions = {}): Promise<Reply<T>> {
   // What the service holds until something changes is no part of loading.
-  const isLoad = wait === undefined
+  const isLoad = !wait
   if (isLoad) loads.add(1)
   try {
     const response = await send(path, {
-      headers: isLoad ? {} : { Prefer: `wait=${wait}` },
+      headers: wait === undefined ? {} : { Prefer: `wait=${wait}` },
       ...(signal === undefined ? {} : { signal }),
     })
     const [, next] = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
@@ -128,8 +128,10 @@ function counter() {
   }
 }
 
-/** Resolves once the page has all that it asked for. What is only beside it is asked for then, so that it holds nothing up. */
-export const whenLoaded = (): Promise<void> => loads.atRest()
+/** Resolves once the page shows all that it asked for. What is only beside it is asked for then, so that it holds nothing up. */
+export const whenLoaded = (): Promise<void> =>
+  // A frame is drawn between its callbacks and the next task.
+  loads.atRest().then(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
 
 /**
  * The bytes as they were signed, for what is verified.

@@ -1,7 +1,7 @@
 // State of components that lives outside them: stores, and what is loaded from the service. Both begin in layout effects, because others
 // wait for the browser's next frame.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { get, isAborted, problemText, session, type Store } from './api.ts'
+import { get, isAborted, problemText, session, whenLoaded, type Store } from './api.ts'
 
 export function useStore<T>({ get: read, follow }: Store<T>): T {
   const [value, setValue] = useState(read())
@@ -86,6 +86,16 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
   }
 }
 
+/**
+ * What a page shows besides what it is opened for is asked for when that is there: the service and the browser's six connections are shared.
+ * @returns the path then; undefined before
+ */
+export function useLater<Path extends string | undefined>(path: Path): Path | undefined {
+  const [isLoaded, setLoaded] = useState(false)
+  useLayoutEffect(() => void whenLoaded().then(() => setLoaded(true)), [])
+  return isLoaded ? path : undefined
+}
+
 /** After a request that failed. */
 const FOLLOW_AGAIN_MS = 3_000
 
@@ -99,7 +109,7 @@ export function useFollowed(
   id = '',
 ): string | undefined {
   const [problem, setProblem] = useState<string>()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const leaving = new AbortController()
     const { signal } = leaving
     setProblem(undefined)

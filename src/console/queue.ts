@@ -1,9 +1,8 @@
 // The requests that wait for the logged-in approver, in the order in which they end. A decision leads to the next one, and what was decided
 // keeps its place, so that "3 of 22" counts on.
-import { useLayoutEffect, useState } from 'preact/hooks'
 import type { ApprovalRequest } from '../formats/schemas/approval-request.ts'
-import { get, store, whenLoaded, type Me } from './api.ts'
-import { useLoaded, useStore, type Loaded } from './hooks.ts'
+import { get, store, type Me } from './api.ts'
+import { useLater, useLoaded, useStore, type Loaded } from './hooks.ts'
 
 /** As many as a reply may hold. */
 const PAGE = 'pageSize=100'
@@ -62,11 +61,9 @@ const COUNT_EVERY_MS = 60_000
 
 /** How many requests wait for this human, as text; '' for none, and while the page itself is loaded. Every page has it, so it comes last. */
 export function useWaitingCount(me: Me): string {
-  const [isLoaded, setLoaded] = useState(false)
-  useLayoutEffect(() => void whenLoaded().then(() => setLoaded(true)), [])
   const { data, next } = useLoaded<Requests>(
     // Who signs nothing has no work there.
-    isLoaded && me.approverId !== null ? pathOf(me) : undefined,
+    useLater(me.approverId === null ? undefined : pathOf(me)),
     COUNT_EVERY_MS,
     useStore(decisions),
   )

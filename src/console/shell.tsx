@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
-import { useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
+import { useLater, useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
 import { groups, pages } from './pages/index.ts'
 import { useWaitingCount } from './queue.ts'
 import { Palette, paletteOpen } from './palette.tsx'
@@ -158,7 +158,7 @@ function Unreachable() {
 
 /** The same list as in GET /ready and in the log of the start. */
 function Warnings() {
-  const { data } = useLoaded<{ readonly warnings?: readonly string[] }>('/ready', 60_000)
+  const { data } = useLoaded<{ readonly warnings?: readonly string[] }>(useLater('/ready'), 60_000)
   const warnings = data?.warnings ?? []
   if (warnings.length === 0) return null
   return (

@@ -5,9 +5,10 @@ import { Empty, Time } from './basic.tsx'
 
 /**
  * Loads a path that only a service with a catalogue has; nothing without one.
+ * @param path undefined: nothing is loaded
  * @param everyMs undefined: only once
  */
-export function useCatalogue<T>(path: string, everyMs?: number): Loaded<T> {
+export function useCatalogue<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   return useLoaded<T>(useHasCatalogue() ? path : undefined, everyMs)
 }
 

@@ -2,7 +2,7 @@
 import type { WebhookEvent } from '../../formats/schemas/webhook.ts'
 import { counted } from '../../formats/text/text.ts'
 import { session } from '../api.ts'
-import { useLoaded, useStore } from '../hooks.ts'
+import { useLater, useLoaded, useStore } from '../hooks.ts'
 import { CONTRADICTED, countOf, executionsPath, statisticsPath, type Statistics } from '../statistics.ts'
 import { Panel, Said, Time } from './basic.tsx'
 import { useCatalogue } from './catalogue.tsx'
@@ -21,11 +21,11 @@ const SHOWN = 5
  */
 export function Contradictions({ since, everyMs }: { readonly since: string; readonly everyMs: number }) {
   const filters = { ...CONTRADICTED, since }
-  const executions = useCatalogue<Statistics>(statisticsPath(filters), everyMs)
+  const executions = useCatalogue<Statistics>(useLater(statisticsPath(filters)), everyMs)
   const deliveries = new URLSearchParams({ outcome: 'contradicted', since })
   const sees = useSeesDeliveries()
   const newest = useLoaded<{ events: WebhookEvent[] }>(
-    sees ? `/webhook-events?${deliveries}&pageSize=${SHOWN}` : undefined,
+    useLater(sees ? `/webhook-events?${deliveries}&pageSize=${SHOWN}` : undefined),
     everyMs,
   )
   const count = executions.data === undefined ? 0 : countOf(executions.data)

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
-import { useLoaded } from '../hooks.ts'
+import { useLater, useLoaded } from '../hooks.ts'
 import { shownMoney, shownSummary } from '../text.ts'
 import { Badge, Overdue, Said, Time } from './basic.tsx'
 import type { Rows } from './list.tsx'
@@ -15,7 +15,7 @@ type Page = Static<typeof CataloguePage>
  * @param everyMs how often the catalogue is asked
  */
 export function useIntentRows(everyMs: number): Rows<ExecutionIntent> {
-  const { data } = useLoaded<Page>('/executions?status=in_doubt&pageSize=100', everyMs)
+  const { data } = useLoaded<Page>(useLater('/executions?status=in_doubt&pageSize=100'), everyMs)
   const known = new Map((data?.executions ?? []).map((entry) => [entry.businessTransactionId, entry]))
   return {
     keyOf: ({ businessTransactionId }) => businessTransactionId,

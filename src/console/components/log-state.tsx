@@ -1,6 +1,6 @@
 // How far the evidence log is published, and by whom its newest checkpoint is signed.
 import { useEffect, useState } from 'preact/hooks'
-import { ApiProblem, getText, problemText } from '../api.ts'
+import { ApiProblem, getText, problemText, whenLoaded } from '../api.ts'
 import { Empty, NotLoaded, Panel, Said } from './basic.tsx'
 
 interface Checkpoint {
@@ -22,16 +22,19 @@ export function LogState() {
   const [state, setState] = useState<{ checkpoint?: Checkpoint; problem?: string; off?: true }>({})
   useEffect(() => {
     let isLeft = false
-    getText('/log/checkpoint').then(
-      (text) => isLeft || setState({ checkpoint: readCheckpoint(text) }),
-      (error: unknown) =>
-        isLeft ||
-        setState(
-          error instanceof ApiProblem && error.status === 404
-            ? { off: true }
-            : { problem: problemText(error) },
-        ),
-    )
+    const read = () => (isLeft ? '' : getText('/log/checkpoint'))
+    whenLoaded()
+      .then(read)
+      .then(
+        (text) => isLeft || setState({ checkpoint: readCheckpoint(text) }),
+        (error: unknown) =>
+          isLeft ||
+          setState(
+            error instanceof ApiProblem && error.status === 404
+              ? { off: true }
+              : { problem: problemText(error) },
+          ),
+      )
     return () => void (isLeft = true)
   }, [])
   const { checkpoint, problem, off } = state

@@ -1,7 +1,7 @@
 // A plot over time: bars or lines with axes, marks with links, and the same numbers as a table.
 import type uPlot from 'uplot'
 import type { AlignedData, Options, Series } from 'uplot'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { oneLine } from '../text.ts'
 
 /** A colour of the style sheet: a plot is drawn anew where the reader changes between light and dark. */
@@ -47,7 +47,7 @@ export function Plot(props: PlotProps) {
   const kept = useRef(props)
   kept.current = props
   const [Plotter, setPlotter] = useState<typeof uPlot>()
-  useEffect(() => {
+  useLayoutEffect(() => {
     let isLeft = false
     // A file of its own: pages without a plot do not load it.
     void import('uplot').then(({ default: loaded }) => isLeft || setPlotter(() => loaded))
@@ -55,7 +55,7 @@ export function Plot(props: PlotProps) {
   }, [])
   const plot = useRef<uPlot>(undefined)
   const names = drawn.map(({ name }) => name).join()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const box = root.current
     if (Plotter === undefined || box === null) return undefined
     const size = () => ({ width: box.clientWidth, height: HEIGHT_PX })
@@ -69,7 +69,7 @@ export function Plot(props: PlotProps) {
       made.destroy()
     }
   }, [Plotter, isDark, names, bucketMs])
-  useEffect(() => plot.current?.setData(dataOf(kept.current)), [times, drawn, marks])
+  useLayoutEffect(() => plot.current?.setData(dataOf(kept.current)), [times, drawn, marks])
   const shown = at !== null && at < times.length ? at : null
   return (
     <figure class="plot">
@@ -98,44 +98,48 @@ export function Plot(props: PlotProps) {
   )
 }
 
-/** The same numbers, for who does not see the plot. */
-function Numbers({ label, times, bucketMs, drawn }: PlotProps) {
-  const some = times.flatMap((time, i) => (drawn.some(({ values }) => values[i]) ? [{ time, i }] : []))
+/** The same numbers, for who does not see the plot. There may be hundreds of rows, so they are made when they are asked for. */
+function Numbers(props: PlotProps) {
+  const [isOpen, setOpen] = useState(false)
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>
-      {some.length === 0 ? (
-        <p class="empty">Nothing in this time.</p>
-      ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
-          <table class="numbers">
-            <caption class="hidden">{label}</caption>
-            <thead>
-              <tr>
-                <th scope="col">Begin, UTC</th>
-                {drawn.map(({ name }) => (
-                  <th key={name} scope="col" class="number">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {some.map(({ time, i }) => (
-                <tr key={time}>
-                  <th scope="row">{timeText(time, bucketMs)}</th>
-                  {drawn.map(({ name, values }) => (
-                    <td key={name} class="number">
-                      {shownNumber(values[i] ?? 0)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {isOpen && <Rows {...props} />}
     </details>
+  )
+}
+
+function Rows({ label, times, bucketMs, drawn }: PlotProps) {
+  const some = times.flatMap((time, i) => (drawn.some(({ values }) => values[i]) ? [{ time, i }] : []))
+  if (some.length === 0) return <p class="empty">Nothing in this time.</p>
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
+      <table class="numbers">
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Begin, UTC</th>
+            {drawn.map(({ name }) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {some.map(({ time, i }) => (
+            <tr key={time}>
+              <th scope="row">{timeText(time, bucketMs)}</th>
+              {drawn.map(({ name, values }) => (
+                <td key={name} class="number">
+                  {shownNumber(values[i] ?? 0)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

@@ -10,7 +10,7 @@ import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
 import { Plot } from '../components/plot.tsx'
 import { requestRows } from '../components/requests.tsx'
-import { useLoaded, useTitle } from '../hooks.ts'
+import { useLater, useLoaded, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import {
   bucketTimes,
@@ -139,7 +139,7 @@ function Executions({ of }: { readonly of: Of }) {
   )
 }
 
-/** What the page is opened for: a component of its own before the others, so that it is asked for before them. */
+/** What the page is opened for. */
 function Outcomes({
   of,
   since,
@@ -214,7 +214,7 @@ function Groups({
   readonly name: (key: string) => preact.ComponentChildren
   readonly tone?: 'accent' | 'open'
 }) {
-  const { data, problem } = useCatalogue<Statistics>(path, EVERY_MS)
+  const { data, problem } = useCatalogue<Statistics>(useLater(path), EVERY_MS)
   const groups = data === undefined ? [] : totalsOf(data)
   return (
     <Panel title={title}>
@@ -249,7 +249,7 @@ function moneyOf({ sums }: Counted): { below?: string } {
 
 function Newest({ of }: { readonly of: Of }) {
   const query = new URLSearchParams({ ...of, pageSize: String(NEWEST) }).toString()
-  const loaded = useCatalogue<ExecutionsPage>(`/executions?${query}`, EVERY_MS)
+  const loaded = useCatalogue<ExecutionsPage>(useLater(`/executions?${query}`), EVERY_MS)
   return (
     <Panel title="Newest executions">
       <Listed
@@ -266,7 +266,7 @@ function Newest({ of }: { readonly of: Of }) {
 
 function Requests({ of }: { readonly of: Of }) {
   const query = new URLSearchParams({ ...of, pageSize: String(NEWEST) }).toString()
-  const loaded = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${query}`, EVERY_MS)
+  const loaded = useLoaded<{ requests: ApprovalRequest[] }>(useLater(`/approval-requests?${query}`), EVERY_MS)
   return (
     <Panel title="Approval requests">
       <Listed
@@ -282,7 +282,7 @@ function Requests({ of }: { readonly of: Of }) {
 }
 
 function Keys({ of: callerId }: { readonly of: string }) {
-  const loaded = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', EVERY_MS)
+  const loaded = useLoaded<{ callerKeys: CallerKey[] }>(useLater('/caller-keys'), EVERY_MS)
   return (
     <Panel title="Keys">
       <Listed

@@ -8,7 +8,7 @@ import { DeclineSeveral } from '../components/decline-several.tsx'
 import { useIntentRows } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
 import { waitingRows } from '../components/requests.tsx'
-import { useLoaded, useTitle } from '../hooks.ts'
+import { useLater, useLoaded, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { beginQueue, useWaitingCompared, waitingPath } from '../queue.ts'
 
@@ -23,9 +23,12 @@ export function Inbox({ me }: PageProps) {
   useEffect(beginQueue, [])
   const count = requests.data?.length ?? 0
   useTitle(count === 0 ? 'Inbox' : `(${count}${requests.next === undefined ? '' : '+'}) Inbox`)
-  const changes = useLoaded<{ changes: Change[] }>(`/changes?status=PENDING_APPROVAL&${PAGE}`, REST_EVERY_MS)
+  const changes = useLoaded<{ changes: Change[] }>(
+    useLater(`/changes?status=PENDING_APPROVAL&${PAGE}`),
+    REST_EVERY_MS,
+  )
   const inDoubt = useLoaded<{ intents: ExecutionIntent[] }>(
-    `/execution-intents/unfinalized?${PAGE}`,
+    useLater(`/execution-intents/unfinalized?${PAGE}`),
     REST_EVERY_MS,
   )
   const doubted = useIntentRows(REST_EVERY_MS)

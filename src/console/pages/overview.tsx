@@ -13,7 +13,7 @@ import { LogState } from '../components/log-state.tsx'
 import { CallerLink, TargetLink } from '../components/names.tsx'
 import { Now } from '../components/now.tsx'
 import { Plot, type Mark } from '../components/plot.tsx'
-import { useLoaded } from '../hooks.ts'
+import { useLater, useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { navigate, withQuery } from '../router.ts'
 import {
@@ -97,7 +97,7 @@ function Period({ range }: { readonly range: RangeName }) {
     EVERY_MS,
   )
   const changes = useLoaded<{ changes: Change[] }>(
-    '/policies/pending-changes?status=APPROVED&pageSize=100',
+    useLater('/policies/pending-changes?status=APPROVED&pageSize=100'),
     REST_EVERY_MS,
   )
   const { data, problem } = byStatus
@@ -192,7 +192,7 @@ function Waiting() {
 
 function Refusals({ since }: { readonly since: string }) {
   const { data, problem } = useCatalogue<Statistics>(
-    statisticsPath({ since, by: 'rule', status: 'refused', ...ENDED }),
+    useLater(statisticsPath({ since, by: 'rule', status: 'refused', ...ENDED })),
     EVERY_MS,
   )
   const rules = data === undefined ? [] : totalsOf(data)
@@ -232,7 +232,7 @@ function Refusals({ since }: { readonly since: string }) {
 
 function Spend({ since }: { readonly since: string }) {
   const { data, problem } = useCatalogue<Statistics>(
-    statisticsPath({ since, by: 'policy', status: 'completed' }),
+    useLater(statisticsPath({ since, by: 'policy', status: 'completed' })),
     EVERY_MS,
   )
   const sums =
@@ -359,7 +359,7 @@ const requestsPath = (filters: Readonly<Record<string, string>>) =>
 function Approvals({ range }: { readonly range: RangeName }) {
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
   const { data, problem } = useLoaded<ApprovalStatistics>(
-    `/statistics/approvals?since=${since}`,
+    useLater(`/statistics/approvals?since=${since}`),
     REST_EVERY_MS,
   )
   if (data === undefined)
@@ -438,7 +438,7 @@ function duration(seconds: number): string {
 
 function InDoubt() {
   const { data, problem, next } = useLoaded<{ intents: ExecutionIntent[] }>(
-    '/execution-intents/unfinalized?pageSize=100',
+    useLater('/execution-intents/unfinalized?pageSize=100'),
     EVERY_MS,
   )
   const inDoubt = data?.intents.filter((intent) => intent.inDoubt) ?? []
@@ -474,7 +474,10 @@ function InDoubt() {
 }
 
 function Endpoints() {
-  const { data, problem } = useLoaded<{ eventEndpoints: EventEndpoint[] }>('/event-endpoints', REST_EVERY_MS)
+  const { data, problem } = useLoaded<{ eventEndpoints: EventEndpoint[] }>(
+    useLater('/event-endpoints'),
+    REST_EVERY_MS,
+  )
   const endpoints = data?.eventEndpoints ?? []
   return (
     <Panel title="Event endpoints">

@@ -1,5 +1,5 @@
 // Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
@@ -25,7 +25,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export function Search({ query }: PageProps) {
   const wanted = (query.get('q') ?? '').trim()
   const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const leaving = new AbortController()
     const find = async () => {
       try {
@@ -101,9 +101,13 @@ export async function lookFor(wanted: string, signal: AbortSignal): Promise<read
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
   const code = actionCodeIn(wanted)
   // A name may look like a code without its hyphens: then both are found.
-  const byCode = code === undefined ? [] : await byActionCode(code, look)
-  const named = [...byCode, ...(await byName(wanted, look))]
-  return named.length > 0 ? named : byPart(wanted, look)
+  const [byCode, named, parts] = await Promise.all([
+    code === undefined ? [] : byActionCode(code, look),
+    byName(wanted, look),
+    byPart(wanted, look),
+  ])
+  const found = [...byCode, ...named]
+  return found.length > 0 ? found : parts
 }
 
 /** The catalogue looks for no shorter part of a word, and no longer one. */

@@ -96,9 +96,12 @@ async function find(
   const { q } = asked
   if (q === null) return failures.invalidQuery(`q must be ${partOfWord.mustBe}.`)
   const owner = readableOwner(caller)
+  // First: what it promises is in what is read after it.
   const reach = await completenessOf(pool)
-  const entries = await findEntries(pool, { q, owner }, LOOKED_AT)
-  const requests = await requestsOf(q, { pool, owner })
+  const [entries, requests] = await Promise.all([
+    findEntries(pool, { q, owner }, LOOKED_AT),
+    requestsOf(q, { pool, owner }),
+  ])
   const part = q.toLowerCase()
   const matching = (all: Iterable<string>) =>
     [...new Set(all)].filter((name) => name.toLowerCase().includes(part)).toSorted()
