@@ -391,6 +391,7 @@ function pagesOf({ completed, refused, waiting }: Made): readonly MeasuredPage[]
   return [
     { ...page('Overview, 30 days', '/console?range=30d', '.plot canvas'), goalMs: GOALS.overview },
     page('Overview, 24 hours', '/console', '.plot canvas'),
+    page('Overview, 7 days', '/console?range=7d', '.plot canvas'),
     page('Inbox', '/console/inbox'),
     page('Requests', '/console/requests'),
     page('Request', `/console/requests/${waiting}`, 'main .panel'),
@@ -404,7 +405,13 @@ function pagesOf({ completed, refused, waiting }: Made): readonly MeasuredPage[]
     page('Target', `/console/targets/${targetOf(50)}`, '.plot canvas'),
     page('Policy, a third of all', `/console/policies/${PAYING[0]}/1.0.0`, '.decided'),
     page('Search', `/console/search?q=${targetOf(50)}`, 'main li, main tbody tr'),
+    // Of these no sums are kept: all executions of the range are added up.
+    { ...page('Targets, 30 days', '/console/targets'), goalMs: GOALS.overview },
     page('Audit', '/console/audit'),
     page('Changes', '/console/changes'),
+    page('In doubt', '/console/in-doubt', 'main .empty'),
+    page('Policies', '/console/policies'),
+    page('Approvers', '/console/approvers'),
+    page('Deliveries', '/console/deliveries', 'main .empty'),
   ]
 }

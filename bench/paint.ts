@@ -1,22 +1,39 @@
 // How soon a page of the console shows what it is opened for. Here alone is said when that is.
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 
 /**
- * Opens a page and waits until all of it is loaded.
+ * Opens a page and waits until all of it is loaded. The page is asked by the browser's own protocol: what the driver would put into it to be asked
+ * takes as long as a script of the page.
  * @param selector what a reader has come for
  * @returns milliseconds from the begin of the navigation until that stands on the page, with every figure that is there in its place
  */
 export async function paintMs(page: Page, url: string, selector: string): Promise<number> {
-  await page.goto(url, { waitUntil: 'commit' })
-  const shown = await page.waitForFunction(
-    (wanted) => {
-      const figures = Array.from(document.querySelectorAll('.figures dd'), (figure) => figure.textContent)
-      return document.querySelector(wanted) === null || figures.includes('–') ? 0 : performance.now()
-    },
-    selector,
-    { polling: 'raf' },
-  )
-  const ms = await shown.jsonValue()
-  await page.waitForFunction(() => !/(Loading|Verifying)…/.test(document.body.textContent ?? ''))
-  return ms
+  const protocol = await page.context().newCDPSession(page)
+  try {
+    await page.goto(url, { waitUntil: 'commit' })
+    const wanted = JSON.stringify(selector)
+    const figures = `Array.from(document.querySelectorAll('.figures dd'), (figure) => figure.textContent)`
+    const ms = await whenHolds(
+      protocol,
+      `document.querySelector(${wanted}) !== null && !${figures}.includes('–')`,
+    )
+    await whenHolds(protocol, `!/(Loading|Verifying)…/.test(document.body.textContent ?? '')`)
+    return ms
+  } finally {
+    await protocol.detach()
+  }
+}
+
+/** @returns when the first frame began in which it holds: milliseconds from the begin of the navigation */
+async function whenHolds(protocol: CDPSession, condition: string): Promise<number> {
+  const { result, exceptionDetails } = await protocol.send('Runtime.evaluate', {
+    expression: `new Promise((resolve) => {
+      const look = () => (${condition} ? resolve(performance.now()) : requestAnimationFrame(look))
+      look()
+    })`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  if (exceptionDetails !== undefined) throw new Error(`the page: ${exceptionDetails.text}`)
+  return result.value as number
 }
