@@ -221,10 +221,61 @@ describe("a trial, by the README's commands", () => {
     process.kill(-(service.child.pid ?? 0), 'SIGTERM')
     await service.closed
     const [refused, out] = [terminal(setup, { cwd, env: {} }), join(cwd, 'mine', 'humans')]
-    expect(await refused.ended()).toContain(`${out} exists`)
+    const callers = readFileSync(join(cwd, '.data', 'callers.json'), 'utf8')
+    expect(await refused.ended()).toMatch(
+      new RegExp(
+        `has humans already: alice, bob, dana\\. Nothing was changed\\. Their keys may be in ${RegExp.escape(out)}: go on with the profiles there\\.\n$`,
+      ),
+    )
     const elsewhere = terminal(`${setup} --dir mine/others`, { cwd, env: {} })
-    expect(await elsewhere.ended()).toMatch(/has humans already: alice, bob, dana\./)
+    expect(await elsewhere.ended()).toMatch(
+      /has humans already: alice, bob, dana\. Nothing was changed\. .* keys that are lost are not made again\. To begin anew, set DATA_DIR to another folder/,
+    )
     expect(existsSync(join(cwd, 'mine', 'others'))).toBe(false)
+    expect(readFileSync(join(cwd, '.data', 'callers.json'), 'utf8')).toBe(callers)
+  })
+
+  test('where the files are gone, it says so, and leaves nothing new', async () => {
+    const [out, callers] = [join(cwd, 'mine', 'humans'), join(cwd, '.data', 'callers.json')]
+    rmSync(callers)
+    expect(await terminal(setup, { cwd, env: {} }).ended()).toContain(
+      `${out} exists: the humans of an earlier setup may be in it. Nothing was changed. Move it away, or name another folder by --dir.`,
+    )
+    rmSync(out, { recursive: true })
+    expect(await terminal(setup, { cwd, env: {} }).ended()).toContain(
+      'The database has approvers already: dana. There are no new humans. To begin anew, set DATA_DIR to another folder',
+    )
+    expect([existsSync(out), existsSync(callers)]).toEqual([false, false])
+  })
+})
+
+describe('setup humans where a service has run before', () => {
+  const cwd = aClone()
+  const out = join(cwd, 'mine', 'humans')
+  const callers = join(cwd, '.data', 'callers.json')
+
+  test('a signal in its midst leaves nothing half, and the next attempt keeps the callers of before', async () => {
+    const first = terminal('npm start', { cwd, env: { PORT: '0' } })
+    await until(() => /"url":"([^"]*)"/.exec(first.out()) ?? undefined, 'the service')
+    process.kill(-first.child.pid!, 'SIGTERM')
+    await first.closed
+    const before = readFileSync(callers, 'utf8')
+
+    const env = { PORT: String(await freePort()) }
+    const interrupted = terminal(setup, { cwd, env })
+    await until(() => existsSync(join(out, 'agent.json')), 'the keys to be written')
+    // As Ctrl-C: to the command and to the service that it has started.
+    process.kill(-interrupted.child.pid!, 'SIGINT')
+    expect(await interrupted.ended()).toMatch(/^1: .*The setup is finished or undone first\.\n/s)
+    expect([existsSync(out), readFileSync(callers, 'utf8')]).toEqual([false, before])
+
+    const made = terminal(setup, { cwd, env })
+    expect(await made.ended()).toBe(0)
+    expect(made.out()).toMatch(
+      /^What was there before stays: the keys of local-dev, and everything that the service holds\.$/m,
+    )
+    const kept = JSON.parse(before) as object[]
+    expect((JSON.parse(readFileSync(callers, 'utf8')) as object[]).slice(0, kept.length)).toEqual(kept)
   })
 })
 
@@ -291,6 +342,11 @@ describe('setup humans is refused', () => {
     expect(await service.stop()).toBe(0)
     // New humans beside approvers that count already: no trial that begins.
     expect(await refusal(env, '--own-database')).toContain('The database has approvers already: dana.')
+    // Payments that go elsewhere are not sent to a trial's receiver, whoever signs.
+    await database.pool.query(`DELETE FROM authority WHERE kind = 'approver'`)
+    expect(await refusal(env, '--own-database', '--connector', 'http://127.0.0.1:9/')).toMatch(
+      /vendor:pay goes to http:\/\/\S+ already, by a connector that governance has registered\. There are no new humans\./m,
+    )
     await database.drop()
   })
 

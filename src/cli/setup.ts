@@ -9,18 +9,28 @@ import { ConfigError } from '../core/errors/config-error.ts'
 import { readConfig, type Config } from '../core/config/config.ts'
 import { readIfThere } from '../core/files/read-if-there.ts'
 import { replaceWholeFile } from '../core/files/whole-file.ts'
+import { errorText } from '../formats/text/error-text.ts'
 import { shellWord } from '../formats/text/text.ts'
 import { firstKeyText, LOCAL_CALLER } from '../server/first-steps.ts'
 import type { Given } from './command.ts'
 import type { setup } from './commands.ts'
 import type { Env } from './database.ts'
-import { enrolApprover, PAYMENTS, registerConnector, requireNobody, TOOLS } from './setup/authority.ts'
+import {
+  BEGIN_ANEW,
+  enrolApprover,
+  missingConnectors,
+  PAYMENTS,
+  registerConnector,
+  requireNobody,
+  TOOLS,
+} from './setup/authority.ts'
 import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
 import { startForAWhile } from './setup/service.ts'
 
 /**
- * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves.
- * @throws Error with a sentence where it is not to be done here; then nothing is changed
+ * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves. What the service
+ * holds already stays as it is.
+ * @throws Error with a sentence where it is not to be done here, or failed: then there are no new humans, and a later attempt begins anew
  */
 export async function setupHumans(
   env: Env,
@@ -29,36 +39,59 @@ export async function setupHumans(
   const config = configOf(env)
   refuseWhere(config, { ownDatabase })
   const folder = resolve(dir)
-  if (existsSync(folder)) throw new Error(`${folder} exists: the humans of an earlier setup may be in it.`)
   const callers = openCallers(config, env)
-  requireNoHumans(callers)
+  requireNoHumans(callers, folder)
+  if (existsSync(folder))
+    throw new Error(
+      `${folder} exists: the humans of an earlier setup may be in it. Nothing was changed. Move it away, or name another folder by --dir.`,
+    )
   const url = addressOf(config)
   await requireFreePort(config)
   const local =
     callers.entries.length === 0 && callers.file !== undefined ? makeCaller(localCaller) : undefined
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  try {
-    const people = makeHumans(folder, url)
-    const all = [...callers.entries, ...[local, ...people].flatMap((one) => (one ? [one.entry] : []))]
-    const service = await startForAWhile({ ...env, SERVICE_API_KEYS: JSON.stringify(all) })
-    try {
-      const [alice, bob] = people
-      await requireNobody(service.url, alice)
-      const humans = { proposer: alice, checker: bob }
-      await registerConnector(service.url, { ...humans, endpointUrl: connector, what: PAYMENTS })
-      await registerConnector(service.url, { ...humans, endpointUrl: tools, what: TOOLS })
-      await enrolApprover(service.url, { ...humans, folder })
-    } finally {
-      await service.stop()
-    }
+  const people = makeHumans(folder, url)
+  const all = [...callers.entries, ...[local, ...people].flatMap((one) => (one ? [one.entry] : []))]
+  const keep = () => {
     const list = `${JSON.stringify(all, undefined, 2)}\n`
     if (callers.file !== undefined) replaceWholeFile(callers.file, list, 0o600)
     else writeFileSync(join(folder, 'service-api-keys.json'), list, { mode: 0o600 })
-  } catch (error) {
+  }
+  const actions = [
+    { endpointUrl: connector, what: PAYMENTS },
+    { endpointUrl: tools, what: TOOLS },
+  ]
+  const undo = () => {
+    callers.undo()
     // A second attempt must not find half of the first.
     rmSync(folder, { recursive: true })
-    throw error
   }
+  let isDone = false
+  await uninterrupted(async () => {
+    try {
+      const service = await startForAWhile({ ...env, SERVICE_API_KEYS: JSON.stringify(all) })
+      try {
+        const [alice, bob] = people
+        const humans = { proposer: alice, checker: bob }
+        await requireNobody(service.url, alice)
+        const missing = await missingConnectors(service.url, alice, actions)
+        // One that is registered and nobody uses does no harm: an attempt that fails here can be repeated.
+        for (const action of missing) await registerConnector(service.url, { ...humans, ...action })
+        // Before Dana's signature counts: an approver whose key is gone would stop each later attempt.
+        keep()
+        await enrolApprover(service.url, { ...humans, folder })
+        isDone = true
+      } finally {
+        await service.stop()
+      }
+    } catch (error) {
+      if (!isDone) {
+        undo()
+        throw error
+      }
+      process.stderr.write(`${errorText(error)}\nThe humans are set up all the same.\n`)
+    }
+  })
   if (local !== undefined)
     process.stdout.write(firstKeyText({ callerId: LOCAL_CALLER, rawKey: local.rawKey }))
   const isEmbedded = callers.file !== undefined
@@ -69,9 +102,33 @@ export async function setupHumans(
       connector,
       isEmbedded,
       start: startCommand(env),
-      used: usedText(env, config),
+      used: [usedText(env, config), ...keptText(callers)].join('\n'),
     }),
   )
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function stay(): void {
+  process.stderr.write('The setup is finished or undone first.\n')
+}
+
+/** A signal that comes meanwhile ends nothing half way: what was begun is finished or, where the signal ended the service too, undone. */
+async function uninterrupted(work: () => Promise<void>): Promise<void> {
+  for (const name of SIGNALS) process.on(name, stay)
+  try {
+    await work()
+  } finally {
+    for (const name of SIGNALS) process.off(name, stay)
+  }
+}
+
+/** Says what of before counts on, where there is anything. */
+function keptText({ known }: Callers): string[] {
+  if (known.length === 0) return []
+  return [
+    `What was there before stays: the keys of ${known.map(({ callerId }) => callerId).join(', ')}, and everything that the service holds.`,
+  ]
 }
 
 const localCaller = { callerId: LOCAL_CALLER, allowedCapabilities: ['*'] }
@@ -105,22 +162,38 @@ interface Callers {
   readonly known: readonly Caller[]
   /** Where they are kept; undefined where that is SERVICE_API_KEYS. */
   readonly file: string | undefined
+  /** Puts the file back to what it was. */
+  readonly undo: () => void
 }
 
 function openCallers({ databaseUrl, dataDir, callers: known = [] }: Config, env: Env): Callers {
   if (databaseUrl !== undefined)
-    return { entries: JSON.parse(env['SERVICE_API_KEYS'] ?? '[]') as object[], known, file: undefined }
+    return {
+      entries: JSON.parse(env['SERVICE_API_KEYS'] ?? '[]') as object[],
+      known,
+      file: undefined,
+      undo: () => undefined,
+    }
   const file = join(dataDir, 'callers.json')
   const text = readIfThere(file)
-  if (text === undefined) return { entries: [], known: [], file }
-  return { known: parseCallers(text, file), entries: JSON.parse(text) as object[], file }
+  if (text === undefined) return { entries: [], known: [], file, undo: () => rmSync(file, { force: true }) }
+  const undo = () => {
+    if (readIfThere(file) !== text) replaceWholeFile(file, text, 0o600)
+  }
+  return { known: parseCallers(text, file), entries: JSON.parse(text) as object[], file, undo }
 }
 
-function requireNoHumans({ known, file }: Callers): void {
+function requireNoHumans({ known, file }: Callers, folder: string): void {
   const source = file ?? 'SERVICE_API_KEYS'
   const humans = known.filter(({ credentialHolderType }) => credentialHolderType === 'USER')
   if (humans.length > 0)
-    throw new Error(`${source} has humans already: ${humans.map(({ callerId }) => callerId).join(', ')}.`)
+    throw new Error(
+      `${source} has humans already: ${humans.map(({ callerId }) => callerId).join(', ')}. Nothing was changed. ${
+        existsSync(folder)
+          ? `Their keys may be in ${folder}: go on with the profiles there.`
+          : `Their keys are where the setup has put them, and nowhere else, so that keys that are lost are not made again. ${BEGIN_ANEW}`
+      }`,
+    )
   const taken = known.find(({ callerId }) => peopleNames.includes(callerId))
   if (taken !== undefined) throw new Error(`${source} has a caller ${taken.callerId} already.`)
 }

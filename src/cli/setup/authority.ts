@@ -42,8 +42,39 @@ export async function requireNobody(url: string, human: Person): Promise<void> {
   const { approvers } = jsonOf(answer) as { approvers: { approverId: string }[] }
   if (approvers.length > 0)
     throw new Error(
-      `The database has approvers already: ${approvers.map(({ approverId }) => approverId).join(', ')}.`,
+      `The database has approvers already: ${approvers.map(({ approverId }) => approverId).join(', ')}. There are no new humans. ${BEGIN_ANEW}`,
     )
+}
+
+/** What to do where the humans of a trial cannot be used any more. */
+export const BEGIN_ANEW =
+  'To begin anew, set DATA_DIR to another folder (or --own-database: DATABASE_URL to an empty database), for this command and for the start.'
+
+interface Connector {
+  readonly endpointUrl: string
+  readonly what: Registered
+}
+
+/**
+ * @returns those that are not registered yet; an attempt before may have registered some
+ * @throws Error where an action goes elsewhere: what governance has decided is not replaced by a trial
+ */
+export async function missingConnectors(
+  url: string,
+  human: Person,
+  wanted: readonly Connector[],
+): Promise<readonly Connector[]> {
+  const { externalConnectors: registered } = jsonOf(
+    await get({ url, key: human.rawKey }, '/external-connectors'),
+  ) as { externalConnectors: { capability: string; endpointUrl: string }[] }
+  return wanted.filter(({ endpointUrl, what: { capability } }) => {
+    const there = registered.find((one) => one.capability === capability)
+    if (there !== undefined && there.endpointUrl !== endpointUrl)
+      throw new Error(
+        `${capability} goes to ${there.endpointUrl} already, by a connector that governance has registered. There are no new humans. Name its address by --connector (vendor:pay) or --tools (llm:call-tool). ${BEGIN_ANEW}`,
+      )
+    return there === undefined
+  })
 }
 
 /** @param given.folder with the approver's key */
@@ -53,10 +84,7 @@ export function enrolApprover(url: string, given: TwoHumans & { readonly folder:
   return decide(url, '/approvers/changes', given, { action: 'add', ...APPROVER, publicKeyPem, reason })
 }
 
-export function registerConnector(
-  url: string,
-  given: TwoHumans & { readonly endpointUrl: string; readonly what: Registered },
-): Promise<void> {
+export function registerConnector(url: string, given: TwoHumans & Connector): Promise<void> {
   const { endpointUrl, what } = given
   return decide(url, '/external-connectors/changes', given, { action: 'register', endpointUrl, ...what })
 }
