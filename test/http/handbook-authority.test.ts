@@ -14,7 +14,7 @@ import { blocks, forHere } from '../handbook.ts'
 import { putInDoubt } from '../intents.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
-import { baseEnvironment } from '../run/environment.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 import { makeKeys } from '../signing-keys.ts'
 
 const POLICIES = join(import.meta.dirname, '..', '..', 'policies')
@@ -86,7 +86,7 @@ async function run(script: string, url = service.url): Promise<{ stdout: string;
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
     cwd: folder,
-    env: baseEnvironment,
+    env: bundledEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [status]] = await Promise.all([
