@@ -85,6 +85,8 @@ export async function takePictures(world: DemoWorld, folder: string, signal: Abo
     const times: number[] = []
     for (let round = 0; round < ROUNDS; round++) times.push(await paintMs(page, url, picture.ready))
     const file = join(folder, `${picture.name}.png`)
+    // The last that a page shows: what waits for Dana.
+    await page.locator('nav .count').first().waitFor()
     await page.screenshot({ path: file })
     const median = times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!
     print(
