@@ -67,8 +67,6 @@ CREATE TABLE approval_requests (
   CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
 );
 CREATE INDEX approval_requests_by_caller ON public.approval_requests USING btree (requested_by, created_at);
-CREATE INDEX approval_requests_by_parameters ON public.approval_requests USING gin (((((replace(body, '\u0000'::text, '\ufffd'::text))::json)::jsonb -> 'parameters'::text)) jsonb_path_ops);
-CREATE INDEX approval_requests_by_target ON public.approval_requests USING btree (lower(((replace(body, '\u0000'::text, '\ufffd'::text))::json ->> 'target'::text)), created_at, request_id);
 CREATE INDEX approval_requests_by_time ON public.approval_requests USING btree (created_at, request_id);
 CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at) WHERE (status = 'OPEN'::text);
 CREATE INDEX approval_requests_to_ask_again ON public.approval_requests USING btree (ask_next_at) WHERE ((status = 'OPEN'::text) AND (ask_next_at IS NOT NULL));

@@ -49,7 +49,7 @@ export async function comparedOf(
         parameters: contents.flatMap((_, place) =>
           numbers[place]!.length === 0
             ? []
-            : references[place]!.map((reference) => Object.fromEntries([reference, ...numbers[place]!])),
+            : references[place]!.map((reference) => [reference, ...numbers[place]!]),
         ),
       },
       persons,

@@ -3,6 +3,7 @@ import { catalogueStatuses } from '../../formats/schemas/catalogue.ts'
 import { ENTRY, type CatalogueEntry } from './catalogue-entries.ts'
 import { textOrId, whereOf, type Conditions, type FiltersOf } from './filters.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
+import { storedJson } from '../postgres/json.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
 
 /**
@@ -11,7 +12,7 @@ import { isoTime, type Sql } from '../postgres/sql.ts'
  */
 const CONTRADICTED = `item.business_transaction_id IN (
   SELECT w.business_transaction_id FROM audit_events AS a JOIN webhook_events AS w
-    ON w.provider = a.body::json #>> '{detail,provider}' AND w.event_id = a.body::json #>> '{detail,eventId}'
+    ON w.provider = ${storedJson('a.body')} #>> '{detail,provider}' AND w.event_id = ${storedJson('a.body')} #>> '{detail,eventId}'
   WHERE a.type = 'confirmation.contradicts' AND w.outcome = 'contradicted' AND w.business_transaction_id IS NOT NULL)`
 
 /** Every list and every sum takes these. */
