@@ -42,13 +42,13 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   demo = start(['--size', 'small', '--seed', '7'])
   ended = once(demo, 'exit')
-  await until(() => output.includes('Ctrl-C') || demo.exitCode !== null, 'the month to be over', 120_000)
+  await until(() => output.includes('Ctrl-C') || demo.exitCode !== null, 'the month to be over', 300_000)
   expect(demo.exitCode, output).toBeNull()
   database = await createDatabase()
   browser = await launchChromium()
   watched = await logIn(`${origin()}/console`, keyOf('dana'))
   ;({ page } = watched)
-}, 130_000)
+}, 310_000)
 
 afterAll(async () => {
   await browser?.close()
