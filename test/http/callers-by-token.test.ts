@@ -334,6 +334,7 @@ const refusedTokens: readonly (readonly [what: string, make: () => Promise<strin
 ]
 
 describe('401', () => {
+  // proves abuse: A token whose `act` names a human
   // proves abuse: A token that nobody issued for this service
   test.each(refusedTokens)('for a token %s', async (_what, make) => {
     const refused = await service.get('/callers/me', { key: await make() })

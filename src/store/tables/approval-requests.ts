@@ -514,7 +514,7 @@ const BESIDE_MAX = 500
 
 /**
  * Finds requests by anybody, newest first, on some targets, or with some parameters, among the newest ones. Only those are parsed in which a target or
- * a text stands somewhere: to parse all takes ten times as long.
+ * a text stands somewhere.
  * @param by.targets whatever their case
  * @param by.parameters members that are all there, with these values; the first is a text
  */
