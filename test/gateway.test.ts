@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openPool } from '../src/store/postgres/sql.ts'
+import { patientPool } from './patient-pool.ts'
 import { canonicalize, type Json } from '../src/formats/json/canonical.ts'
 import type { SigningKey } from '../src/core/signing/keys.ts'
 import { signEd25519 } from '../src/core/signing/signature.ts'
@@ -182,7 +182,7 @@ describe('NONCE_ALREADY_CONSUMED', () => {
   })
 
   test('of fifty at once over several connections exactly one passes', async () => {
-    const pools = Array.from({ length: 5 }, () => openPool(database.url, 4))
+    const pools = Array.from({ length: 5 }, () => patientPool(database.url, 4))
     const passes = Array.from({ length: 50 }, (_, i) => pass(authorization, { pool: pools[i % 5]! }))
     const results = await Promise.all(passes)
     await Promise.all(pools.map((pool) => pool.end()))

@@ -214,20 +214,21 @@ def request(e, keys):
             yield same(n['requestId'], r['requestId']) and same(n['requestHash'], e['requestHash']) and time(n['notedAt']) >= time(r['createdAt'])
 
     def members():
-        def given(v):
-            names = {'approvalId', 'approverId', 'keyId', 'approvedAt', 'reason'}
-            return isinstance(v, dict) and set(v) <= names and all(map(text, v.values())) and ('approvedAt' not in v or is_time(v['approvedAt']))
+        def object_of(forms, *needed):
+            return lambda v: isinstance(v, dict) and set(needed) <= set(v) <= set(forms) and all(forms[n](v[n]) for n in v)
 
-        def needed(v):
-            texts = {n: list_of(text) for n in ('from', 'approvedBy', 'eligible')}
-            forms = {'signal': text, 'quorum': number, **texts}
-            return isinstance(v, dict) and set(v) <= set(forms) and all(forms[n](v[n]) for n in v)
-
-        def ended_by(v): return isinstance(v, dict) and set(v) == {'changeId'} and text(v['changeId'])
+        given = {'approvalId': text, 'approverId': text, 'keyId': text, 'approvedAt': is_time}
+        groups = {n: list_of(text) for n in ('from', 'approvedBy', 'eligible')}
         statuses = ('PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'ENDED', 'USED', 'WITHDRAWN')
         forms = {'status': lambda v: not text(v) or v in statuses, 'missing': number, 'intervalSeconds': number, 'url': text,
-                 'eligible': list_of(text), 'signals': list_of(needed), 'approvals': list_of(given), 'endedBy': ended_by}
-        yield from unknown(e, '', ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'notes', 'signature', *forms), **forms)
+                 'eligible': list_of(text), 'signals': list_of(object_of({'signal': text, 'quorum': number, **groups})),
+                 'ask': object_of({'remindAt': is_time, 'escalateAt': is_time, 'escalateTo': text}),
+                 'approvals': list_of(object_of({**given, 'reason': text})),
+                 'notCounted': list_of(object_of({**given, 'because': text, 'since': is_time})),
+                 'endedBy': object_of({'changeId': text}, 'changeId'),
+                 'usedBy': object_of({'businessTransactionId': text, 'outcome': text}, 'businessTransactionId')}
+        checked = ('request', 'requestHash', 'actionCode', 'expiresAt', 'closed', 'notes', 'signature')
+        yield from unknown(e, '', (*checked, 'compared', 'usual', *forms), **forms)
         yield from unknown_in_signature(e['signature'], 'signature.')
         if isinstance(e.get('closed'), dict): yield from ended['members']()
         yield from unknown_in_list(e, 'notes', '', lambda n, at: unknown_in_signature(n.get('signature'), f'{at}signature.') if isinstance(n, dict) else ())

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
-import { openPool } from '../../src/store/postgres/sql.ts'
+import { patientPool } from '../patient-pool.ts'
 import { sha256Hex } from '../../src/store/sha256.ts'
 import { fingerprintOf } from '../../src/store/tables/authority.ts'
 import {
@@ -406,7 +406,7 @@ describe('in a rolling restart', () => {
       '/approvers/changes',
       anEnrolment(anApprover('both')),
     )
-    const pool = openPool(database.url, 2)
+    const pool = patientPool(database.url, 2)
     const [here, before] = await Promise.all([pool.connect(), pool.connect()])
     try {
       await here.query('BEGIN')

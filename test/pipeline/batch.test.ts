@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { openPool } from '../../src/store/postgres/sql.ts'
+import { patientPool } from '../patient-pool.ts'
 import type { Connector } from '../../workers/connectors/connector.ts'
 import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
@@ -175,7 +176,7 @@ describe('the connector', () => {
         return { kind: 'completed', result: 'done' }
       },
     })
-    const other = { ...one, pool: openPool(database.url, 4) }
+    const other = { ...one, pool: patientPool(database.url, 4) }
     const batches = Array.from({ length: 20 }, (_, i) =>
       executeAll(Array<object>(10).fill(transaction), i % 2 === 0 ? one : other),
     )
@@ -198,7 +199,7 @@ describe('the connector', () => {
 })
 
 test('an outcome that is unknown is answered while the database is too slow to note the doubt', async () => {
-  const pool = openPool(database.url, 4, { statementMs: 600_000, lockMs: 600_000 })
+  const pool = openPool(database.url, 4, { statementMs: 600_000, lockMs: 600_000, connectMs: 60_000 })
   const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
   const id = transaction.businessTransactionId
   const { deferred } = await execute([aRequest(transaction)], { ...connectedTo({ timeoutMs: 50 }), pool })

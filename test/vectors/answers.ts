@@ -112,6 +112,14 @@ function said({ artifact, subject, verdict, checks, notes }: Report): Said {
   }
 }
 
+/** `examples/verifier`, which was written from the handbook, by Debian's Python, whose package `cryptography` is. It names no check that holds. */
+export const HANDBOOK_VERIFIER = {
+  python: '/usr/bin/python3',
+  script: join(import.meta.dirname, '..', 'verifier', 'handbook_answers.py'),
+  env: { ...process.env, ...pythonPath(join(import.meta.dirname, '..', '..', 'examples', 'verifier')) },
+}
+export const hasCryptography = spawnSync(HANDBOOK_VERIFIER.python, ['-c', 'import cryptography']).status === 0
+
 const PYTHON_PACKAGE = { python: 'python3', script: join(import.meta.dirname, 'answers.py'), env: pythonEnv }
 
 /**

@@ -115,6 +115,14 @@ export function approvalRequestCases(): Case[] {
   all.addNoted('valid-ended', 'Its policy version was retired.', ending, [
     NOTE.replace('approvals,', 'approvals, endedBy,'),
   ])
+  const reminded = { remindAt: time(60_000) }
+  all.add('valid-reminded', 'Its approvers are reminded.', answered(asked, { more: { ask: reminded } }))
+  const usedBy = { businessTransactionId: uuid('the execution that used it') }
+  all.add(
+    'valid-outcome-unknown',
+    'It was used, and nobody says what came of it.',
+    answered(asked, { more: { status: 'USED', missing: 0, approvals: [approval], usedBy } }),
+  )
   all.add('valid-expired', 'Its time was over.', put(whole, 'status', 'EXPIRED'))
   all.add('valid-declined', 'A human declined it.', ended(aClose()))
   all.add('valid-withdrawn', 'Its caller took it back.', ended(aClose(WITHDRAWN)))
@@ -150,6 +158,7 @@ export function approvalRequestCases(): Case[] {
     ...endedBy,
     by: 'zoe',
   })
+  unsigned('used-by-nothing', 'The execution that used it has no id.', 'usedBy', { outcome: 'COMPLETED' })
   changedRequests(all, whole)
   wrongRequests(all)
   wrongBeside(all, whole)

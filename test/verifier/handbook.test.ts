@@ -4,21 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { pythonPath } from '../python.ts'
-import { pythonAnswers, type Answer } from '../vectors/answers.ts'
+import { HANDBOOK_VERIFIER, hasCryptography, pythonAnswers, type Answer } from '../vectors/answers.ts'
 import type { Case } from '../vectors/case.ts'
 import { folder } from '../vectors/published.ts'
 import { all, askedWith, differing, KEY_FILES, summaries, textOf } from '../vectors/table.ts'
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'verifier')
-/** Debian's, whose package `cryptography` is. */
-const PYTHON = '/usr/bin/python3'
-const program = {
-  python: PYTHON,
-  script: join(import.meta.dirname, 'handbook_answers.py'),
-  env: { ...process.env, ...pythonPath(EXAMPLE) },
-}
-const hasCryptography = spawnSync(PYTHON, ['-c', 'import cryptography']).status === 0
 test.runIf(process.env['CI'] === 'true')('Python and its package cryptography are installed', () => {
   expect(hasCryptography).toBe(true)
 })
@@ -73,7 +64,7 @@ const isMlDsa44 = (vkey: string) => Buffer.from(vkey.split('+').slice(2).join('+
 
 describe.skipIf(!hasCryptography)('the verifier that was written from the handbook', () => {
   test('says what is published of every case, but of those that it cannot judge', async () => {
-    const answers = await pythonAnswers(askedWith(ed25519Only), program)
+    const answers = await pythonAnswers(askedWith(ed25519Only), HANDBOOK_VERIFIER)
     const different = differing(answers, withoutMlDsa).map((line) => line.slice(0, line.indexOf(':')))
     expect(different.toSorted()).toEqual(Object.keys(OUT_OF_REACH).toSorted())
     const open = all.filter((_, i) => openFor(answers[i + 1]).length > 0)
@@ -85,7 +76,7 @@ describe.skipIf(!hasCryptography)('the verifier that was written from the handbo
   test('with the ML-DSA keys of the log too, it calls valid and invalid only what is, and leaves open what they show', async () => {
     const answers = await pythonAnswers(
       askedWith((log) => log),
-      program,
+      HANDBOOK_VERIFIER,
     )
     const judged = all.flatMap((given, i) => {
       const verdict = reportOf(answers[i + 1])?.verdict ?? 'unchecked'
@@ -102,7 +93,11 @@ describe.skipIf(!hasCryptography)('the verifier that was written from the handbo
     const keys = ['--jwks', ...KEY_FILES.map((name) => join(folder, name))]
     const given = sources.map(({ name }) => name)
     const args = [join(EXAMPLE, 'verify.py'), ...given, ...keys, '--log', join(folder, 'log.json')]
-    const { status, stdout } = spawnSync(PYTHON, args, { cwd: scratch, env: program.env, encoding: 'utf8' })
+    const { status, stdout } = spawnSync(HANDBOOK_VERIFIER.python, args, {
+      cwd: scratch,
+      env: HANDBOOK_VERIFIER.env,
+      encoding: 'utf8',
+    })
     expect(status).toBe(exitCode)
     expect(stdout).not.toContain('\u001b')
     rmSync(scratch, { recursive: true })

@@ -1,5 +1,5 @@
-// The service says in its own schemas what it answers: every verifier knows each member of it, the optional ones too. A member that
-// is added to a schema alone would make genuine evidence one that cannot be checked.
+// The service says in its own schemas what it answers: every verifier knows each member of it, the optional ones too, and misses none
+// of these. A member that is added to a schema alone would make genuine evidence one that cannot be checked.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from 'typebox'
@@ -23,7 +23,7 @@ import { checkMembers, pageList, problemOfPage } from '../../src/formats/artifac
 import { VERIFIED_MESSAGE } from '../../src/formats/artifacts/whole-record.ts'
 import { described } from '../../src/formats/verifier/kinds.ts'
 import type { EvidenceKind } from '../../src/formats/artifacts/kinds.ts'
-import { noPython, pythonAnswers } from '../vectors/answers.ts'
+import { HANDBOOK_VERIFIER, hasCryptography, noPython, pythonAnswers } from '../vectors/answers.ts'
 import type { Members } from '../vectors/edit.ts'
 import { folder } from '../vectors/published.ts'
 
@@ -47,6 +47,7 @@ const PAGES = [AuditEventPage, ChangePage, ProviderConfirmationPage, ApprovalReq
 
 interface Written {
   readonly properties?: Record<string, Written>
+  readonly required?: readonly string[] | undefined
   readonly items?: Written
   readonly anyOf?: readonly Written[]
   readonly enum?: readonly Json[]
@@ -58,19 +59,23 @@ interface Written {
 /** More than any list of choices is long. */
 const TURNS = 20
 
-/** A value of the schema with every member; in each turn another choice where there are several. */
-function whole(schema: Written, turn: number): Json {
+/**
+ * A value of the schema with every member of its own; in each turn another choice where there are several. `bare`: an object in it has
+ * only what is required.
+ */
+function whole(schema: Written, turn: number, bare = false, isInside = false): Json {
   if (schema.const !== undefined) return schema.const
   const choices = schema.enum ?? schema.anyOf
   if (choices !== undefined) {
     const choice = choices[turn % choices.length]
-    return schema.enum === undefined ? whole(choice as Written, turn) : (choice as Json)
+    return schema.enum === undefined ? whole(choice as Written, turn, bare, isInside) : (choice as Json)
   }
   if (schema.type === 'object') {
     const members = Object.entries(schema.properties ?? {})
-    return Object.fromEntries(members.map(([name, member]) => [name, whole(member, turn)]))
+    const there = bare && isInside ? members.filter(([name]) => schema.required?.includes(name)) : members
+    return Object.fromEntries(there.map(([name, member]) => [name, whole(member, turn, bare, true)]))
   }
-  if (schema.type === 'array') return [whole(schema.items ?? {}, turn)]
+  if (schema.type === 'array') return [whole(schema.items ?? {}, turn, bare, true)]
   if (schema.type === 'integer' || schema.type === 'number') return 1
   if (schema.type === 'boolean') return true
   if (schema.type === 'null') return null
@@ -78,10 +83,12 @@ function whole(schema: Written, turn: number): Json {
 }
 
 const served = Object.entries(SERVED).flatMap(([kind, schema]) =>
-  Array.from({ length: TURNS }, (_, turn) => ({
-    kind: kind as EvidenceKind,
-    evidence: whole(schema as Written, turn) as Members,
-  })),
+  Array.from({ length: TURNS }, (_, turn) => turn).flatMap((turn) =>
+    [false, true].map((bare) => ({
+      kind: kind as EvidenceKind,
+      evidence: whole(schema as Written, turn, bare) as Members,
+    })),
+  ),
 )
 
 describe('what the service answers', () => {
@@ -100,6 +107,17 @@ describe('what the service answers', () => {
       expect(answer).toMatchObject({
         reports: [{ checks: expect.arrayContaining([['members', 'holds']]) as unknown }],
       })
+  })
+
+  test.skipIf(!hasCryptography)('has none that the verifier from the handbook does not know', async () => {
+    const texts = served.map(({ evidence }) => ({ text: JSON.stringify(evidence) }))
+    const [, ...answers] = await pythonAnswers([{ files: [KEY_SET] }, ...texts], HANDBOOK_VERIFIER)
+    expect(answers).toHaveLength(served.length)
+    for (const answer of answers) {
+      const [report] = 'reports' in answer ? answer.reports : []
+      expect(report?.checks.length).toBeGreaterThan(0)
+      expect(report?.checks.filter(([name]) => name === 'members')).toEqual([])
+    }
   })
 
   test('a page of it has no member that is not known', () => {

@@ -26,7 +26,9 @@ from .instant import instant
 _HASH = re.compile("[0-9a-f]{64}")
 _TEXTS = ("requestId", "requestedBy", "principalId", "capability", "target")
 #: Beside the request, as the service answers when it is asked: no signature covers it.
-_STANDING = ("status", "missing", "eligible", "approvals", "endedBy", "intervalSeconds", "url")
+_STANDING = (
+    "status missing eligible signals ask compared usual approvals notCounted endedBy usedBy intervalSeconds url"
+).split()
 
 
 def check_approval_request(evidence: Any, keys: Keys) -> List[Check]:

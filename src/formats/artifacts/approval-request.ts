@@ -135,30 +135,54 @@ function codedAction(request: Members) {
   }
 }
 
+/** If it is not a text, the check of its state fails. */
+const status = (value: Json) =>
+  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
+
 /** Beside the request, as the service answers when it is asked: no signature covers it. */
-const STANDING = [
-  'status',
-  'missing',
-  'eligible',
-  'signals',
-  'approvals',
-  'endedBy',
-  'intervalSeconds',
-  'url',
-]
+const STANDING: shape.ObjectShape['known'] = {
+  status,
+  missing: shape.count,
+  eligible: shape.texts,
+  signals: shape.listOf(
+    shape.closed({
+      signal: shape.text,
+      quorum: shape.count,
+      ...shape.all(shape.texts, ['from', 'approvedBy', 'eligible']),
+    }),
+  ),
+  ask: shape.objectOf(
+    shape.closed({ ...shape.all(shape.time, ['remindAt', 'escalateAt']), escalateTo: shape.text }),
+  ),
+  ...shape.all(shape.advice, ['compared', 'usual']),
+  approvals: shape.listOf(
+    shape.closed({
+      ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'reason']),
+      approvedAt: shape.time,
+    }),
+  ),
+  notCounted: shape.listOf(
+    shape.closed({
+      ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'because']),
+      ...shape.all(shape.time, ['approvedAt', 'since']),
+    }),
+  ),
+  endedBy: shape.objectOf(shape.closed({ changeId: shape.text }), ['changeId']),
+  usedBy: shape.objectOf(shape.closed(shape.all(shape.text, ['businessTransactionId', 'outcome'])), [
+    'businessTransactionId',
+  ]),
+  intervalSeconds: shape.count,
+  url: shape.text,
+}
 
 /** Notes things that a reader should know of one that passes its checks. */
 export function notesOnApprovalRequest(asked: Members): string[] {
-  const stands = STANDING.filter((name) => Object.hasOwn(asked, name))
+  const stands = Object.keys(STANDING).filter((name) => Object.hasOwn(asked, name))
   if (stands.length === 0) return []
   return [
     `Nothing signs how it stands (${stands.join(', ')}): the service says so when it is asked. Its end is signed where it was declined or withdrawn.`,
   ]
 }
-
-/** If it is not a text, the check of its state fails. */
-const status = (value: Json) =>
-  typeof value !== 'string' || (approvalRequestStatuses as readonly string[]).includes(value)
 
 const CLOSE = shape.signed({ signature: shape.SIGNATURE })
 
@@ -229,36 +253,7 @@ export const approvalRequest = {
     notesOn: notesOnApprovalRequest,
     members: shape.closed({
       ...shape.all(shape.checked, ['request', 'requestHash', 'actionCode', 'expiresAt']),
-      status,
-      missing: shape.count,
-      intervalSeconds: shape.count,
-      url: shape.text,
-      eligible: shape.texts,
-      ask: shape.objectOf(
-        shape.closed({ ...shape.all(shape.time, ['remindAt', 'escalateAt']), escalateTo: shape.text }),
-      ),
-      ...shape.all(shape.advice, ['compared', 'usual']),
-      signals: shape.listOf(
-        shape.closed({
-          signal: shape.text,
-          quorum: shape.count,
-          ...shape.all(shape.texts, ['from', 'approvedBy', 'eligible']),
-        }),
-      ),
-      endedBy: shape.objectOf(shape.closed({ changeId: shape.text })),
-      approvals: shape.listOf(
-        shape.closed({
-          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'reason']),
-          approvedAt: shape.time,
-        }),
-      ),
-      usedBy: shape.objectOf(shape.closed(shape.all(shape.text, ['businessTransactionId', 'outcome']))),
-      notCounted: shape.listOf(
-        shape.closed({
-          ...shape.all(shape.text, ['approvalId', 'approverId', 'keyId', 'because']),
-          ...shape.all(shape.time, ['approvedAt', 'since']),
-        }),
-      ),
+      ...STANDING,
       closed: CLOSE,
       notes: [NOTE],
       signature: shape.SIGNATURE,
@@ -268,7 +263,7 @@ export const approvalRequest = {
     account: (evidence) => ofRequest(membersAt(evidence, 'request')),
     notProven: [
       'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
-      'That it stands as its status, missing, eligible, signals, approvals and endedBy say: only the request and its end are signed.',
+      'That it stands as the members beside the request say: only the request and its end are signed.',
       'That what was asked for was executed, or was not: that is what a record or a refusal says.',
       'That its note and its notes are true: they are what the caller and the approvers wrote.',
       'That its notes are all that were written on it: the service shows them when it is asked, and each has an entry in the log.',

@@ -29,11 +29,13 @@ export const time = (value: Json) => typeof value === 'string' && !Number.isNaN(
 export const listOf = (shape: ObjectShape) => (value: Json) =>
   Array.isArray(value) &&
   (value as readonly Json[]).every((one) => isMembers(one) && unknownIn(one, shape).next().done === true)
-/** An object that no check reads. It has each of the members. */
-export const objectOf = (shape: ObjectShape) => (value: Json) =>
-  isMembers(value) &&
-  Object.keys(shape.known).every((name) => Object.hasOwn(value, name)) &&
-  unknownIn(value, shape).next().done === true
+/** An object that no check reads. The service leaves out any member but those that are `needed`. */
+export const objectOf =
+  (shape: ObjectShape, needed: readonly string[] = []) =>
+  (value: Json) =>
+    isMembers(value) &&
+    needed.every((name) => Object.hasOwn(value, name)) &&
+    unknownIn(value, shape).next().done === true
 export const texts = (value: Json) => Array.isArray(value) && (value as readonly Json[]).every(text)
 
 export const closed = (known: ObjectShape['known']): ObjectShape => ({ known, othersSigned: false })
