@@ -127,7 +127,10 @@ export interface Calls {
 }
 
 interface Running extends Followed {
+  /** Follows it no more, and no more forgets it. */
   readonly stop: (reason: Error) => void
+  /** Whether it has ended and nobody was told how. */
+  readonly isUntold: () => boolean
 }
 
 export function makeCalls(
@@ -159,8 +162,6 @@ export function makeCalls(
   let callerId: Promise<string> | undefined
   /** By businessTransactionId: what has not ended, and what has ended and nobody was told. */
   const followed = new Map<string, Running>()
-  /** Ids of those that have ended, with the timer that drops them. */
-  const untold = new Map<string, NodeJS.Timeout>()
   /** Callers of calls that were cancelled, by their ids, the oldest first. */
   const cancelled = new Map<string, string>()
   let isClosed = false
@@ -217,7 +218,7 @@ export function makeCalls(
   function tooManyOpen(caller: string): string | undefined {
     const ids = open.ofCaller(caller).map(({ transaction }) => transaction.businessTransactionId)
     if (ids.length < openCallsMax) return undefined
-    const ended = ids.find((id) => untold.has(id))
+    const ended = ids.find((id) => followed.get(id)?.isUntold())
     const say = `${ids.length} calls of this client have not ended, or their outcomes were not fetched.`
     return ended === undefined
       ? `${say} Wait until one has ended: countersign_result with {"id": "${ids[0]}"} tells how the oldest one stands.`
@@ -242,15 +243,14 @@ export function makeCalls(
     const [asked, approved] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let followers = 0
     let wasLeft = false
-    const stop = (reason: Error) => stopping.abort(reason)
-    const drop = () => stop(new Error('The call was cancelled.'))
+    let forgetting: NodeJS.Timeout | undefined
+    const drop = () => stopping.abort(new Error('The call was cancelled.'))
 
     function forget(): void {
       // A host's id may be followed anew by now.
       if (followed.get(id) !== running) return
       followed.delete(id)
-      clearTimeout(untold.get(id))
-      untold.delete(id)
+      clearTimeout(forgetting)
       open.end(call)
     }
 
@@ -270,7 +270,7 @@ export function makeCalls(
         if (!hasEnded(standing)) followed.delete(id)
         // A repeated look harms nobody, and an old answer would be wrong. An effect is remembered until somebody is told: its agent repeats the call.
         else if (lock.tools[call.transaction.intent.target]?.readOnly === true) forget()
-        else if (!isClosed) untold.set(id, setTimeout(forget, untoldKeptMs).unref())
+        else if (!isClosed) forgetting = setTimeout(forget, untoldKeptMs).unref()
         return standing
       } catch (error) {
         const wasCancelled = stopping.signal.aborted && !isClosed
@@ -315,7 +315,11 @@ export function makeCalls(
         running.leave()
       },
       told: forget,
-      stop,
+      stop(reason) {
+        clearTimeout(forgetting)
+        stopping.abort(reason)
+      },
+      isUntold: () => forgetting !== undefined,
     }
     return running
   }
@@ -430,7 +434,6 @@ export function makeCalls(
 
   function close(): void {
     isClosed = true
-    for (const timer of untold.values()) clearTimeout(timer)
     for (const { stop } of followed.values()) stop(new Error('The gateway has closed.'))
   }
 
