@@ -69,7 +69,7 @@ export default defineConfig({
     // Reached by what hangs, not by what is slow: a test that takes 1 s takes 30 on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     provide: { filesNamed: namesFiles },
     // A group runs when the one before is done.
     projects: [

@@ -1,5 +1,6 @@
 // A steady stream of executions over many connections, and what each caller saw: what faults and drains are tested under.
 import { setTimeout as delay } from 'node:timers/promises'
+import { cleanUpWhereTestFails } from './run/cleanup.ts'
 import type { Called, TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
 
@@ -49,6 +50,7 @@ export function startLoad(
   }
 
   const all = Array.from({ length: connections }, (_, i) => connection(i % 4 === 0))
+  cleanUpWhereTestFails(() => stopping.abort())
   return {
     outcomes,
     count: (status) => outcomes.filter(({ reply }) => reply?.status === status).length,

@@ -678,7 +678,6 @@ describe('GET /approval-requests 200', () => {
           )
         ).rowCount === 1,
       'the catalogue to have it',
-      30_000,
     )
     const { url } = await asked()
     const onTarget = [
@@ -690,7 +689,6 @@ describe('GET /approval-requests 200', () => {
     await until(
       async () => JSON.stringify(await onTargetNow()) === JSON.stringify(onTarget),
       'the catalogue to have them',
-      30_000,
     )
     const [compared] = await comparedFor(auditor)
     expect(compared).toMatchObject({
@@ -742,7 +740,7 @@ describe('GET /approval-requests 200', () => {
     const { url } = await asked(of(here, {}))
     const elsewhere = async () =>
       ((await service.get(url, maker)).body as unknown as ApprovalRequest).compared!.elsewhere
-    await until(async () => (await elsewhere()).length === 2, 'the catalogue to have it', 30_000)
+    await until(async () => (await elsewhere()).length === 2, 'the catalogue to have it')
     expect(await elsewhere()).toEqual([
       {
         businessTransactionId: paid.businessTransactionId,

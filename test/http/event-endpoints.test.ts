@@ -538,7 +538,7 @@ describe('a delivery', () => {
     const { requests } = await anEndpoint(http(204), { types: ['execution.in_doubt'] })
     const id = await execute()
     await putInDoubt(database, id)
-    await until(() => requests.length > 0, 'the event', 20_000)
+    await until(() => requests.length > 0, 'the event')
     expect(eventOf(requests[0]!)).toMatchObject({ type: 'execution.in_doubt', businessTransactionId: id })
     expect(eventOf(requests[0]!)).not.toHaveProperty('provider')
   })

@@ -140,7 +140,7 @@ beforeAll(async () => {
   const word = { resolution: 'EXECUTED', note: 'The bank says so.' }
   expect((await service.post(`/execution-intents/${made.closed}/resolve`, word, human)).status).toBe(200)
   await followed()
-}, 120_000)
+})
 
 describe('GET /executions 200', () => {
   test('shows what an execution did, in the words and with the amount of its policy', async () => {

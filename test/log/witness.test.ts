@@ -276,6 +276,10 @@ describe('two services', () => {
       env: { LOG_ORIGIN: 'log.example', LOG_WITNESS_POLICY: policyFile, METRICS_PORT: '0', ...env },
     })
 
+  const cosigns = (body: string) => ({
+    status: 200,
+    body: lateSigner.line(open(parseAddCheckpoint(body).checkpoint)),
+  })
   const open = (note: string) =>
     openCheckpoint(note, { logs: logKeys, witnesses: [...witnessKeys, lateSigner.key] }, noteCrypto)
   const execute = async () => {
@@ -355,6 +359,13 @@ describe('two services', () => {
   })
 
   test('LOG_WITNESS_MODE=required serves no checkpoint, tile or proof before the quorum has cosigned it', async () => {
+    late.answer = cosigns
+    await until(async () => {
+      const [served, newest] = [await servedOpened(), await latestCheckpoint(databases[1]!.pool)]
+      return (
+        served?.size === newest?.size && served?.cosignedBy.some(({ key }) => key.name === 'late.example')
+      )
+    }, 'the newest checkpoint to be cosigned by all')
     expect(await service.stop()).toBe(0)
     late.answer = () => ({ status: 404 })
     writePolicy(`${witnessService.url}/log/witness`, 'all')
@@ -371,12 +382,10 @@ describe('two services', () => {
     const asked = await service.get(`/log/consistency?from=1&to=${newest.size}`, { key: null })
     expect(asked.status).toBe(400)
     expect((await service.get(`/log/proofs/receipt/${id}`)).status).toBe(202)
-    late.answer = (body) => ({
-      status: 200,
-      body: lateSigner.line(open(parseAddCheckpoint(body).checkpoint)),
-    })
-    await databases[1]!.pool.query('UPDATE log_witnesses SET due_at = now()')
+    late.answer = cosigns
     const after = await until(async () => {
+      // What refuses meanwhile is due later again.
+      await databases[1]!.pool.query('UPDATE log_witnesses SET due_at = now() WHERE due_at > now()')
       const served = await servedOpened()
       return served !== undefined && served.size > before.size ? served : undefined
     }, 'the quorum')

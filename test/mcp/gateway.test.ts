@@ -99,9 +99,7 @@ const acts = () =>
 /** The execution of a call that a human has approved, with its evidence. */
 const carriedOut = (id: string) =>
   expect
-    .poll(() => service.get(`/trust-records/${deterministicId(id, 'approved')}`, asAgent()), {
-      timeout: 20_000,
-    })
+    .poll(() => service.get(`/trust-records/${deterministicId(id, 'approved')}`, asAgent()))
     .toMatchObject({ status: 200 })
 
 async function withdrawAll(): Promise<void> {
@@ -259,7 +257,7 @@ test('what asks a human waits, goes on after the gateway was killed, and acts on
   const call = { name: 'write', arguments: { text: 'hello' } }
   // Held or already told to wait: the call is open when the process is killed.
   const making = client.callTool(call, { timeout: 60_000 }).catch(() => undefined)
-  await expect.poll(() => openRequests(), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => openRequests()).toHaveLength(1)
   kill()
   await making
 
@@ -354,7 +352,7 @@ describe('what goes wrong', () => {
           content: [{ text: expect.stringContaining('do not repeat it') }],
           _meta: { 'countersign/status': 'in-doubt', 'countersign/transactionId': id },
         }
-        await expect.poll(asked, { timeout: 20_000 }).toMatchObject(inDoubt)
+        await expect.poll(asked).toMatchObject(inDoubt)
         expect(idIn(await client.callTool(call))).toBe(id)
       })
       expect(acted).toHaveLength(1)
@@ -616,7 +614,7 @@ describe('the calls of a gateway', () => {
     const { calls, open, path } = callsBeside({ openCallsMax: 1 })
     const first = isFollowed(await calls.make(aWish({ text: randomUUID() }), going))
     const outcome = first.join()
-    await expect.poll(() => first.standing().status, { timeout: 20_000 }).toBe('waiting')
+    await expect.poll(() => first.standing().status).toBe('waiting')
     const another = aWish({ text: randomUUID() })
     const refusedWith = async (sentence: string) =>
       expect(await calls.make(another, going)).toMatchObject({
@@ -650,7 +648,7 @@ describe('the calls of a gateway', () => {
     const { calls, open, path } = callsBeside()
     const call = isFollowed(await calls.make(aWish({ text: 'late' }), going))
     const outcome = call.join()
-    await expect.poll(() => call.standing().status, { timeout: 20_000 }).toBe('waiting')
+    await expect.poll(() => call.standing().status).toBe('waiting')
     const refused = expect(outcome).rejects.toThrow('has closed')
     calls.close()
     await refused
@@ -675,7 +673,7 @@ describe('the calls of a gateway', () => {
     const id = idIn(await client.callTool({ name: 'write', arguments: { how: 'die' } }))
     await approve()
     await expect
-      .poll(() => client.callTool({ name: 'countersign_result', arguments: { id } }), { timeout: 20_000 })
+      .poll(() => client.callTool({ name: 'countersign_result', arguments: { id } }))
       .toMatchObject({ _meta: { 'countersign/status': 'in-doubt' } })
 
     const { calls: busy, open } = callsBeside({
@@ -769,7 +767,7 @@ test('a client on standard input that goes away at any phase, and calls again, h
 
   const second = await lines()
   void second.call('write', { text: waiting })
-  await expect.poll(() => waitsFor(waiting), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => waitsFor(waiting)).toBe(1)
   second.child.stdin.destroy()
   second.child.stdout.destroy()
   expect(await second.exited()).toBe(0)
@@ -780,7 +778,7 @@ test('a client on standard input that goes away at any phase, and calls again, h
   const slow = { text: running, how: 'slow' }
   expect(statusOf(await third.call('write', slow))).toBe('waiting')
   await approve()
-  await expect.poll(() => actsWith(running), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => actsWith(running)).toHaveLength(1)
   void third.call('write', slow)
   third.child.stdin.destroy()
   third.child.stdout.destroy()
@@ -793,7 +791,7 @@ test('a client on standard input that goes away at any phase, and calls again, h
   const unread = { text: answered, how: 'slow' }
   expect(statusOf(await fourth.call('write', unread))).toBe('waiting')
   await approve()
-  await expect.poll(() => actsWith(answered), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => actsWith(answered)).toHaveLength(1)
   void fourth.call('write', unread)
   fourth.child.stdout.destroy()
   writeFileSync(join(folder, `go-${answered}`), '')
@@ -805,7 +803,7 @@ test('a client on standard input that goes away at any phase, and calls again, h
   })
   expect([running, answered].map((text) => actsWith(text).length)).toEqual([1, 1])
   await withdrawAll()
-}, 120_000)
+})
 
 test('a client on standard input that listens to its task is told when it is approved and when it has ended', async () => {
   await client.close()

@@ -153,13 +153,11 @@ describe.skipIf(leftOut())('the gateway', () => {
     onTestFinished(() => void child.kill())
     await once(child.stderr, 'data')
     await expect
-      .poll(
-        () =>
-          fetch(`http://127.0.0.1:${behind}/mcp`).then(
-            () => 'up',
-            () => 'down',
-          ),
-        { timeout: 20_000 },
+      .poll(() =>
+        fetch(`http://127.0.0.1:${behind}/mcp`).then(
+          () => 'up',
+          () => 'down',
+        ),
       )
       .toBe('up')
     const served = await trialOf('everything-http', port, [`http://127.0.0.1:${behind}/mcp`])

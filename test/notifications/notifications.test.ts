@@ -137,19 +137,15 @@ test('each way tells what is asked, by whom, and where to look, and only one tha
   const asked = await ask(`target ${HOSTILE}`, HOSTILE)
   const { requestId } = asked.request
   const link = `https://console.example/console/requests/${requestId}`
-  const [[slack], [teams], [webhook], [mail]] = await until(
-    () => {
-      const all = [
-        postedOf('/slack', asked),
-        postedOf('/teams', asked),
-        postedOf('/bot', asked),
-        mailsOf(asked),
-      ] as const
-      return all.every(({ length }) => length === 1) ? all : undefined
-    },
-    'all ways to be told',
-    60_000,
-  )
+  const [[slack], [teams], [webhook], [mail]] = await until(() => {
+    const all = [
+      postedOf('/slack', asked),
+      postedOf('/teams', asked),
+      postedOf('/bot', asked),
+      mailsOf(asked),
+    ] as const
+    return all.every(({ length }) => length === 1) ? all : undefined
+  }, 'all ways to be told')
   expect(JSON.parse(slack!.body)).toEqual({
     text: 'Approval wanted: sandbox:echo, for bot',
     unfurl_links: false,
@@ -226,7 +222,7 @@ test('an address of an approver whom nobody enrolled is named at the start, and 
 
 test('what is for another capability is not sent, and asking again for the same tells nobody again', async () => {
   const asked = await ask('asked twice')
-  await until(() => postedOf('/bot', asked)[0], 'the webhook', 60_000)
+  await until(() => postedOf('/bot', asked)[0], 'the webhook')
   const transaction = aTransaction({
     intent: { target: 'asked twice', parameters: { amount: 42 } },
     policy: { name: 'by-one' },
@@ -236,7 +232,7 @@ test('what is for another capability is not sent, and asking again for the same 
   expect(again.status).toBe(200)
   // Told after it, by the same queue: what had been sent for the second time would be there.
   const later = await ask('asked afterwards')
-  await until(() => postedOf('/bot', later)[0], 'the webhook', 60_000)
+  await until(() => postedOf('/bot', later)[0], 'the webhook')
   expect(postedOf('/bot', asked)).toHaveLength(1)
   expect(chat.posted.filter(({ path }) => path === '/others')).toEqual([])
 })
@@ -245,7 +241,7 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
   chat.answer('/slack', 503)
   chat.answer('/teams', 'hang')
   const asked = await ask('tried again')
-  await until(() => postedOf('/bot', asked)[0], 'the webhook', 60_000)
+  await until(() => postedOf('/bot', asked)[0], 'the webhook')
   // As if the pause before the next attempt, which doubles each time, were over.
   const readyLater = async () => {
     await database.pool.query(
@@ -260,7 +256,6 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
         "'slack' did not notify approvers: the notification was answered with status 503.",
       ) && postedOf('/slack', asked).length > 1,
     'a second attempt, and /ready to say so',
-    60_000,
   )
   chat.answer('/slack', 200)
   chat.answer('/teams', 200)
@@ -271,7 +266,7 @@ test('a way that fails is tried again until it is told, is named by /ready, and 
 test('a chat that asks for time is left alone for so long, and is told then', async () => {
   chat.answer('/slack', { status: 429, retryAfter: '600' })
   const asked = await ask('later')
-  await until(() => postedOf('/slack', asked)[0], 'a first attempt', 60_000)
+  await until(() => postedOf('/slack', asked)[0], 'a first attempt')
   const waiting = () =>
     database.pool.query<{ seconds: number }>(
       `SELECT extract(epoch FROM start_after - now())::float8 AS seconds FROM pgboss.job
@@ -287,29 +282,25 @@ test('a chat that asks for time is left alone for so long, and is told then', as
   await database.pool.query(
     `UPDATE pgboss.job SET start_after = now() WHERE name = 'notifications-slack' AND state = 'created'`,
   )
-  await until(() => postedOf('/slack', asked)[1], 'the second attempt', 60_000)
+  await until(() => postedOf('/slack', asked)[1], 'the second attempt')
   expect(postedOf('/slack', asked)).toHaveLength(2)
 })
 
 test('nobody is told any more of a request that was withdrawn', async () => {
   chat.answer('/bot', 503)
   const asked = await ask('withdrawn')
-  await until(() => postedOf('/bot', asked)[0], 'a first attempt', 60_000)
+  await until(() => postedOf('/bot', asked)[0], 'a first attempt')
   const { requestId } = asked.request
   expect((await withdraw(asked)).status).toBe(200)
   const attempts = postedOf('/bot', asked).length
   chat.answer('/bot', 200)
-  await until(
-    async () => {
-      const { rows } = await database.pool.query<{ state: string }>(
-        `SELECT state::text FROM pgboss.job WHERE name = 'notifications-bot' AND data ->> 'requestId' = $1`,
-        [requestId],
-      )
-      return rows[0]?.state === 'completed'
-    },
-    'its job to be done',
-    60_000,
-  )
+  await until(async () => {
+    const { rows } = await database.pool.query<{ state: string }>(
+      `SELECT state::text FROM pgboss.job WHERE name = 'notifications-bot' AND data ->> 'requestId' = $1`,
+      [requestId],
+    )
+    return rows[0]?.state === 'completed'
+  }, 'its job to be done')
   expect(postedOf('/bot', asked).length).toBeLessThanOrEqual(attempts + 1)
   expect(mailbox.mails.some(({ to }) => to.includes('in-the-clear@example.com'))).toBe(false)
 })
@@ -317,7 +308,7 @@ test('nobody is told any more of a request that was withdrawn', async () => {
 // proves abuse: An agent buries the one request that matters
 test('what a caller asks within a minute is one message, which a stop in between does not lose and which leaves out what was withdrawn', async () => {
   const first = await ask('alone')
-  await until(() => postedOf('/bot', first)[0], 'the first message', 60_000)
+  await until(() => postedOf('/bot', first)[0], 'the first message')
   const joined: ApprovalRequest[] = []
   for (const target of ['one', 'two', 'three', 'four'])
     joined.push(await ask(target, `note of ${target}`, { soon: true }))
@@ -332,14 +323,10 @@ test('what a caller asks within a minute is one message, which a stop in between
 
   await database.pool.query(`UPDATE pgboss.job SET start_after = now() WHERE start_after > now()`)
   service = await start()
-  const [message] = await until(
-    () => {
-      const posted = postedOf('/bot', standing[0]!)
-      return posted.length > 0 ? posted : undefined
-    },
-    'the message',
-    60_000,
-  )
+  const [message] = await until(() => {
+    const posted = postedOf('/bot', standing[0]!)
+    return posted.length > 0 ? posted : undefined
+  }, 'the message')
   const ids = standing.map(({ request: { requestId } }) => requestId)
   const { data } = JSON.parse(message!.body) as {
     data: { requestId: string; count: number; requests: { requestId: string }[] }
@@ -351,19 +338,15 @@ test('what a caller asks within a minute is one message, which a stop in between
     ids,
   ])
   for (const path of ['/slack', '/teams']) {
-    const [posted] = await until(
-      () => {
-        const all = postedOf(path, standing[0]!)
-        return all.length > 0 ? all : undefined
-      },
-      path,
-      60_000,
-    )
+    const [posted] = await until(() => {
+      const all = postedOf(path, standing[0]!)
+      return all.length > 0 ? all : undefined
+    }, path)
     expect(posted!.body).toContain('3 approvals wanted, for bot')
     for (const one of standing) expect(posted!.body).toContain(one.actionCode)
     expect(posted!.body).not.toContain(withdrawn.actionCode)
   }
-  const mail = await until(() => mailsOf(standing[0]!)[0], 'the mail', 60_000)
+  const mail = await until(() => mailsOf(standing[0]!)[0], 'the mail')
   expect(mail.text).toContain('Subject: 3 approvals wanted, for bot')
   for (const { actionCode } of standing) expect(mail.text).toContain(actionCode)
   for (const one of joined) {
@@ -424,11 +407,11 @@ describe('under a policy that says when to ask again', () => {
     expect(minutes.map(Math.floor)).toEqual([10, 30])
     expect(escalateTo).toBe('directors')
     expect([await waitsFor(maker, asked), await waitsFor(checker, asked)]).toEqual([true, false])
-    await until(() => messagesOf(asked)[0], 'the first message', 60_000)
+    await until(() => messagesOf(asked)[0], 'the first message')
 
     await makeDue('remind_at', asked)
     await askTogether()
-    await until(() => messagesOf(asked)[1], 'the reminder', 60_000)
+    await until(() => messagesOf(asked)[1], 'the reminder')
     expect(await jobsOf(asked, 'reminder')).toHaveLength(1)
     expect((await read(asked)).eligible).toEqual(['alice'])
 
@@ -436,7 +419,7 @@ describe('under a policy that says when to ask again', () => {
     expect(await read(asked)).toMatchObject({ eligible: ['alice', 'bob'], missing: 1, status: 'PENDING' })
     expect([await waitsFor(maker, asked), await waitsFor(checker, asked)]).toEqual([true, true])
     await askTogether()
-    await until(() => messagesOf(asked)[2], 'the escalation', 60_000)
+    await until(() => messagesOf(asked)[2], 'the escalation')
     expect(await jobsOf(asked, 'escalation')).toHaveLength(1)
     expect(messagesOf(asked)).toEqual([
       [requestId, 'approval_request.opened', ['alice']],
@@ -456,9 +439,9 @@ describe('under a policy that says when to ask again', () => {
   test('mail goes to those whom the message is for, and its subject says why', async () => {
     const asked = await escalated('by mail')
     const mails = () => mailsOf(asked).map(({ to, text }) => [/^Subject: (.*?)\r?$/m.exec(text)?.[1], to])
-    await until(() => mails()[0], 'the first mail', 60_000)
+    await until(() => mails()[0], 'the first mail')
     await makeDue('escalate_at', asked)
-    await until(() => mails()[1], 'the second mail', 60_000)
+    await until(() => mails()[1], 'the second mail')
     expect(mails()).toEqual([
       ['Approval wanted: sandbox:echo, for bot', ['approvals@example.com', 'alice@example.com']],
       [
@@ -478,7 +461,6 @@ describe('under a policy that says when to ask again', () => {
         (await jobsOf(asked, 'reminder')).every((state) => state === 'completed') &&
         (await jobsOf(asked, 'reminder')).length === 1,
       'its job to be done',
-      60_000,
     )
     expect(messagesOf(asked).filter(([, type]) => type !== 'approval_request.opened')).toEqual([])
   })

@@ -106,7 +106,7 @@ beforeAll(async () => {
   written = entries(400, 1)
   await put(written)
   expect((await migrate(database.url)).slice(0, 1)).toEqual([MIGRATION])
-}, 60_000)
+})
 
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
@@ -208,7 +208,7 @@ async function expectSums(seed: number): Promise<void> {
   expect(counted).toBeGreaterThan(40)
 }
 
-test('the migration sums what a release before has written', () => expectSums(1), 60_000)
+test('the migration sums what a release before has written', () => expectSums(1))
 
 test('what is written, replaced and pruned moves from group to group, and leaves no empty one', async () => {
   const fresh = entries(150, 2)
@@ -231,7 +231,7 @@ test('what is written, replaced and pruned moves from group to group, and leaves
   await expectSums(3)
   const { rows } = await database.pool.query('SELECT FROM catalogue_sums WHERE count <= 0')
   expect(rows).toEqual([])
-}, 60_000)
+})
 
 test('what is undone is not counted, and what is deleted whole leaves no sum', async () => {
   const undone = inTransaction(database.pool, async (sql) => {
