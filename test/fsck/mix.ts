@@ -146,7 +146,7 @@ export async function startMixed(
   const [approved, other, verifiedTwice] = [
     await execute(aTransaction(), 200),
     await execute(
-      aTransaction({ intent: { parameters: { amount: 42, note: 'ünïcode \u0001 "quoted"' } } }),
+      aTransaction({ intent: { parameters: { amount: 42, note: 'ünïcode \u0000 \u0001 "quoted"' } } }),
       200,
     ),
     await execute(aTransaction(), 200),
@@ -167,7 +167,7 @@ export async function startMixed(
     action: 'revoke',
     approverId: revoked.approverId,
     keyId: revoked.keyId,
-    reason: 'lost',
+    reason: 'lost\u0000',
   })
   const denied = await execute(byOne(), 403)
   const approvals = await Promise.all(
@@ -188,10 +188,10 @@ export async function startMixed(
   expect((await service.post('/approvals', approvalOfRequest)).status).toBe(201)
   const byRequest = await execute(requested, 200)
   const { request: declined } = await ask('not-this-one')
-  expect((await service.post(`${declined.url}/notes`, { text: 'Which?' }, { key: maker.key })).status).toBe(
+  expect((await service.post(`${declined.url}/notes`, { text: 'Which?\u0000' }, { key: maker.key })).status).toBe(
     201,
   )
-  expect((await service.post(`${declined.url}/decline`, { reason: 'No.' }, { key: maker.key })).status).toBe(
+  expect((await service.post(`${declined.url}/decline`, { reason: 'No.\u0000' }, { key: maker.key })).status).toBe(
     200,
   )
 
@@ -202,7 +202,7 @@ export async function startMixed(
     description: 'Made by a test.',
     capabilities: ['sandbox:echo'],
     signals: { approved: 'boolean' },
-    rules: [{ id: 'yes', when: 'signals.approved', outcome: 'approve', reason: 'Yes.' }],
+    rules: [{ id: 'yes', when: 'signals.approved', outcome: 'approve', reason: 'Yes.\u0000' }],
   }
   const { changeId: policyChange } = await putInEffect(
     service,
@@ -210,7 +210,7 @@ export async function startMixed(
     '/policies/limited/2.0.0/pending-changes',
     {
       proposedContent: document,
-      reason: 'newer',
+      reason: 'newer\u0000',
     },
   )
   const { changeId: retirement } = await putInEffect(
@@ -227,7 +227,7 @@ export async function startMixed(
     proposedContent: { ...document, policyVersion: '3.0.0' },
     reason: 'newer still',
   })
-  expect((await resolved(service, checker, third, 'reject', { rejectionReason: 'too new' })).status).toBe(200)
+  expect((await resolved(service, checker, third, 'reject', { rejectionReason: 'too new\u0000' })).status).toBe(200)
   await proposed(service, maker, '/approvers/changes', anEnrolment(anApprover('bob')))
   const registration = {
     action: 'register',
@@ -242,7 +242,7 @@ export async function startMixed(
   await putInEffect(service, humans, connectors, {
     action: 'revoke',
     capability: 'vendor:pay',
-    reason: 'over',
+    reason: 'over\u0000',
   })
   const { changeId: connector } = await putInEffect(service, humans, connectors, registration)
   const { changeId: rulesChange } = await putInEffect(service, humans, '/webhook-rules/changes', {
@@ -254,7 +254,7 @@ export async function startMixed(
   const endpointOf = { url: 'http://127.0.0.1:9/events', reason: 'test' }
   const follows = { action: 'register', types: ['change.resolved'], callerIds: ['tester'], ...endpointOf }
   await putInEffect(service, humans, endpoints, follows)
-  await putInEffect(service, humans, endpoints, { action: 'revoke', ...endpointOf })
+  await putInEffect(service, humans, endpoints, { action: 'revoke', ...endpointOf, reason: 'over\u0000' })
   const { changeId: endpoint } = await putInEffect(service, humans, endpoints, follows)
 
   const groups = '/approver-groups/changes'
@@ -263,7 +263,7 @@ export async function startMixed(
   const { changeId: group } = await putInEffect(service, humans, groups, managers)
   const directors = { ...managers, group: 'directors' }
   await putInEffect(service, humans, groups, directors)
-  await putInEffect(service, humans, groups, { action: 'remove', group: 'directors', reason: 'test' })
+  await putInEffect(service, humans, groups, { action: 'remove', group: 'directors', reason: 'test\u0000' })
   const carol = anApprover('carol')
   await enrolled(service, humans, carol)
   const ofManager = aTransaction({ policy: { name: 'by-manager' }, intent: { target: 'of-manager' } })
@@ -301,7 +301,7 @@ export async function startMixed(
   await putInDoubt(database, finalizedByHand, 'kept')
   const [inDoubt = '', resolvedId = '', confirmed = ''] = lost
   const byHand = { key: maker.key }
-  const said = { resolution: 'EXECUTED', note: 'The provider says so.' }
+  const said = { resolution: 'EXECUTED', note: 'The provider says so.\u0000' }
   expect((await service.post(`/execution-intents/${resolvedId}/resolve`, said, byHand)).status).toBe(200)
   expect(
     (await service.post(`/execution-intents/${finalizedByHand}/finalize`, undefined, byHand)).status,

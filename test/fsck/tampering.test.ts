@@ -604,7 +604,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'what a change proposed': {
-    sql: `UPDATE pending_changes SET body = replace(body, '"reason":"newer"', '"reason":"older"') WHERE change_id = :policyChange`,
+    sql: `UPDATE pending_changes SET body = replace(body, '"reason":"newer', '"reason":"older') WHERE change_id = :policyChange`,
     lines: ({ policyChange }) => [
       `pending_changes ${policyChange}: does not verify as proposed (The change hash does not match what was proposed; The signature of the change is not valid)`,
     ],

@@ -194,7 +194,7 @@ describe('what somebody changed is found', () => {
     ],
     [
       'a proposal',
-      `UPDATE pending_changes SET body = replace(body, '"newer"', '"older"') WHERE change_id = :policyChange`,
+      `UPDATE pending_changes SET body = replace(body, '"newer', '"older') WHERE change_id = :policyChange`,
       [
         /^log \S+ \d+: is of kind governance-change, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
       ],
