@@ -127,7 +127,7 @@ export interface Calls {
 }
 
 interface Running extends Followed {
-  /** Follows it no more, and no more forgets it. */
+  /** Follows it no more. What is kept of it stays as it is. */
   readonly stop: (reason: Error) => void
   /** Whether it has ended and nobody was told how. */
   readonly isUntold: () => boolean
