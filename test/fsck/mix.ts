@@ -188,12 +188,12 @@ export async function startMixed(
   expect((await service.post('/approvals', approvalOfRequest)).status).toBe(201)
   const byRequest = await execute(requested, 200)
   const { request: declined } = await ask('not-this-one')
-  expect((await service.post(`${declined.url}/notes`, { text: 'Which?\u0000' }, { key: maker.key })).status).toBe(
-    201,
-  )
-  expect((await service.post(`${declined.url}/decline`, { reason: 'No.\u0000' }, { key: maker.key })).status).toBe(
-    200,
-  )
+  expect(
+    (await service.post(`${declined.url}/notes`, { text: 'Which?\u0000' }, { key: maker.key })).status,
+  ).toBe(201)
+  expect(
+    (await service.post(`${declined.url}/decline`, { reason: 'No.\u0000' }, { key: maker.key })).status,
+  ).toBe(200)
 
   const document = {
     policyId: 'limited',
@@ -227,7 +227,9 @@ export async function startMixed(
     proposedContent: { ...document, policyVersion: '3.0.0' },
     reason: 'newer still',
   })
-  expect((await resolved(service, checker, third, 'reject', { rejectionReason: 'too new\u0000' })).status).toBe(200)
+  expect(
+    (await resolved(service, checker, third, 'reject', { rejectionReason: 'too new\u0000' })).status,
+  ).toBe(200)
   await proposed(service, maker, '/approvers/changes', anEnrolment(anApprover('bob')))
   const registration = {
     action: 'register',
