@@ -345,7 +345,7 @@ describe('a client whose connection is cut', () => {
     let attempts = 0
     const left = async () => {
       const count = await waitsFor(text)
-      // It is held for a second alone, and was answered before it was cut; or it was cut before it was read.
+      // It is held for a second alone, and was answered before it was cut; or it was cut before it was read. So each is cut at another moment.
       if (count > 0) {
         const again = await sendRaw(whole)
         await delay((++attempts * 130) % 1000)

@@ -1,5 +1,5 @@
-// The service says in its own schemas what it answers: every verifier knows each member of it, the optional ones too, and misses none
-// of these. A member that is added to a schema alone would make genuine evidence one that cannot be checked.
+// The service says in its own schemas what it answers: every verifier knows each member of it, the optional ones too, and needs none of
+// these. Otherwise genuine evidence could not be checked: that with a member that was added to a schema alone, or without an optional one.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from 'typebox'
