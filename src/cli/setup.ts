@@ -49,36 +49,38 @@ export async function setupHumans(
   await requireFreePort(config)
   const local =
     callers.entries.length === 0 && callers.file !== undefined ? makeCaller(localCaller) : undefined
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const people = makeHumans(folder, url)
-  const all = [...callers.entries, ...[local, ...people].flatMap((one) => (one ? [one.entry] : []))]
-  const keep = () => {
+  const keep = (all: readonly object[]) => {
     const list = `${JSON.stringify(all, undefined, 2)}\n`
     if (callers.file !== undefined) replaceWholeFile(callers.file, list, 0o600)
     else writeFileSync(join(folder, 'service-api-keys.json'), list, { mode: 0o600 })
   }
-  const actions = [
-    { endpointUrl: connector, what: PAYMENTS },
-    { endpointUrl: tools, what: TOOLS },
-  ]
   const undo = () => {
     callers.undo()
     // A second attempt must not find half of the first.
-    rmSync(folder, { recursive: true })
+    rmSync(folder, { recursive: true, force: true })
   }
   let isDone = false
-  await uninterrupted(async () => {
+  await uninterrupted(async (requireNoSignal) => {
     try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const people = makeHumans(folder, url)
+      const all = [...callers.entries, ...[local, ...people].flatMap((one) => (one ? [one.entry] : []))]
+      requireNoSignal()
       const service = await startForAWhile({ ...env, SERVICE_API_KEYS: JSON.stringify(all) })
       try {
         const [alice, bob] = people
         const humans = { proposer: alice, checker: bob }
         await requireNobody(service.url, alice)
+        const actions = [
+          { endpointUrl: connector, what: PAYMENTS },
+          { endpointUrl: tools, what: TOOLS },
+        ]
         const missing = await missingConnectors(service.url, alice, actions)
         // One that is registered and nobody uses does no harm: an attempt that fails here can be repeated.
         for (const action of missing) await registerConnector(service.url, { ...humans, ...action })
+        requireNoSignal()
         // Before Dana's signature counts: an approver whose key is gone would stop each later attempt.
-        keep()
+        keep(all)
         await enrolApprover(service.url, { ...humans, folder })
         isDone = true
       } finally {
@@ -109,15 +111,21 @@ export async function setupHumans(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function stay(): void {
-  process.stderr.write('The setup is finished or undone first.\n')
-}
-
-/** A signal that comes meanwhile ends nothing half way: what was begun is finished or, where the signal ended the service too, undone. */
-async function uninterrupted(work: () => Promise<void>): Promise<void> {
+/**
+ * A signal that comes meanwhile ends nothing half way: the work goes on to where it calls `requireNoSignal`, which throws then, so that it
+ * is undone; once it is past that, it is finished.
+ */
+async function uninterrupted(work: (requireNoSignal: () => void) => Promise<void>): Promise<void> {
+  let came: NodeJS.Signals | undefined
+  const stay = (name: NodeJS.Signals) => {
+    came ??= name
+    process.stderr.write('The setup is finished or undone first.\n')
+  }
   for (const name of SIGNALS) process.on(name, stay)
   try {
-    await work()
+    await work(() => {
+      if (came !== undefined) throw new Error(`${came} came before it was done: the setup was undone.`)
+    })
   } finally {
     for (const name of SIGNALS) process.off(name, stay)
   }
