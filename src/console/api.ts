@@ -150,11 +150,16 @@ export async function getFile(path: string, type: string): Promise<Blob> {
 }
 
 /** @throws as `get` */
-export async function post<T = undefined>(path: string, body: unknown): Promise<T> {
+export async function post<T = undefined>(
+  path: string,
+  body: unknown,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<T> {
   const response = await send(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
   })
   return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
 }
@@ -193,6 +198,20 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     code,
     retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
   })
+}
+
+/** After a failure that names no time. */
+const AGAIN_MS = 3_000
+
+/**
+ * In how many milliseconds to ask again after a request that failed: when the service says so, and soon where it was not reached or could not
+ * answer, which another time it can.
+ * @returns undefined: that would change nothing
+ */
+export function againAfterMs(error: unknown): number | undefined {
+  if (!(error instanceof ApiProblem)) return AGAIN_MS
+  if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1_000
+  return error.status >= 500 ? AGAIN_MS : undefined
 }
 
 /** Whether it is the caller who went away. */

@@ -1,7 +1,7 @@
 // State of components that lives outside them: stores, and what is loaded from the service. Both begin in layout effects, because others
 // wait for the browser's next frame.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { get, isAborted, problemText, session, whenLoaded, type Store } from './api.ts'
+import { againAfterMs, get, isAborted, problemText, session, whenLoaded, type Store } from './api.ts'
 
 export function useStore<T>({ get: read, follow }: Store<T>): T {
   const [value, setValue] = useState(read())
@@ -23,11 +23,11 @@ export interface Loaded<T> {
 
 /**
  * Loads at once, again every so often, and whenever the page comes into view again; never while it cannot be seen.
- * @param load its signal aborts when the component goes
- * @param everyMs undefined: only once
+ * @param load its signal aborts when the component goes; returns in how many milliseconds to try again what failed; undefined: it is loaded
+ * @param everyMs undefined: only until it is loaded
  * @returns ends it
  */
-function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: number): () => void {
+function whileSeen(load: (signal: AbortSignal) => Promise<number | undefined>, everyMs?: number): () => void {
   const leaving = new AbortController()
   const { signal } = leaving
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -38,11 +38,12 @@ function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: numbe
     if (isLoading || isDone || signal.aborted || document.visibilityState !== 'visible') return
     clearTimeout(timer)
     isLoading = true
-    await load(signal)
+    const againMs = await load(signal)
     isLoading = false
-    hasLoaded = true
-    if (everyMs !== undefined && !signal.aborted && session.get() !== null)
-      timer = setTimeout(() => void look(), everyMs)
+    hasLoaded = againMs === undefined
+    const nextMs = againMs ?? everyMs
+    if (nextMs !== undefined && !signal.aborted && session.get() !== null)
+      timer = setTimeout(() => void look(), nextMs)
   }
   document.addEventListener('visibilitychange', () => void look(), { signal })
   void look()
@@ -55,7 +56,7 @@ function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: numbe
 /**
  * Loads a path of the API, and again now and then while the page can be seen.
  * @param path undefined: nothing is loaded
- * @param everyMs undefined: only once
+ * @param everyMs undefined: only until it is loaded
  * @param after it is loaded again at once whenever this changes
  */
 export function useLoaded<T>(path: string | undefined, everyMs?: number, after = 0): Loaded<T> {
@@ -72,8 +73,10 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
       try {
         const { data, next } = await get<T>(path, { signal })
         setState({ path, data, ...(next === undefined ? {} : { next }) })
+        return undefined
       } catch (error) {
         if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
+        return againAfterMs(error)
       }
     }, everyMs)
   }, [path, everyMs, round, after])
@@ -96,7 +99,7 @@ export function useLater<Path extends string | undefined>(path: Path): Path | un
   return isLoaded ? path : undefined
 }
 
-/** After a request that failed. */
+/** After a request that another attempt would change nothing of, as far as the service knows: what it asks for may come to be. */
 const FOLLOW_AGAIN_MS = 3_000
 
 /**
@@ -122,7 +125,7 @@ export function useFollowed(
         } catch (error) {
           if (isAborted(error)) return
           setProblem(problemText(error))
-          waitMs = FOLLOW_AGAIN_MS
+          waitMs = againAfterMs(error) ?? FOLLOW_AGAIN_MS
         }
         if (waitMs) await pause(waitMs, signal)
       }

@@ -2,7 +2,8 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
-import { describe } from 'vitest'
+import { describe, TestRunner } from 'vitest'
+import { cleanUpAfterEachTest } from '../run/cleanup.ts'
 
 // First the same engine without the browser's own windows, which cost a third of the CPU.
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -43,6 +44,17 @@ export interface WatchedPage {
   readonly problems: string[]
 }
 
+const open = new Set<WatchedPage>()
+// A browser that waited in vain says only what it waited for.
+cleanUpAfterEachTest(async () => {
+  const test = TestRunner.getCurrentTest()
+  if (test?.result?.state !== 'fail') return
+  for (const { page, problems } of open) {
+    const shown = await page.locator('body').innerText({ timeout: 10_000 }).catch(String)
+    console.error(`${test.name}: ${page.url()} shows\n${shown}\n${problems.join('\n')}`)
+  }
+})
+
 /**
  * Opens a page in a context of its own, watched from its first request on.
  * @param screen a desktop's where none is given; a phone has a touch screen
@@ -74,8 +86,11 @@ export async function openPage(
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`)
   })
+  const watched = { page, problems }
+  open.add(watched)
+  page.on('close', () => open.delete(watched))
   await page.goto(url)
-  return { page, problems }
+  return watched
 }
 
 function isExecutable(path: string): boolean {

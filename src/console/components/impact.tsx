@@ -16,7 +16,7 @@ import { canonicalize } from '../../formats/json/canonical.ts'
 import type { Change } from '../../formats/schemas/governance.ts'
 import type { ImpactReport } from '../../formats/schemas/impact-report.ts'
 import { counted } from '../../formats/text/text.ts'
-import { ApiProblem, post, problemText } from '../api.ts'
+import { againAfterMs, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
 import { absolute, shownMoney, shownSummary } from '../text.ts'
 import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
@@ -134,9 +134,9 @@ async function aChunk(body: object, isOver: () => boolean): Promise<Chunk> {
     try {
       return await post<Chunk>('/sandbox/policies/simulate', body)
     } catch (error) {
-      const afterSeconds = error instanceof ApiProblem ? error.retryAfterSeconds : undefined
-      if (afterSeconds === undefined || attempt === ATTEMPTS || isOver()) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.min(afterSeconds, 60) * 1_000))
+      const afterMs = againAfterMs(error)
+      if (afterMs === undefined || attempt === ATTEMPTS || isOver()) throw error
+      await new Promise((resolve) => setTimeout(resolve, Math.min(afterMs, 60_000)))
     }
 }
 

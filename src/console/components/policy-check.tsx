@@ -1,8 +1,9 @@
 // What the service's own check says of a policy, while somebody types it.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { PolicyCheck } from '../../formats/schemas/sandbox.ts'
 import { counted } from '../../formats/text/text.ts'
-import { ApiProblem, post, problemText } from '../api.ts'
+import { againAfterMs, isAborted, post, problemText } from '../api.ts'
+import { pause, useFollowed } from '../hooks.ts'
 import { Hash, Problem, Said } from './basic.tsx'
 import type { Draft } from './policy-text.tsx'
 
@@ -28,39 +29,41 @@ export function useCheck({ text, cases, retires }: Draft): Check {
   }>({})
   const [round, setRound] = useState(0)
   const asked = JSON.stringify([text, cases, retires, round])
-  useEffect(() => {
-    if (text === '') return setState({})
-    let isOver = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const check = async () => {
-      const long = Object.entries({ text, cases }).find(([, { length }]) => length > CHARACTERS_MAX)
-      if (long !== undefined)
-        return setState({
-          of: asked,
-          problem: `The ${long[0]} ${long[0] === 'text' ? 'has' : 'have'} ${long[1].length} characters, and may have at most ${CHARACTERS_MAX}.`,
-        })
+  useFollowed(() => {
+    let waitMs = PAUSE_MS
+    return async (signal) => {
+      if (text === '') {
+        setState({})
+        return undefined
+      }
+      if (waitMs > 0) await pause(waitMs, signal)
+      waitMs = 0
+      const tooLong = problemOfLength('text has', text) ?? problemOfLength('cases have', cases)
+      if (tooLong !== undefined) {
+        setState({ of: asked, problem: tooLong })
+        return undefined
+      }
       try {
         const body = {
           policy: text,
           ...(cases.trim() === '' ? {} : { cases }),
           ...(retires.length === 0 ? {} : { retires }),
         }
-        const answer = await post<PolicyCheck>('/sandbox/policies/check', body)
-        if (!isOver) setState({ of: asked, checked: answer })
+        setState({ of: asked, checked: await post<PolicyCheck>('/sandbox/policies/check', body, { signal }) })
+        return undefined
       } catch (error) {
-        if (isOver) return
+        if (isAborted(error)) throw error
         setState({ of: asked, problem: problemText(error) })
-        const afterSeconds = error instanceof ApiProblem ? error.retryAfterSeconds : undefined
-        if (afterSeconds !== undefined) timer = setTimeout(() => void check(), afterSeconds * 1_000)
+        return againAfterMs(error)
       }
     }
-    timer = setTimeout(() => void check(), PAUSE_MS)
-    return () => {
-      isOver = true
-      clearTimeout(timer)
-    }
-  }, [asked])
+  }, asked)
   return { checked, checking: of !== asked, problem, again: () => setRound(round + 1) }
+}
+
+function problemOfLength(whatHas: string, { length }: string): string | undefined {
+  if (length <= CHARACTERS_MAX) return undefined
+  return `The ${whatHas} ${length} characters, and may have at most ${CHARACTERS_MAX}.`
 }
 
 export function Checked({
