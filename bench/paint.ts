@@ -18,6 +18,8 @@ export async function paintMs(page: Page, url: string, selector: string): Promis
       `document.querySelector(${wanted}) !== null && !${figures}.includes('–')`,
     )
     await whenHolds(protocol, `!/(Loading|Verifying)…/.test(document.body.textContent ?? '')`)
+    // What it still has to draw would count for the page that is opened next: it goes only then.
+    await evaluate(protocol, `new Promise((resolve) => requestIdleCallback(() => resolve()))`)
     return ms
   } finally {
     await protocol.detach()
@@ -26,14 +28,22 @@ export async function paintMs(page: Page, url: string, selector: string): Promis
 
 /** @returns when the first frame began in which it holds: milliseconds from the begin of the navigation */
 async function whenHolds(protocol: CDPSession, condition: string): Promise<number> {
-  const { result, exceptionDetails } = await protocol.send('Runtime.evaluate', {
-    expression: `new Promise((resolve) => {
+  return (await evaluate(
+    protocol,
+    `new Promise((resolve) => {
       const look = () => (${condition} ? resolve(performance.now()) : requestAnimationFrame(look))
       look()
     })`,
+  )) as number
+}
+
+/** @returns what the promise of an expression resolves to */
+async function evaluate(protocol: CDPSession, expression: string): Promise<unknown> {
+  const { result, exceptionDetails } = await protocol.send('Runtime.evaluate', {
+    expression,
     awaitPromise: true,
     returnByValue: true,
   })
   if (exceptionDetails !== undefined) throw new Error(`the page: ${exceptionDetails.text}`)
-  return result.value as number
+  return result.value
 }

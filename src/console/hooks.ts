@@ -148,12 +148,40 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The time, renewed so that countdowns go on. */
 export function useNow(everyMs = 1_000): number {
-  const [now, setNow] = useState(Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs])
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => followClock(everyMs, setNow), [everyMs])
   return now
+}
+
+interface Clock {
+  readonly listeners: Set<(now: number) => void>
+  readonly timer: ReturnType<typeof setInterval>
+}
+
+/** By their paces. A list has a time in each row: one timer for all, so that they are drawn again at once. */
+const clocks = new Map<number, Clock>()
+
+function startClock(everyMs: number): Clock {
+  const listeners: Clock['listeners'] = new Set()
+  const tick = () => {
+    const now = Date.now()
+    for (const listener of listeners) listener(now)
+  }
+  const clock = { listeners, timer: setInterval(tick, everyMs) }
+  clocks.set(everyMs, clock)
+  return clock
+}
+
+/** @returns ends it */
+function followClock(everyMs: number, listener: (now: number) => void): () => void {
+  const { listeners, timer } = clocks.get(everyMs) ?? startClock(everyMs)
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    clearInterval(timer)
+    clocks.delete(everyMs)
+  }
 }
 
 let title = ''

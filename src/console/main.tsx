@@ -1,9 +1,15 @@
-// The console in the browser: asks who looks, then shows the page of the URL.
+// The console in the browser: shows the page of the URL, and asks who looks.
 import { render } from 'preact'
 import { followLinks } from './router.ts'
-import { checkSession, loadSession } from './session.ts'
+import { session } from './api.ts'
+import { loadSession, rememberSession } from './session.ts'
 import { Shell } from './shell.tsx'
 
 followLinks()
-addEventListener('focus', () => void checkSession().catch(() => undefined))
-void loadSession().then(() => render(<Shell />, document.body))
+rememberSession()
+addEventListener('focus', () => {
+  if (session.get()) void loadSession()
+})
+// The requests of the page go first.
+render(<Shell />, document.body)
+void loadSession()

@@ -3,25 +3,40 @@ import { forgetDrafts } from './draft.ts'
 import { ApiProblem, forgetPageSecret, get, post, session, type Me } from './api.ts'
 import { loginBy } from './passkey.ts'
 
-/** Asks who is logged in. */
+/** Who was logged in when this browser asked last. It goes with a logout, and counts for this build alone: another one may know more of a human. */
+const REMEMBERED = 'countersign-session'
+
+/** A page is drawn by it at once, while the service is asked who is logged in: its requests need not wait for that answer. */
+export function rememberSession(): void {
+  const { of, me } = readRemembered()
+  if (of === import.meta.url && me !== undefined && Date.parse(me.expiresAt) > Date.now()) session.set(me)
+  session.follow(() => {
+    const now = session.get()
+    if (now) localStorage.setItem(REMEMBERED, JSON.stringify({ of: import.meta.url, me: now }))
+    else if (now === null) localStorage.removeItem(REMEMBERED)
+  })
+}
+
+function readRemembered(): { readonly of?: string; readonly me?: Me } {
+  try {
+    return JSON.parse(localStorage.getItem(REMEMBERED) ?? '{}') as { of?: string; me?: Me }
+  } catch {
+    return {}
+  }
+}
+
+/** Asks who is logged in: another tab of this browser may have logged out, or somebody else in. */
 export async function loadSession(): Promise<void> {
   try {
     const { data } = await get<Me | null>('/console/me')
     if (data !== null) forgetDrafts({ butOf: data.callerId })
-    session.set(data)
+    if (JSON.stringify(data) !== JSON.stringify(session.get())) session.set(data)
   } catch (error) {
     // If the service is away, the banner says so, and the session stays.
+    if (session.get()) return
     if (error instanceof ApiProblem) session.set(null)
     else setTimeout(() => void loadSession(), 2_000)
   }
-}
-
-/** Asks again who is logged in: another tab of this browser may have logged out, or somebody else in. */
-export async function checkSession(): Promise<void> {
-  if (!session.get()) return
-  const { data } = await get<Me | null>('/console/me')
-  if (data !== null) forgetDrafts({ butOf: data.callerId })
-  if (JSON.stringify(data) !== JSON.stringify(session.get())) session.set(data)
 }
 
 /** @throws ApiProblem */

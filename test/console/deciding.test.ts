@@ -510,6 +510,30 @@ describeInBrowser('the console', () => {
     await page.getByText('Your session is over.').waitFor()
   })
 
+  test('a page does not wait to be told who is logged in, and shows nothing to who is not any more', async () => {
+    const answered = Promise.withResolvers<void>()
+    const me = `${world.origin}/console/me`
+    await page.route(
+      me,
+      async (route) => {
+        await answered.promise
+        await route.continue()
+      },
+      { times: 1 },
+    )
+    await page.goto(`${world.origin}/console/inbox`)
+    await page.locator('a[data-row]').first().waitFor()
+    answered.resolve()
+    expect(await page.locator('.who span').textContent()).toBe('dana')
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByText('Your session is over.').waitFor()
+    expect(await page.evaluate(() => localStorage.getItem('countersign-session'))).toBe(null)
+    await page.reload()
+    await page.getByLabel('Your key').waitFor()
+    expect(await page.getByText('Your session is over.').count()).toBe(0)
+  })
+
   test('on a phone a refusal names what was declared and what holds, and a table keeps its headings', async () => {
     const refused = await world.service.post(
       '/execute',

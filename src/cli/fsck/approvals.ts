@@ -6,7 +6,8 @@ import { readRecordBodies } from '../../store/tables/trust-records.ts'
 import { instantMs } from '../../formats/artifacts/instant.ts'
 import { members, string } from '../../formats/artifacts/evidence.ts'
 import { isMembers } from '../../formats/json/members.ts'
-import { lazy, lazyMembers, checkOf } from './check.ts'
+import { lazy } from '../../formats/lazy.ts'
+import { lazyMembers, checkOf } from './check.ts'
 
 /** Columns that repeat members of the payload as they are. */
 const REPEATED = ['approvalId', 'nonce', 'approverId', 'keyId', 'capability', 'target'] as const

@@ -1,4 +1,5 @@
 // Every check of `countersign fsck` is made of one statement over a table, and of rules that each of its rows must hold.
+import { lazy } from '../../formats/lazy.ts'
 import { errorText } from '../../formats/text/error-text.ts'
 import { canonicalize, type Json } from '../../formats/json/canonical.ts'
 import type { Members } from '../../formats/json/members.ts'
@@ -188,11 +189,6 @@ export function lazyMembers(text: string | null, table: string, column = 'body')
 export interface Signed {
   readonly signed: () => Members
   readonly signature: () => Members
-}
-
-export function lazy<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
 }
 
 /** Whether a stored time is the one that was signed: RFC 3339 with milliseconds. PostgreSQL's `infinity` comes as a number. */

@@ -2,6 +2,7 @@
 import type uPlot from 'uplot'
 import type { AlignedData, Options, Series } from 'uplot'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { lazy } from '../../formats/lazy.ts'
 import { oneLine } from '../text.ts'
 
 /** A colour of the style sheet: a plot is drawn anew where the reader changes between light and dark. */
@@ -243,7 +244,11 @@ function colourOf(name: string): string {
   return color
 }
 
-const shownNumber = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+// A week has hundreds of each: to make a format takes fifty times as long as to use it.
+const numbers = lazy(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }))
+const days = lazy(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }))
+
+const shownNumber = (value: number) => numbers().format(value)
 
 function axisText(ms: number, bucketMs: number): string {
   const iso = new Date(ms).toISOString()
@@ -258,5 +263,4 @@ function timeText(ms: number, bucketMs: number): string {
   return `${dayText(ms)}, ${bucketMs < 60_000 ? iso.slice(11, 19) : iso.slice(11, 16)}`
 }
 
-const dayText = (ms: number) =>
-  new Date(ms).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const dayText = (ms: number) => days().format(ms)

@@ -1,5 +1,6 @@
 // What an action does and the money in it, as a person reads them: in the words of its policy where it has some, with the requester's values set
 // apart. The console and the commands share it. Browser-safe.
+import { lazy } from '../../formats/lazy.ts'
 import { printable } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
@@ -8,16 +9,21 @@ import { displayOf, moneyOf, ONE_WORD, valueText } from './display.ts'
 /** What an action is, asked for or done. */
 export type Action = Pick<ApprovalRequestContent, 'capability' | 'target' | 'parameters' | 'signals'>
 
+// To make one takes fifty times as long as to use it, and the first of a process a hundred times as long as that.
+const numbers = lazy(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 }))
+const fractions = lazy(
+  () => new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 20 }),
+)
+
 /** A value within a sentence: a number with grouped digits, a name as it is, anything else as its JSON text, cut. */
 export function shownValue(value: unknown): string {
-  if (typeof value === 'number') return value.toLocaleString('en-US', { maximumFractionDigits: 20 })
+  if (typeof value === 'number') return numbers().format(value)
   return typeof value === 'string' && ONE_WORD.test(value) ? value : valueText(value)
 }
 
 /** A sum of money: a fraction has two digits at least. */
 export function shownMoney(amount: number, currency: unknown): string {
-  const minimumFractionDigits = Number.isInteger(amount) ? 0 : 2
-  const sum = amount.toLocaleString('en-US', { minimumFractionDigits, maximumFractionDigits: 20 })
+  const sum = (Number.isInteger(amount) ? numbers() : fractions()).format(amount)
   return typeof currency === 'string' ? `${sum} ${shownValue(currency)}` : sum
 }
 

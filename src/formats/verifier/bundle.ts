@@ -22,6 +22,7 @@ import {
 } from '../artifacts/evidence.ts'
 import { instantMs } from '../artifacts/instant.ts'
 import { isMembers, type Members } from '../json/members.ts'
+import { lazy } from '../lazy.ts'
 import {
   checkGovernanceChange,
   governanceChange,
@@ -110,24 +111,6 @@ export function inspectBundle(
       ...notesOnAuthority(bundle['changes'], { execution, changes, crypto }),
       ...proofs.notes,
     ],
-  }
-}
-
-/** Made at the first call; where that throws, each call does. */
-function lazy<T>(make: () => T): () => T {
-  let made: (() => T) | undefined
-  return () => {
-    if (made === undefined) {
-      try {
-        const value = make()
-        made = () => value
-      } catch (error) {
-        made = () => {
-          throw error
-        }
-      }
-    }
-    return made()
   }
 }
 
