@@ -99,11 +99,9 @@ export function useLater<Path extends string | undefined>(path: Path): Path | un
   return isLoaded ? path : undefined
 }
 
-/** After a request that another attempt would change nothing of, as far as the service knows: what it asks for may come to be. */
-const FOLLOW_AGAIN_MS = 3_000
-
 /**
- * Repeats a request that the service holds until something changes, for as long as the component is there.
+ * Repeats a request that the service holds until something changes, for as long as the component is there; one that failed, where another
+ * attempt may not.
  * @param begin called for each `id`; returns what sends one request, and then in how many milliseconds the next one follows, or undefined
  * @returns why the last one failed
  */
@@ -125,7 +123,7 @@ export function useFollowed(
         } catch (error) {
           if (isAborted(error)) return
           setProblem(problemText(error))
-          waitMs = againAfterMs(error) ?? FOLLOW_AGAIN_MS
+          waitMs = againAfterMs(error)
         }
         if (waitMs) await pause(waitMs, signal)
       }
@@ -134,6 +132,27 @@ export function useFollowed(
     return () => leaving.abort()
   }, [id])
   return problem
+}
+
+/**
+ * Loads what takes more than one request; after a failure, where another attempt may not fail, once more.
+ * @param load called for each `id`
+ * @returns why the last attempt failed, and what the last one for this `id` found
+ */
+export function useFound<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  id: string,
+): { readonly found: T | undefined; readonly problem: string | undefined } {
+  const [last, setLast] = useState<{ readonly id: string; readonly found: T }>()
+  const problem = useFollowed(
+    () => async (signal) => {
+      const found = await load(signal)
+      if (!signal.aborted) setLast({ id, found })
+      return undefined
+    },
+    id,
+  )
+  return { found: last?.id === id ? last.found : undefined, problem }
 }
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 // Passkeys whose signature counter does not grow, as the audit says: beside the approval that showed it, and beside the key.
 import type { AuditEventPage } from '../../formats/schemas/audit-event.ts'
 import type { Static } from 'typebox'
-import { useLoaded } from '../hooks.ts'
+import { useLater, useLoaded } from '../hooks.ts'
 import { Problem } from './basic.tsx'
 
 interface Misfit {
@@ -13,7 +13,7 @@ interface Misfit {
 /** The newest ones; none for somebody who may not read the audit. */
 export function useCounterMisfits(): readonly Misfit[] {
   const { data } = useLoaded<Static<typeof AuditEventPage>>(
-    '/audit/events?type=approval.counter_went_back&pageSize=100',
+    useLater('/audit/events?type=approval.counter_went_back&pageSize=100'),
     30_000,
   )
   return data?.events.map(({ event }) => event.detail as unknown as Misfit) ?? []

@@ -1,8 +1,8 @@
 // The open requests for approval that end with a policy version, counted and in money.
-import { useEffect, useState } from 'preact/hooks'
-import { endingWith, type Ending as Found } from '../../core/policy/ending.ts'
+import { endingWith } from '../../core/policy/ending.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
-import { get, problemText } from '../api.ts'
+import { get } from '../api.ts'
+import { useFound } from '../hooks.ts'
 import { Problem, Said } from './basic.tsx'
 import { documentOf } from './policy.tsx'
 
@@ -16,16 +16,8 @@ const reads = {
 
 /** The requests that end with a version, which somebody waits for. */
 export function Ending({ policyId, version }: { readonly policyId: string; readonly version: string }) {
-  const [{ found, problem }, setState] = useState<{ found?: Found; problem?: string }>({})
-  useEffect(() => {
-    let isLeft = false
-    setState({})
-    endingWith({ name: policyId, version }, reads).then(
-      (ending) => isLeft || setState({ found: ending }),
-      (error: unknown) => isLeft || setState({ problem: problemText(error) }),
-    )
-    return () => void (isLeft = true)
-  }, [policyId, version])
+  const of = { name: policyId, version }
+  const { found, problem } = useFound(() => endingWith(of, reads), JSON.stringify(of))
   if (problem !== undefined) return <Problem text={problem} />
   if (found === undefined) return null
   if (found.count === 0)

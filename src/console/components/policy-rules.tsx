@@ -1,5 +1,5 @@
 // The rules of a policy version, with how often each of them decided in the last 30 days.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import { get, isAborted } from '../api.ts'
 import { executionsPath, sinceOf, statisticsPath, totalsOf, type Statistics } from '../statistics.ts'
@@ -12,13 +12,19 @@ interface Version {
   readonly version: string
 }
 
-/** @returns how often each rule decided, by its id; undefined until all are known */
-function useDecisions({ name, version }: Version, rules: PolicyDocument['rules']) {
+/** What the rules that decided most have decided. It is asked for beside the version, whose rules it need not know. */
+export function useDecided({ name, version }: Version) {
   const since = useMemo(() => sinceOf('30d', Date.now()), [])
   const asked = { since, policy: name, policyVersion: version }
-  const { data, problem } = useCatalogue<Statistics>(statisticsPath({ by: 'rule', ...asked }))
+  return { asked, ...useCatalogue<Statistics>(statisticsPath({ by: 'rule', ...asked })) }
+}
+type Counting = ReturnType<typeof useDecided>
+
+/** @returns how often each rule decided, by its id; undefined until all are known */
+function useDecisions({ asked, data, problem }: Counting, rules: PolicyDocument['rules']) {
+  const { since } = asked
   const [rest, setRest] = useState<ReadonlyMap<string, number>>()
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (data === undefined) return undefined
     const leaving = new AbortController()
     void countRest({ data, rules, asked, signal: leaving.signal }).then(setRest, (error: unknown) => {
@@ -61,14 +67,16 @@ async function countRest({
 export function Rules({
   of,
   rules,
+  decided,
   approvedAt,
 }: {
   readonly of: Version
+  readonly decided: Counting
   readonly rules: PolicyDocument['rules']
   /** Since when the version is in effect, ISO 8601; undefined: it came with the service. */
   readonly approvedAt: string | undefined
 }) {
-  const { since, problem, counts } = useDecisions(of, rules)
+  const { since, problem, counts } = useDecisions(decided, rules)
   const isYounger = approvedAt !== undefined && approvedAt > since
   const span = isYounger ? `since it is in effect (${absolute(approvedAt).slice(0, 10)})` : 'in 30 days'
   const greatest = Math.max(1, ...rules.map(({ id }) => counts?.get(id) ?? 0))

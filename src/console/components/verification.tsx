@@ -1,7 +1,6 @@
 // The offline verifier's report of what a page shows.
-import { useEffect, useState } from 'preact/hooks'
-import type { Report } from '../../formats/verifier/index.ts'
-import { ApiProblem, get } from '../api.ts'
+import { get } from '../api.ts'
+import { useFound } from '../hooks.ts'
 import { Panel, Problem, Said } from './basic.tsx'
 
 /** Runs the offline verifier on the bytes that were loaded, with the keys that the service publishes. */
@@ -12,24 +11,19 @@ export function Verification({
   readonly text: string
   readonly approvals: readonly string[]
 }) {
-  const [report, setReport] = useState<Report>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const verify = async () => {
-      try {
-        // Loaded where it is wanted: it is larger than all of the rest.
-        const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
-          import('../verify.ts'),
-          get<object>('/.well-known/jwks.json'),
-          ...[...new Set(approvals)].map((keyId) => get<object>(`/keys/${encodeURIComponent(keyId)}`)),
-        ])
-        setReport(verifyEvidence(text, [own, ...humans.map(({ data }) => data)]))
-      } catch (error) {
-        setProblem(error instanceof ApiProblem ? error.message : String(error))
-      }
-    }
-    void verify()
-  }, [text, approvals.join(' ')])
+  const keyIds = [...new Set(approvals)]
+  const { found: report, problem } = useFound(
+    async () => {
+      // Loaded where it is wanted: it is larger than all of the rest.
+      const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
+        import('../verify.ts'),
+        get<object>('/.well-known/jwks.json'),
+        ...keyIds.map((keyId) => get<object>(`/keys/${encodeURIComponent(keyId)}`)),
+      ])
+      return verifyEvidence(text, [own, ...humans.map(({ data }) => data)])
+    },
+    JSON.stringify([text, keyIds]),
+  )
   return (
     <Panel title="Verified in this page">
       <Problem text={problem} />

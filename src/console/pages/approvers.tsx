@@ -10,17 +10,17 @@ import { CounterMisfit, useCounterMisfits } from '../components/counters.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
 import { fingerprintOf } from '../hashing.ts'
-import { useLoaded } from '../hooks.ts'
+import { useLater, useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
 export function Approvers({ me }: PageProps) {
   const approvers = useLoaded<{ approvers: Approver[] }>('/approvers', 30_000)
-  const groups = useLoaded<{ approverGroups: ApproverGroup[] }>('/approver-groups', 30_000)
-  const standIns = useLoaded<{ standIns: StandIn[] }>('/stand-ins', 30_000)
-  const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>('/caller-keys', 30_000)
+  const groups = useLoaded<{ approverGroups: ApproverGroup[] }>(useLater('/approver-groups'), 30_000)
+  const standIns = useLoaded<{ standIns: StandIn[] }>(useLater('/stand-ins'), 30_000)
+  const callerKeys = useLoaded<{ callerKeys: CallerKey[] }>(useLater('/caller-keys'), 30_000)
   const misfits = useCounterMisfits()
   const [revoking, setRevoking] = useState<Approver>()
-  const own = useLoaded<{ keys: PublicSigningKey[] }>('/.well-known/jwks.json', 30_000)
+  const own = useLoaded<{ keys: PublicSigningKey[] }>(useLater('/.well-known/jwks.json'), 30_000)
   return (
     <>
       <h1>Approvers and keys</h1>

@@ -1,12 +1,11 @@
 // One execution with its evidence, which this page verifies itself.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import { authenticationText } from '../../formats/artifacts/caller-authentication.ts'
 import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
-import { ApiProblem, get, getText, isAborted, problemText } from '../api.ts'
+import { ApiProblem, get, getText } from '../api.ts'
 import { Because } from '../components/asked.tsx'
 import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
@@ -15,7 +14,7 @@ import { lineOf } from '../../core/policy/shown.ts'
 import { Line } from '../components/what.tsx'
 import { Step } from '../components/timeline.tsx'
 import { Verification } from '../components/verification.tsx'
-import { useTitle } from '../hooks.ts'
+import { useFound, useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { oneLine } from '../text.ts'
 import { NotReleased, Released } from './without-record.tsx'
@@ -24,7 +23,6 @@ import { CallerLink, TargetLink } from '../components/names.tsx'
 type Found =
   | { readonly text: string; readonly record: ExecutionTrustRecord }
   | { readonly intent: ExecutionIntent | undefined }
-  | { readonly problem: string }
 
 /** The intent first: it says whether there is a record to ask for. */
 async function find(id: string): Promise<Found> {
@@ -48,26 +46,10 @@ async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
 
 export function Execution({ params, me }: PageProps) {
   const id = params['id'] ?? ''
-  const [found, setFound] = useState<Found>()
-  useEffect(() => {
-    const load = async () => {
-      try {
-        setFound(await find(id))
-      } catch (error) {
-        if (!isAborted(error)) setFound({ problem: problemText(error) })
-      }
-    }
-    void load()
-  }, [id])
-  if (found === undefined) return <h1>Execution</h1>
+  const { found, problem } = useFound(() => find(id), id)
+  if (found === undefined) return problem === undefined ? <h1>Execution</h1> : <Problem text={problem} />
   if ('record' in found) return <Shown id={id} {...found} />
-  return 'problem' in found ? (
-    <Problem text={found.problem} />
-  ) : found.intent === undefined ? (
-    <NotReleased id={id} />
-  ) : (
-    <Released found={found.intent} me={me} />
-  )
+  return found.intent === undefined ? <NotReleased id={id} /> : <Released found={found.intent} me={me} />
 }
 
 interface Kept {

@@ -93,7 +93,7 @@ function Period({ range }: { readonly range: RangeName }) {
   const { bucket, bucketMs } = ranges[range]
   const since = useMemo(() => sinceOf(range, Date.now()), [range])
   const byStatus = useCatalogue<Statistics>(
-    statisticsPath({ since, bucket, by: 'status', limits: 'true', ...ENDED }),
+    statisticsPath({ since, bucket, by: 'status', ...ENDED }),
     EVERY_MS,
   )
   const changes = useLoaded<{ changes: Change[] }>(
@@ -157,7 +157,7 @@ function Period({ range }: { readonly range: RangeName }) {
         </div>
         <div>
           <Spend since={since} />
-          <Limits of={data?.limits} />
+          <Limits />
         </div>
       </div>
     </>
@@ -283,7 +283,14 @@ function Spend({ since }: { readonly since: string }) {
 /** Of each limit the fullest few. */
 const SHOWN = 3
 
-function Limits({ of: limits }: { readonly of: readonly Limit[] | undefined }) {
+/** What is used of a limit is counted over its own window: the shortest range is enough to ask. */
+function Limits() {
+  const since = useMemo(() => sinceOf('1h', Date.now()), [])
+  const { data, problem } = useCatalogue<Statistics>(
+    useLater(statisticsPath({ since, by: 'status', limits: 'true' })),
+    EVERY_MS,
+  )
+  const limits = data?.limits
   const bars = (limits ?? []).flatMap((limit) =>
     limit.limit === undefined
       ? []
@@ -292,7 +299,7 @@ function Limits({ of: limits }: { readonly of: readonly Limit[] | undefined }) {
   return (
     <Panel title="Limits, and what is used of them now">
       {limits === undefined ? (
-        <NotLoaded problem={undefined} />
+        <NotLoaded problem={problem} />
       ) : bars.length === 0 ? (
         <Empty>No policy in effect limits a sum of amounts, or nothing of it is used.</Empty>
       ) : (

@@ -5,7 +5,7 @@ import { Filters, type Filter } from '../components/filters.tsx'
 import { Listed } from '../components/list.tsx'
 import { CallerLink } from '../components/names.tsx'
 import { policyPath, PROPOSE_PATH, proposePathFrom } from '../components/policy.tsx'
-import { Rules } from '../components/policy-rules.tsx'
+import { Rules, useDecided } from '../components/policy-rules.tsx'
 import { Versions } from '../components/policy-versions.tsx'
 import { TryPolicy } from '../components/try-policy.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
@@ -63,6 +63,7 @@ export function Policies({ query, me }: PageProps) {
 export function Policy({ params, query, me }: PageProps) {
   const { name = '', version = '' } = params
   const { data, problem } = useLoaded<PolicyDetail>(policyPath({ name, version }))
+  const decided = useDecided({ name, version })
   useTitle(oneLine(`${name} ${version}`))
   if (data === undefined) return <NotLoaded title={<Said text={`${name} ${version}`} />} problem={problem} />
   const { document, approvedBy, approvedAt, approvedByChange } = data
@@ -87,7 +88,7 @@ export function Policy({ params, query, me }: PageProps) {
       }
       left={
         <>
-          <Rules of={{ name, version }} rules={document.rules} approvedAt={approvedAt} />
+          <Rules of={{ name, version }} rules={document.rules} {...{ decided, approvedAt }} />
           <TryPolicy of={data} me={me} />
         </>
       }

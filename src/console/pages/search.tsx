@@ -1,14 +1,14 @@
 // Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
-import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Static } from 'typebox'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import { actionCodeIn } from '../../formats/approval-requests/action-code.ts'
 import { counted } from '../../formats/text/text.ts'
-import { ApiProblem, get, isAborted, problemText } from '../api.ts'
-import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
+import { ApiProblem, get } from '../api.ts'
+import { Empty, NotLoaded, Panel, Said } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'
 import { policyPath } from '../components/policy.tsx'
+import { useFound } from '../hooks.ts'
 import { navigate } from '../router.ts'
 import { shownSummary } from '../text.ts'
 import type { PageProps } from '../page.ts'
@@ -24,27 +24,16 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function Search({ query }: PageProps) {
   const wanted = (query.get('q') ?? '').trim()
-  const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
-  useLayoutEffect(() => {
-    const leaving = new AbortController()
-    const find = async () => {
-      try {
-        const hits = wanted === '' ? [] : await lookFor(wanted, leaving.signal)
-        const [only, ...others] = hits
-        if (only !== undefined && others.length === 0) navigate(only.href, { replace: true })
-        else setFound({ wanted, hits })
-      } catch (error) {
-        if (!isAborted(error)) setFound({ wanted, hits: [], problem: problemText(error) })
-      }
-    }
-    void find()
-    return () => leaving.abort()
-  }, [wanted])
-  const isOfThis = found?.wanted === wanted
+  const { found, problem } = useFound(async (signal) => {
+    const hits = wanted === '' ? [] : await lookFor(wanted, signal)
+    const [only, ...others] = hits
+    if (only !== undefined && others.length === 0) navigate(only.href, { replace: true })
+    return hits
+  }, wanted)
   return (
     <>
       <h1>Search</h1>
-      {isOfThis ? <Hits {...found} /> : <p class="quiet">Loading…</p>}
+      {found === undefined ? <NotLoaded problem={problem} /> : <Hits wanted={wanted} hits={found} />}
     </>
   )
 }
@@ -61,8 +50,7 @@ function lookUntil(signal: AbortSignal): Look {
   }
 }
 
-function Hits({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {
-  if (problem !== undefined) return <Problem text={problem} />
+function Hits({ wanted, hits }: { readonly wanted: string; readonly hits: readonly Hit[] }) {
   if (hits.length === 0)
     return (
       <Empty>
