@@ -23,6 +23,14 @@ export class ApiProblem extends Error {
   }
 }
 
+/** There was no answer, or not the whole of it. */
+class Unreached extends Error {
+  constructor(cause: unknown) {
+    super('The service cannot be reached.', { cause })
+    this.name = 'Unreached'
+  }
+}
+
 /** A value that components follow. */
 export interface Store<T> {
   readonly get: () => T
@@ -85,7 +93,7 @@ interface GetOptions {
   readonly wait?: number
 }
 
-/** @throws ApiProblem, or what `fetch` throws where the service is not reached */
+/** @throws ApiProblem, or Unreached */
 export async function get<T>(path: string, { signal, wait }: GetOptions = {}): Promise<Reply<T>> {
   // What the service holds until something changes is no part of loading.
   const isLoad = !wait
@@ -96,7 +104,7 @@ export async function get<T>(path: string, { signal, wait }: GetOptions = {}): P
       ...(signal === undefined ? {} : { signal }),
     })
     const [, next] = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
-    return { data: (await response.json()) as T, next }
+    return { data: (await whole(response.json())) as T, next }
   } finally {
     if (isLoad) loads.add(-1)
   }
@@ -138,7 +146,7 @@ export const whenLoaded = (): Promise<void> =>
  * @throws as `get`
  */
 export async function getText(path: string): Promise<string> {
-  return (await send(path, {})).text()
+  return whole((await send(path, {})).text())
 }
 
 /**
@@ -146,7 +154,7 @@ export async function getText(path: string): Promise<string> {
  * @throws as `get`
  */
 export async function getFile(path: string, type: string): Promise<Blob> {
-  return (await send(path, { headers: { Accept: type } })).blob()
+  return whole((await send(path, { headers: { Accept: type } })).blob())
 }
 
 /** @throws as `get` */
@@ -161,7 +169,7 @@ export async function post<T = undefined>(
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   })
-  return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
+  return response.status === 204 ? (undefined as T) : ((await whole(response.json())) as T)
 }
 
 const PAGE_HEADER = 'X-Countersign-Console'
@@ -180,8 +188,9 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string>), [PAGE_HEADER]: pageSecret() }
     response = await fetch(path, { credentials: 'same-origin', ...init, headers })
   } catch (error) {
-    if (!isAborted(error)) unreachableSince.set(unreachableSince.get() ?? Date.now())
-    throw error
+    if (isAborted(error)) throw error
+    unreachableSince.set(unreachableSince.get() ?? Date.now())
+    throw new Unreached(error)
   }
   unreachableSince.set(null)
   const secret = response.headers.get(PAGE_HEADER)
@@ -200,6 +209,25 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   })
 }
 
+/** @throws Unreached where the body ends too early */
+async function whole<T>(body: Promise<T>): Promise<T> {
+  try {
+    return await body
+  } catch (error) {
+    throw isAborted(error) ? error : new Unreached(error)
+  }
+}
+
+/** Undefined for what is not there. */
+export async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return undefined
+    throw error
+  }
+}
+
 /** After a failure that names no time. */
 const AGAIN_MS = 3_000
 
@@ -209,7 +237,8 @@ const AGAIN_MS = 3_000
  * @returns undefined: that would change nothing
  */
 export function againAfterMs(error: unknown): number | undefined {
-  if (!(error instanceof ApiProblem)) return AGAIN_MS
+  if (error instanceof Unreached) return AGAIN_MS
+  if (!(error instanceof ApiProblem)) return undefined
   if (error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1_000
   return error.status >= 500 ? AGAIN_MS : undefined
 }
@@ -220,6 +249,5 @@ export function isAborted(error: unknown): boolean {
 }
 
 export function problemText(error: unknown): string {
-  if (error instanceof ApiProblem) return error.message
-  return 'The service cannot be reached.'
+  return error instanceof ApiProblem || error instanceof Unreached ? error.message : String(error)
 }

@@ -1,8 +1,8 @@
 // Goes to any page, or to what a text names, without leaving the keyboard: `/` or Ctrl K opens it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { isAborted, problemText, store } from './api.ts'
+import { store } from './api.ts'
 import { Said } from './components/basic.tsx'
-import { useStore } from './hooks.ts'
+import { pause, useFound, useStore } from './hooks.ts'
 import { pages } from './pages/index.ts'
 import { lookFor, type Hit } from './pages/search.tsx'
 import { navigate } from './router.ts'
@@ -121,22 +121,10 @@ function Opened() {
 }
 
 /** What the service finds for a text, once nothing has been typed for a moment. */
-function useHits(wanted: string): { readonly hits: readonly Hit[]; readonly problem?: string } {
-  const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
-  useEffect(() => {
-    const leaving = new AbortController()
-    const find = async () => {
-      try {
-        setFound({ wanted, hits: await lookFor(wanted, leaving.signal) })
-      } catch (error) {
-        if (!isAborted(error)) setFound({ wanted, hits: [], problem: problemText(error) })
-      }
-    }
-    const timer = setTimeout(() => void find(), PAUSE_MS)
-    return () => {
-      clearTimeout(timer)
-      leaving.abort()
-    }
-  }, [wanted])
-  return found?.wanted === wanted ? found : { hits: [] }
+function useHits(wanted: string): { readonly hits: readonly Hit[]; readonly problem: string | undefined } {
+  const { found: hits = [], problem } = useFound(async (signal) => {
+    await pause(PAUSE_MS, signal)
+    return lookFor(wanted, signal)
+  }, wanted)
+  return { hits, problem }
 }

@@ -465,6 +465,8 @@ describeInBrowser('the console', () => {
       targets.includes(request.target),
     )
     await page.goto(`${world.origin}/console/inbox`)
+    // What rows are compared with comes last, and moves what is below them.
+    await page.locator('tr', { hasText: targets[0]! }).getByText('First time on this target').waitFor()
     await page.getByRole('button', { name: 'Decline several…' }).click()
     const dialog = page.getByRole('dialog')
     const decline = dialog.getByRole('button', { name: /^Decline \d/ })

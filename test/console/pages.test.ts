@@ -155,10 +155,10 @@ describeInBrowser('the console', () => {
     const field = page.getByRole('dialog').getByRole('combobox')
     const options = page.getByRole('option')
     await field.fill('audit')
-    expect(await options.allInnerTexts()).toEqual([
-      expect.stringMatching(/^Audit\s+g u$/),
-      'Search for audit',
-    ])
+    // What the service finds comes between them.
+    const found = await options.allInnerTexts()
+    expect(found[0]).toMatch(/^Audit\s+g u$/)
+    expect(found.at(-1)).toBe('Search for audit')
     await field.fill('propose')
     expect((await options.allInnerTexts())[0]).toBe('Propose a policy version')
     await field.fill(SHORT_HOSTILE.slice(0, 200))

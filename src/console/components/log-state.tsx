@@ -1,6 +1,6 @@
 // How far the evidence log is published, and by whom its newest checkpoint is signed.
-import { useEffect, useState } from 'preact/hooks'
-import { ApiProblem, getText, problemText, whenLoaded } from '../api.ts'
+import { getText, orNone, whenLoaded } from '../api.ts'
+import { useFound } from '../hooks.ts'
 import { Empty, NotLoaded, Panel, Said } from './basic.tsx'
 
 interface Checkpoint {
@@ -19,34 +19,21 @@ function readCheckpoint(text: string): Checkpoint {
 }
 
 export function LogState() {
-  const [state, setState] = useState<{ checkpoint?: Checkpoint; problem?: string; off?: true }>({})
-  useEffect(() => {
-    let isLeft = false
-    const read = () => (isLeft ? '' : getText('/log/checkpoint'))
-    whenLoaded()
-      .then(read)
-      .then(
-        (text) => isLeft || setState({ checkpoint: readCheckpoint(text) }),
-        (error: unknown) =>
-          isLeft ||
-          setState(
-            error instanceof ApiProblem && error.status === 404
-              ? { off: true }
-              : { problem: problemText(error) },
-          ),
-      )
-    return () => void (isLeft = true)
-  }, [])
-  const { checkpoint, problem, off } = state
+  const { found, problem } = useFound(async () => {
+    await whenLoaded()
+    const text = await orNone(getText('/log/checkpoint'))
+    return { checkpoint: text === undefined ? undefined : readCheckpoint(text) }
+  }, 'newest')
+  const checkpoint = found?.checkpoint
   const witnesses = checkpoint?.signers.filter((name) => name !== checkpoint.origin) ?? []
   return (
     <Panel title="Evidence log">
-      {off ? (
+      {found === undefined ? (
+        <NotLoaded problem={problem} />
+      ) : checkpoint === undefined ? (
         <Empty>
           Nothing is published: the log has no checkpoint yet, or there is none (<code>LOG=off</code>).
         </Empty>
-      ) : checkpoint === undefined ? (
-        <NotLoaded problem={problem} />
       ) : (
         <>
           <p>

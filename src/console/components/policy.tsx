@@ -1,8 +1,8 @@
 // A policy version, its page and its document.
-import { useLayoutEffect, useState } from 'preact/hooks'
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
-import { get, problemText } from '../api.ts'
+import { get } from '../api.ts'
+import { useFound } from '../hooks.ts'
 import { sha256Hex } from '../hashing.ts'
 import { Said } from './basic.tsx'
 
@@ -77,16 +77,7 @@ export async function documentOf(
 /** @param policy as a request names it, with the hash of the content that a signature covers */
 export function usePolicyOf(policy: Version & { readonly contentHash: string }): ShownPolicy {
   const path = policyPath(policy)
-  const [state, setState] = useState<{ path: string; document?: PolicyDocument; problem?: string }>()
-  useLayoutEffect(() => {
-    let isLeft = false
-    documentAt(path).then(
-      (document) => isLeft || setState({ path, document }),
-      (error: unknown) => isLeft || setState({ path, problem: problemText(error) }),
-    )
-    return () => void (isLeft = true)
-  }, [path])
-  const { document, problem } = state?.path === path ? state : {}
+  const { found: document, problem } = useFound(() => documentAt(path), path)
   if (document === undefined || contentHashOf(document) === policy.contentHash) return { document, problem }
   return {
     document: undefined,

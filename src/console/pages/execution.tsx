@@ -5,7 +5,7 @@ import type { SignedApproval } from '../../formats/schemas/approval.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
-import { ApiProblem, get, getText } from '../api.ts'
+import { get, getText, orNone } from '../api.ts'
 import { Because } from '../components/asked.tsx'
 import { Command, Detail, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
@@ -32,16 +32,6 @@ async function find(id: string): Promise<Found> {
   const text = await orNone(getText(`/trust-records/${encodeURIComponent(id)}`))
   if (text === undefined) return { intent: intent.data }
   return { text, record: JSON.parse(text) as ExecutionTrustRecord }
-}
-
-/** Undefined for what is not there. */
-async function orNone<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return undefined
-    throw error
-  }
 }
 
 export function Execution({ params, me }: PageProps) {
