@@ -254,7 +254,7 @@ describe('setup humans where a service has run before', () => {
   const out = join(cwd, 'mine', 'humans')
   const callers = join(cwd, '.data', 'callers.json')
 
-  test('a signal leaves nothing half whenever it comes, and the next attempt keeps the callers of before', async () => {
+  test('a signal before the callers are kept leaves nothing half, and the next attempt keeps the callers of before', async () => {
     const first = terminal('npm start', { cwd, env: { PORT: '0' } })
     await until(() => /"url":"([^"]*)"/.exec(first.out()) ?? undefined, 'the service')
     process.kill(-first.child.pid!, 'SIGTERM')

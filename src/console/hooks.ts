@@ -100,8 +100,8 @@ export function useLater<Path extends string | undefined>(path: Path): Path | un
 }
 
 /**
- * Repeats a request that the service holds until something changes, for as long as the component is there; one that failed, where another
- * attempt may not.
+ * Repeats a request that the service holds until something changes, for as long as the component is there. One that failed is sent again where
+ * another attempt may succeed (`againAfterMs`), and is else the last.
  * @param begin called for each `id`; returns what sends one request, and then in how many milliseconds the next one follows, or undefined
  * @returns why the last one failed
  */
@@ -135,7 +135,7 @@ export function useFollowed(
 }
 
 /**
- * Loads what takes more than one request; after a failure, where another attempt may not fail, once more.
+ * Loads what takes more than one request, and begins anew after a failure where another attempt may succeed (`againAfterMs`).
  * @param load called for each `id`
  * @returns why the last attempt failed, and what the last one for this `id` found
  */

@@ -27,10 +27,13 @@ function readRemembered(): { readonly of?: string; readonly me?: Me } {
 
 /** Asks who is logged in: another tab of this browser may have logged out, or somebody else in. */
 export async function loadSession(): Promise<void> {
+  const before = session.get()
   try {
     const { data } = await get<Me | null>('/console/me')
+    // Somebody has logged in or out meanwhile: the answer is of before.
+    if (session.get() !== before) return
     if (data !== null) forgetDrafts({ butOf: data.callerId })
-    if (JSON.stringify(data) !== JSON.stringify(session.get())) session.set(data)
+    if (JSON.stringify(data) !== JSON.stringify(before)) session.set(data)
   } catch (error) {
     // If the service is away, the banner says so, and the session stays.
     if (session.get()) return

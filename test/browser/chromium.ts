@@ -51,7 +51,7 @@ cleanUpAfterEachTest(async () => {
   if (test?.result?.state !== 'fail') return
   for (const { page, problems } of open) {
     const shown = await page.locator('body').innerText({ timeout: 10_000 }).catch(String)
-    console.error(`${test.name}: ${page.url()} shows\n${shown}\n${problems.join('\n')}`)
+    console.error(`${test.name}: ${page.url()} shows\n${shown.slice(0, 4_000)}\n${problems.join('\n')}`)
   }
 })
 
