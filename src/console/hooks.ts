@@ -18,6 +18,8 @@ export interface Loaded<T> {
   readonly next: string | undefined
   /** Why it could not be loaded the last time. */
   readonly problem: string | undefined
+  /** It is asked for, and there was no answer yet: who takes that for nothing would show what is not so. */
+  readonly isAwaited: boolean
   readonly reload: () => void
 }
 
@@ -75,16 +77,21 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
         setState({ path, data, ...(next === undefined ? {} : { next }) })
         return undefined
       } catch (error) {
-        if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
+        if (!isAborted(error))
+          setState((before) => ({
+            ...(before.path === path ? before : { path }),
+            problem: problemText(error),
+          }))
         return againAfterMs(error)
       }
     }, everyMs)
   }, [path, everyMs, round, after])
-  const isOfThis = state.path === path
+  const { data, next, problem }: typeof state = state.path === path ? state : {}
   return {
-    data: isOfThis ? state.data : undefined,
-    next: isOfThis ? state.next : undefined,
-    problem: state.problem,
+    data,
+    next,
+    problem,
+    isAwaited: path !== undefined && data === undefined && problem === undefined,
     reload: () => setRound(round + 1),
   }
 }

@@ -205,10 +205,20 @@ describeInBrowser('npm run demo:console', () => {
   })
 
   test('what a provider contradicts is marked in the list, and its page has both amounts and the very delivery', async () => {
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>()
+    await page.route(/\/statistics\?.*contradicted=true/, async (route) => {
+      await told
+      await route.continue()
+    })
     await page.goto(`${origin()}/console?range=30d`)
     const panel = page.locator('.panel', { hasText: 'Providers say otherwise' })
     const link = panel.getByRole('link', { name: /^\d+ executions?$/ })
+    await panel.locator('li').first().waitFor()
+    // What is not counted yet is not said to be none.
+    expect([await link.count(), await panel.getByText('of this time').count()]).toEqual([0, 0])
+    tell()
     await link.waitFor()
+    await page.unrouteAll()
     const count = Number.parseInt((await link.textContent()) ?? '', 10)
     expect(count).toBeGreaterThan(0)
     await link.click()

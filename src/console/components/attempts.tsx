@@ -85,8 +85,7 @@ function Body({ of, withParameters }: { readonly of: EventAttempt; readonly with
       ? `/${type === 'execution.refused' ? 'refusals' : 'trust-records'}/${encodeURIComponent(id)}`
       : undefined,
   )
-  if (feed.data === undefined || (carries && stored.data === undefined && stored.problem === undefined))
-    return <NotLoaded problem={feed.problem} />
+  if (feed.data === undefined || stored.isAwaited) return <NotLoaded problem={feed.problem} />
   const [event = {}] = feed.data.events
   const intent = stored.data?.transaction?.intent ?? stored.data?.evaluatedIntent
   const body = intent === undefined ? event : { ...event, parameters: intent.parameters }

@@ -28,13 +28,19 @@ export function Contradictions({ since, everyMs }: { readonly since: string; rea
     useLater(sees ? `/webhook-events?${deliveries}&pageSize=${SHOWN}` : undefined),
     everyMs,
   )
-  const count = executions.data === undefined ? 0 : countOf(executions.data)
+  const count = executions.data && countOf(executions.data)
   const events = newest.data?.events ?? []
-  if (count === 0 && events.length === 0) return null
+  if (!count && events.length === 0) return null
   return (
     <Panel title="Providers say otherwise">
       <p>
-        Of <a href={executionsPath(filters)}>{counted(count, 'execution')}</a> of this time.
+        {count === undefined ? null : count === 0 ? (
+          'Of older executions than those of this time.'
+        ) : (
+          <>
+            Of <a href={executionsPath(filters)}>{counted(count, 'execution')}</a> of this time.
+          </>
+        )}
         {events.length > 0 && (
           <>
             {' '}

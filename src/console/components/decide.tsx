@@ -74,7 +74,7 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
   const isEarly = useSignsEarly(asked, me)
   const mayDecide = isEarly || maySign(asked, me)
-  const { data } = useLoaded<{ approvers: Approver[] }>(
+  const { data, isAwaited } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
   )
   const passkeys = (data?.approvers ?? []).filter(
@@ -152,14 +152,14 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
           </button>
         </p>
       )}
-      {!hasSigned && (
+      {!hasSigned && !isAwaited && (
         <Elsewhere
           requestId={requestId}
           approverId={mayDecide ? me.approverId : null}
           open={passkeys.length === 0}
         />
       )}
-      {mayDecide && passkeys.length === 0 && (
+      {mayDecide && !isAwaited && passkeys.length === 0 && (
         <p class="quiet">
           Or <a href="/console/passkey">make a passkey</a>, and sign here.
         </p>

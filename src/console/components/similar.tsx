@@ -108,7 +108,7 @@ export function Unusual({
         </p>
       )}
       {money !== undefined &&
-        (onTarget === undefined ? (
+        (executions.isAwaited || requests.isAwaited ? null : onTarget === undefined ? (
           <OfCaller money={money} done={done} />
         ) : (
           <Strip of={money} among={onTarget}>

@@ -58,8 +58,6 @@ export function MakePasskey({ me }: PageProps) {
   useEffect(() => {
     if (isEnrolled) setMade(undefined)
   }, [isEnrolled])
-  // The names must be known before one is taken; without them the proposal is what finds out.
-  const isLoading = approverId !== null && approvers.data === undefined && approvers.problem === undefined
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget
@@ -125,7 +123,8 @@ export function MakePasskey({ me }: PageProps) {
                 <input name="key" type="password" required autocomplete="off" placeholder="csk_…" />
               </label>
             )}
-            <button type="submit" class="primary" disabled={asks || isLoading}>
+            {/* The names must be known before one is taken; without them the proposal is what finds out. */}
+            <button type="submit" class="primary" disabled={asks || approvers.isAwaited}>
               {asks ? 'Asking your device…' : 'Make a passkey'}
             </button>
             <Problem text={problem} />
@@ -146,7 +145,7 @@ export function MakePasskey({ me }: PageProps) {
       ) : (
         <ForOperator callerId={me.callerId} enrolment={made.enrolment} onForget={() => setMade(undefined)} />
       )}
-      <SigningPasskeys me={me} keys={approvers.data?.approvers ?? []} />
+      <SigningPasskeys me={me} of={approvers} />
       <LoginPasskeys of={own} />
     </>
   )
@@ -163,8 +162,14 @@ function problemOfName(keyId: string, used: readonly string[]): string | undefin
 }
 
 /** The passkeys that decide, from the keys that are published: others enrolled them, and others revoke them. */
-function SigningPasskeys({ me, keys }: { readonly me: Me; readonly keys: readonly Approver[] }) {
-  const own = keys.flatMap(({ approverId, keyId, passkey, enrolledAt, revokedAt }) =>
+function SigningPasskeys({
+  me,
+  of: { data, problem, isAwaited },
+}: {
+  readonly me: Me
+  readonly of: Loaded<{ approvers: Approver[] }>
+}) {
+  const own = (data?.approvers ?? []).flatMap(({ approverId, keyId, passkey, enrolledAt, revokedAt }) =>
     approverId === me.approverId && passkey !== undefined
       ? [{ name: keyId, purpose: `to approve actions, as ${approverId}`, enrolledAt, revokedAt }]
       : [],
@@ -181,7 +186,9 @@ function SigningPasskeys({ me, keys }: { readonly me: Me; readonly keys: readonl
   }[] = me.stepUpPasskey === null ? own : [...own, resolves]
   return (
     <Panel title="Your passkeys that sign">
-      {rows.length === 0 ? (
+      {isAwaited || problem !== undefined ? (
+        <NotLoaded problem={problem} />
+      ) : rows.length === 0 ? (
         <Empty>None is enrolled yet.</Empty>
       ) : (
         <Table
