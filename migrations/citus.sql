@@ -11,6 +11,7 @@ CREATE EXTENSION IF NOT EXISTS citus;
 -- The settings that the service sends when it connects reach the coordinator only; those of its role reach every node.
 ALTER ROLE CURRENT_USER SET enable_seqscan = off;
 ALTER ROLE CURRENT_USER SET jit = off;
+ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather = 0;
 -- A node that is unreachable fails its own executions soon, in place of holding everybody's connections for 30 seconds.
 ALTER ROLE CURRENT_USER SET citus.node_connection_timeout = '2s';
 

@@ -32,11 +32,12 @@ async function failureOf(on: Pool, work: (sql: Sql) => Promise<unknown>): Promis
 
 const select = (sql: Sql) => sql.query('SELECT 1')
 
-const settings = `SELECT current_setting('jit') AS jit, current_setting('enable_seqscan') AS scans, current_setting('work_mem') AS memory`
+const settings = `SELECT current_setting('jit') AS jit, current_setting('enable_seqscan') AS scans,
+  current_setting('max_parallel_workers_per_gather') AS parallel, current_setting('work_mem') AS memory`
 
-test('no plan is compiled and none reads a whole table: PostgreSQL 15 would take 0.3 s over twenty rows that no index finds', async () => {
+test('no plan is compiled, none reads a whole table and none takes more than a core: PostgreSQL 15 would take 0.3 s over twenty rows that no index finds', async () => {
   const { rows } = await pool.query(settings)
-  expect(rows).toMatchObject([{ jit: 'off', scans: 'off' }])
+  expect(rows).toMatchObject([{ jit: 'off', scans: 'off', parallel: '0' }])
 })
 
 test('options in the URL are added to these, and win where they name the same', async () => {
@@ -44,7 +45,7 @@ test('options in the URL are added to these, and win where they name the same', 
   const given = openPool(`${database.url}${database.url.includes('?') ? '&' : '?'}${options}`, 1)
   const { rows } = await given.query(settings)
   await given.end()
-  expect(rows).toEqual([{ jit: 'on', scans: 'off', memory: '5MB' }])
+  expect(rows).toEqual([{ jit: 'on', scans: 'off', parallel: '0', memory: '5MB' }])
 })
 
 describe('the database is away', () => {

@@ -56,10 +56,16 @@ export const PINNED_SETTINGS: readonly PinnedSetting[] = [
   // unindexed statements look so dear that PostgreSQL before version 18 would compile them at each execution.
   { name: 'enable_seqscan', value: 'off', why: 'plans that are made for an empty table' },
   { name: 'jit', value: 'off', why: 'compilation at each execution' },
+  // What somebody reads takes one core from executions. To start processes for it also takes longer than they save over some 100,000 rows.
+  {
+    name: 'max_parallel_workers_per_gather',
+    value: '0',
+    why: 'one reader would take several cores from those who execute',
+  },
 ]
 
 /** Settings that change plans and no result: `DATABASE_URL?options=…` may change them. */
-const OF_PLANS = new Set(['enable_seqscan', 'jit'])
+const OF_PLANS = new Set(['enable_seqscan', 'jit', 'max_parallel_workers_per_gather'])
 
 /** Limits that each pool sets for itself, or whose absence only lets a statement take longer. */
 const TIME_LIMITS = new Set([
