@@ -2,7 +2,7 @@
 import { REASON_MAX } from '../../formats/schemas/approval-reason.ts'
 import { printableJson } from '../../formats/text/printable.ts'
 import type { ApprovalRequestContent } from '../../formats/schemas/approval-request.ts'
-import { Hash, Members, Said } from './basic.tsx'
+import { Hash, Members, Said, Unfolded } from './basic.tsx'
 import { Qr } from './qr.tsx'
 
 /** Shows who wants what. */
@@ -65,10 +65,10 @@ export function Covered({
           {printableJson(bytes)}
         </pre>
       </details>
-      <details>
-        <summary>QR code of these bytes</summary>
-        <Qr text={bytes} label="QR code of the request’s canonical bytes" />
-      </details>
+      <Unfolded
+        summary="QR code of these bytes"
+        of={() => <Qr text={bytes} label="QR code of the request’s canonical bytes" />}
+      />
       <p>
         Their SHA-256, computed by this page: <Hash value={hash} whole />
       </p>

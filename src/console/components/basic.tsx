@@ -149,6 +149,23 @@ export function RuleBadge({ outcome }: { readonly outcome: 'approve' | 'reject' 
   return <span class={`badge ${approves ? 'good' : 'bad'}`}>{approves ? 'approves' : 'rejects'}</span>
 }
 
+/** What is dear to make and seldom looked at: made once it is opened. */
+export function Unfolded({
+  summary,
+  of,
+}: {
+  readonly summary: string
+  readonly of: () => ComponentChildren
+}) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen && of()}
+    </details>
+  )
+}
+
 /** Shows what to do where there is nothing. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>

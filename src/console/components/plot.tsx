@@ -4,6 +4,7 @@ import type { AlignedData, Options, Series } from 'uplot'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { lazy } from '../../formats/lazy.ts'
 import { oneLine } from '../text.ts'
+import { Unfolded } from './basic.tsx'
 
 /** A colour of the style sheet: a plot is drawn anew where the reader changes between light and dark. */
 type Colour = 'accent' | 'quiet' | 'open' | 'bad' | 'good'
@@ -56,20 +57,23 @@ export function Plot(props: PlotProps) {
   }, [])
   const plot = useRef<uPlot>(undefined)
   const names = drawn.map(({ name }) => name).join()
+  // What is drawn before the numbers are there would be drawn once more with them.
+  const hasNumbers = times.length > 0
   useLayoutEffect(() => {
     const box = root.current
-    if (Plotter === undefined || box === null) return undefined
+    if (Plotter === undefined || box === null || !hasNumbers) return undefined
     const size = () => ({ width: box.clientWidth, height: HEIGHT_PX })
     const made = new Plotter({ ...optionsOf(Plotter, kept, setAt), ...size() }, dataOf(kept.current), box)
     plot.current = made
-    const observer = new ResizeObserver(() => made.setSize(size()))
+    // It tells at once, too, of a size that is not new.
+    const observer = new ResizeObserver(() => box.clientWidth !== made.width && made.setSize(size()))
     observer.observe(box)
     return () => {
       observer.disconnect()
       plot.current = undefined
       made.destroy()
     }
-  }, [Plotter, isDark, names, bucketMs])
+  }, [Plotter, isDark, names, bucketMs, hasNumbers])
   useLayoutEffect(() => plot.current?.setData(dataOf(kept.current)), [times, drawn, marks])
   const shown = at !== null && at < times.length ? at : null
   return (
@@ -94,22 +98,12 @@ export function Plot(props: PlotProps) {
           ))}
         </ul>
       )}
-      <Numbers {...props} />
+      <Unfolded summary="As a table" of={() => <Rows {...props} />} />
     </figure>
   )
 }
 
-/** The same numbers, for who does not see the plot. There may be hundreds of rows, so they are made when they are asked for. */
-function Numbers(props: PlotProps) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>As a table</summary>
-      {isOpen && <Rows {...props} />}
-    </details>
-  )
-}
-
+/** The same numbers, for who does not see the plot. There may be hundreds of rows. */
 function Rows({ label, times, bucketMs, drawn }: PlotProps) {
   const some = times.flatMap((time, i) => (drawn.some(({ values }) => values[i]) ? [{ time, i }] : []))
   if (some.length === 0) return <p class="empty">Nothing in this time.</p>

@@ -89,10 +89,11 @@ export async function lookFor(wanted: string, signal: AbortSignal): Promise<read
   if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
   const code = actionCodeIn(wanted)
   // A name may look like a code without its hyphens: then both are found.
-  const [byCode, named, parts] = await Promise.all([
+  // What takes longest is asked first.
+  const [parts, byCode, named] = await Promise.all([
+    byPart(wanted, look),
     code === undefined ? [] : byActionCode(code, look),
     byName(wanted, look),
-    byPart(wanted, look),
   ])
   const found = [...byCode, ...named]
   return found.length > 0 ? found : parts
