@@ -533,12 +533,12 @@ export async function findRequestsBeside(
   const { rows } = await sql.query<RequestBeside>({
     name: 'approval_requests_beside',
     text: `
-      WITH newest AS MATERIALIZED (
-        SELECT r.request_id, r.created_at, r.body, lower(r.body) AS folded
-        FROM (SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT ${SEARCHED_MAX}) AS r
-      ), likely AS MATERIALIZED (
-        SELECT n.request_id, n.created_at, ${storedJson('n.body')}::jsonb AS content FROM newest AS n
-        WHERE EXISTS (SELECT FROM (SELECT DISTINCT lower(w.word) AS word FROM unnest($4::text[]) AS w (word)) AS w WHERE strpos(n.folded, w.word) > 0)
+      WITH likely AS MATERIALIZED (
+        SELECT r.request_id, r.created_at, ${storedJson('r.body')}::jsonb AS content
+        FROM (SELECT request_id, created_at, body FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT ${SEARCHED_MAX}) AS r,
+          -- Once for each request, and not for each word; kept nowhere.
+          LATERAL (SELECT lower(r.body) AS body OFFSET 0) AS folded
+        WHERE EXISTS (SELECT FROM (SELECT DISTINCT lower(w.word) AS word FROM unnest($4::text[]) AS w (word)) AS w WHERE strpos(folded.body, w.word) > 0)
       ), found AS MATERIALIZED (
         SELECT l.request_id FROM likely AS l
         WHERE lower(l.content ->> 'target') IN (SELECT lower(t.target) FROM unnest($2::text[]) AS t (target))
