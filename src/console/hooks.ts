@@ -1,7 +1,7 @@
 // State of components that lives outside them: stores, and what is loaded from the service. Both begin in layout effects, because others
 // wait for the browser's next frame.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { againAfterMs, get, isAborted, problemText, session, whenLoaded, type Store } from './api.ts'
+import { againAfterMs, get, isAborted, problemText, session, store, whenLoaded, type Store } from './api.ts'
 
 export function useStore<T>({ get: read, follow }: Store<T>): T {
   const [value, setValue] = useState(read())
@@ -10,6 +10,30 @@ export function useStore<T>({ get: read, follow }: Store<T>): T {
     return follow(() => setValue(read()))
   }, [read, follow])
   return value
+}
+
+/** How many loads have failed and are asked for again. The frame says so, whatever a page makes of it: what is missing may be what a human decides by. */
+export const failing = store(0)
+
+interface Failure {
+  readonly problem: string
+  /** Another attempt may succeed. */
+  readonly isPassing: boolean
+}
+
+const failureOf = (error: unknown): Failure => ({
+  problem: problemText(error),
+  isPassing: againAfterMs(error) !== undefined,
+})
+
+/** Counts a failure that passes for as long as it stands, and its component is there. */
+function useCounted(failure: Failure | undefined): void {
+  const counts = failure?.isPassing === true
+  useLayoutEffect(() => {
+    if (!counts) return undefined
+    failing.set(failing.get() + 1)
+    return () => failing.set(failing.get() - 1)
+  }, [counts])
 }
 
 export interface Loaded<T> {
@@ -66,7 +90,7 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
     path?: string | undefined
     data?: T
     next?: string
-    problem?: string
+    failure?: Failure
   }>({})
   const [round, setRound] = useState(0)
   useLayoutEffect(() => {
@@ -80,13 +104,15 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number, after =
         if (!isAborted(error))
           setState((before) => ({
             ...(before.path === path ? before : { path }),
-            problem: problemText(error),
+            failure: failureOf(error),
           }))
         return againAfterMs(error)
       }
     }, everyMs)
   }, [path, everyMs, round, after])
-  const { data, next, problem }: typeof state = state.path === path ? state : {}
+  const { data, next, failure }: typeof state = state.path === path ? state : {}
+  const problem = failure?.problem
+  useCounted(failure)
   return {
     data,
     next,
@@ -116,20 +142,21 @@ export function useFollowed(
   begin: () => (signal: AbortSignal) => Promise<number | undefined>,
   id = '',
 ): string | undefined {
-  const [problem, setProblem] = useState<string>()
+  const [failure, setFailure] = useState<Failure>()
+  useCounted(failure)
   useLayoutEffect(() => {
     const leaving = new AbortController()
     const { signal } = leaving
-    setProblem(undefined)
+    setFailure(undefined)
     const follow = async () => {
       const ask = begin()
       for (let waitMs: number | undefined = 0; waitMs !== undefined && !signal.aborted;) {
         try {
           waitMs = await ask(signal)
-          setProblem(undefined)
+          setFailure(undefined)
         } catch (error) {
           if (isAborted(error)) return
-          setProblem(problemText(error))
+          setFailure(failureOf(error))
           waitMs = againAfterMs(error)
         }
         if (waitMs) await pause(waitMs, signal)
@@ -138,7 +165,7 @@ export function useFollowed(
     void follow()
     return () => leaving.abort()
   }, [id])
-  return problem
+  return failure?.problem
 }
 
 /**

@@ -38,7 +38,7 @@ const COMPARED_EVERY_MS = 60_000
 /** As `useWaiting`, and soon after it what each request is compared with. */
 export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
   const waiting = useWaiting(me)
-  const { data } = useLoaded<Requests>(
+  const { data, problem } = useLoaded<Requests>(
     waiting.data === undefined ? undefined : `${pathOf(me)}&compared=true`,
     COMPARED_EVERY_MS,
     useStore(decisions) + numberOf(waiting.data ?? []),
@@ -46,6 +46,7 @@ export function useWaitingCompared(me: Me): Loaded<readonly ApprovalRequest[]> {
   const compared = new Map(data?.requests.map((one) => [one.request.requestId, one.compared]))
   return {
     ...waiting,
+    problem: waiting.problem ?? problem,
     data: waiting.data?.map((one) => {
       const found = compared.get(one.request.requestId)
       return found === undefined ? one : { ...one, compared: found }

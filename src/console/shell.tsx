@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { problemText, session, unreachableSince, type Me } from './api.ts'
 import { fieldOf } from './forms.ts'
-import { useLater, useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
+import { failing, useLater, useLoaded, useStore, useTitle, useTitleCount } from './hooks.ts'
 import { groups, pages } from './pages/index.ts'
 import { useWaitingCount } from './queue.ts'
 import { Palette, paletteOpen } from './palette.tsx'
@@ -15,7 +15,7 @@ export function Shell() {
   const me = useStore(session)
   const hadSession = useRef(false)
   hadSession.current ||= Boolean(me)
-  if (me === undefined) return <Unreachable />
+  if (me === undefined) return <OutOfDate />
   return me === null ? <Login again={hadSession.current} /> : <Frame key={me.callerId} me={me} />
 }
 
@@ -58,8 +58,7 @@ function Frame({ me }: { readonly me: Me }) {
           </button>
         </div>
       </header>
-      <Unreachable />
-      <Warnings />
+      <OutOfDate />
       <main id="main" ref={main} tabIndex={-1}>
         {found === undefined || Page === undefined ? (
           <>
@@ -77,6 +76,7 @@ function Frame({ me }: { readonly me: Me }) {
           />
         )}
       </main>
+      <Warnings />
       <footer class="bottom">
         <span>Countersign {me.version}</span>
         <span>{location.host}</span>
@@ -111,7 +111,7 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
               aria-current={group === open}
             >
               {group}
-              {group === 'Work' && count !== '' && <span class="count">{count}</span>}
+              {group === 'Work' && <Count of={me} text={count} />}
             </a>
           </li>
         ))}
@@ -123,13 +123,18 @@ function Navigation({ path, me }: { readonly path: string; readonly me: Me }) {
             <li key={page.path}>
               <a href={page.path} aria-current={isHere(page) ? 'page' : undefined}>
                 {page.nav}
-                {page.path === '/console/inbox' && count !== '' && <span class="count">{count}</span>}
+                {page.path === '/console/inbox' && <Count of={me} text={count} />}
               </a>
             </li>
           ))}
       </ul>
     </nav>
   )
+}
+
+/** How much waits for a human who signs. Its place is kept while it is not known: with it the navigation could need another line. */
+function Count({ of: { approverId }, text }: { readonly of: Me; readonly text: string }) {
+  return approverId === null ? null : <span class="count">{text}</span>
 }
 
 /** A palette in the place of a field: it finds pages too, and shows what it finds while one types. */
@@ -145,9 +150,15 @@ function isWithin(path: string, page: string): boolean {
   return path === page || (page !== '/console' && path.startsWith(`${page}/`))
 }
 
-function Unreachable() {
+function OutOfDate() {
   const since = useStore(unreachableSince)
-  if (since === null) return null
+  const isFailing = useStore(failing) > 0
+  if (since === null)
+    return isFailing ? (
+      <p class="banner" role="status">
+        Not all of this page could be loaded. What is missing is asked for again.
+      </p>
+    ) : null
   return (
     <p class="banner" role="status">
       The service does not answer; it last did before <time>{new Date(since).toLocaleTimeString()}</time>.
@@ -156,13 +167,13 @@ function Unreachable() {
   )
 }
 
-/** The same list as in GET /ready and in the log of the start. */
+/** The same list as in GET /ready and in the log of the start. It comes last, and stands at the bottom: nothing moves from under a pointer. */
 function Warnings() {
   const { data } = useLoaded<{ readonly warnings?: readonly string[] }>(useLater('/ready'), 60_000)
   const warnings = data?.warnings ?? []
   if (warnings.length === 0) return null
   return (
-    <aside class="banner" aria-label="Warnings of the service">
+    <aside class="banner low" aria-label="Warnings of the service">
       <details>
         <summary>
           {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`} of the service

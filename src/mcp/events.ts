@@ -32,7 +32,12 @@ export function openEvents({ eventsMax = EVENTS_MAX, bytesMax = BYTES_MAX } = {}
 
   return {
     async storeEvent(streamId, message) {
-      const event = { id: `${tag}-${++last}`, streamId, message, bytes: JSON.stringify(message).length }
+      const event = {
+        id: `${tag}-${++last}`,
+        streamId,
+        message,
+        bytes: Buffer.byteLength(JSON.stringify(message)),
+      }
       events.push(event)
       bytes += event.bytes
       while (events.length > eventsMax || bytes > bytesMax) bytes -= events.shift()!.bytes

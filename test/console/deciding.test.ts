@@ -529,13 +529,44 @@ describeInBrowser('the console', () => {
     const told = page.waitForResponse(me)
     answered.resolve()
     await (await told).finished()
+    // No page is open meanwhile, whose requests would find it out before.
+    await page.goto('about:blank')
     await page.context().clearCookies()
-    await page.reload()
+    await page.goto(`${world.origin}/console/inbox`)
     await page.getByText('Your session is over.').waitFor()
     expect(await page.evaluate(() => localStorage.getItem('countersign-session'))).toBe(null)
     await page.reload()
     await page.getByLabel('Your key').waitFor()
     expect(await page.getByText('Your session is over.').count()).toBe(0)
+  })
+
+  test('an answer about who is logged in that a logout overtakes logs nobody in again', async () => {
+    const answered = Promise.withResolvers<void>()
+    const me = `${world.origin}/console/me`
+    await page.route(
+      me,
+      async (route) => {
+        // What the browser alone may say, the driver leaves out.
+        const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' }
+        const response = await route.fetch({ headers })
+        await answered.promise
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.goto(`${world.origin}/console/inbox`)
+    await page.locator('a[data-row]').first().waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Your key').waitFor()
+    const told = page.waitForResponse(me)
+    answered.resolve()
+    const response = await told
+    expect(await response.json()).toMatchObject({ callerId: 'dana' })
+    // The page has all of the answer, and has run what waited for it.
+    await page.waitForFunction((url) => performance.getEntriesByName(url).length > 0, me)
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
+    expect(await page.getByLabel('Your key').count()).toBe(1)
+    expect(await page.evaluate(() => localStorage.getItem('countersign-session'))).toBe(null)
   })
 
   test('on a phone a refusal names what was declared and what holds, and a table keeps its headings', async () => {

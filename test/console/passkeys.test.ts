@@ -251,6 +251,36 @@ describeInBrowser('passkeys in the console', () => {
     expect((await service.get(third.url, agent)).body.status).toBe('DECLINED')
   })
 
+  test('nothing takes the place of a button while it is not known who can sign here, or cannot be found out', async () => {
+    onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
+    const answered = Promise.withResolvers<void>()
+    let isAway = true
+    await page.route('**/approvers', async (route) => {
+      await answered.promise
+      if (isAway) await route.fulfill({ status: 503, json: { error: 'Away for a moment.' } })
+      else await route.continue()
+    })
+    const { asked } = await aRequest()
+    const decline = page.getByRole('button', { name: 'Decline…' })
+    await decline.waitFor()
+    await page.getByText('Rule approved approves it once you sign').waitFor()
+    const before = await decline.boundingBox()
+    expect(await page.getByRole('button', { name: 'Sign with passkey…' }).isDisabled()).toBe(true)
+    answered.resolve()
+    await page.getByRole('alert').getByText('Away for a moment.').waitFor()
+    await page.getByRole('status').getByText('What is missing is asked for again.').waitFor()
+    expect(await page.getByText('make a passkey').count()).toBe(0)
+    isAway = false
+    await sign().waitFor()
+    await page.getByText('What is missing is asked for again.').waitFor({ state: 'detached' })
+    expect(await decline.boundingBox()).toEqual(before)
+    expect(
+      (await service.post(`/approval-requests/${asked.request.requestId}/withdraw`, {}, agent)).status,
+    ).toBe(200)
+    const others = watched.problems.splice(0).filter((one) => !/pubKeyCredParams|status of 503/.test(one))
+    expect(others).toEqual([])
+  })
+
   test('a request that is signed before the page knows what else waits leads to the next one', async () => {
     const held: Route[] = []
     let isSigned = false
@@ -394,12 +424,23 @@ describeInBrowser('passkeys in the console', () => {
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await text().fill(mended)
     await page.getByLabel('Why, for whoever approves it').fill('A better description.')
+    await page.getByLabel('Retire 1.0.0').check()
     await page.context().clearCookies()
     await page.reload()
+    // What was chosen to end is not forgotten while it is not known what there is.
+    const listed = Promise.withResolvers<void>()
+    await page.route('**/policies?*', async (route) => {
+      await listed.promise
+      await route.continue()
+    })
     await page.getByLabel('Your key').fill(danasKey)
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
     await says('No mistake.')
-    expect(await text().inputValue()).toBe(mended)
+    expect([await text().inputValue(), await propose().count()]).toEqual([mended, 0])
+    listed.resolve()
+    await propose().waitFor()
+    expect(await page.getByLabel('Retire 1.0.0').isChecked()).toBe(true)
+    await page.unrouteAll()
     // Cases that do not hold are not proposed.
     await page.getByText('Cases that it has to pass').click()
     await page.getByLabel('Cases, as YAML').fill('cases: 1')

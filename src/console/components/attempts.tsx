@@ -6,7 +6,7 @@ import { counted } from '../../formats/text/text.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
-import { Badge, Empty, Hash, NotLoaded, Panel, Said, Time } from './basic.tsx'
+import { Badge, Empty, Hash, NotLoaded, Panel, Problem, Said, Time } from './basic.tsx'
 
 /** What an attempt came to, to follow a name: "was taken: it answered 204 after 39 ms". */
 export function outcomeOf({ status, problem, durationMs }: EventAttempt): string {
@@ -94,10 +94,13 @@ function Body({ of, withParameters }: { readonly of: EventAttempt; readonly with
       <pre class="bytes" tabIndex={0}>
         {jsonText(body, 2)}
       </pre>
+      <Problem text={stored.problem} />
       <p>
-        {sha256Hex(canonicalize(body)) === bodySha256
-          ? `In one line, as canonical JSON, this is the body that was sent: ${bodyBytes} bytes.`
-          : `This is the event as the feed has it now. The body that was sent, ${bodyBytes} bytes, was another one.`}{' '}
+        {stored.problem !== undefined
+          ? `What the body carried besides, ${bodyBytes} bytes in all, could not be read.`
+          : sha256Hex(canonicalize(body)) === bodySha256
+            ? `In one line, as canonical JSON, this is the body that was sent: ${bodyBytes} bytes.`
+            : `This is the event as the feed has it now. The body that was sent, ${bodyBytes} bytes, was another one.`}{' '}
         SHA-256 <Hash value={bodySha256} />
       </p>
       {page !== undefined && (

@@ -10,7 +10,7 @@ import { fieldOf } from '../forms.ts'
 import { sha256Hex } from '../hashing.ts'
 import { algorithmOfPem, resolutionBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
-import { Command, Members, Panel, Problem, Said, Time } from './basic.tsx'
+import { Command, Members, NotLoaded, Panel, Problem, Said, Time } from './basic.tsx'
 
 /** What a human can say, by how it is called. */
 const OUTCOMES: readonly (readonly [Resolution, string])[] = [
@@ -22,11 +22,13 @@ interface Closing {
   readonly intent: ExecutionIntent
   /** Undefined until it is loaded: nothing is signed before. */
   readonly submitted: BusinessTransaction | undefined
+  /** Why it is not loaded. */
+  readonly problem: string | undefined
   readonly me: Me
   readonly onClosed: () => void
 }
 
-export function CloseIt({ intent, submitted, me, onClosed }: Closing) {
+export function CloseIt({ intent, submitted, problem, me, onClosed }: Closing) {
   const { businessTransactionId: id, firstWord, authorization } = intent
   if (me.credentialHolderType !== 'USER')
     return (
@@ -53,9 +55,12 @@ export function CloseIt({ intent, submitted, me, onClosed }: Closing) {
           A second human must say the same. That is final, and nothing is executed again.
         </p>
       )}
-      {me.stepUpPasskey !== null && hash !== undefined && (
-        <SignedWord id={id} hash={hash} own={me.stepUpPasskey} onClosed={onClosed} />
-      )}
+      {me.stepUpPasskey !== null &&
+        (hash === undefined ? (
+          <NotLoaded problem={problem} />
+        ) : (
+          <SignedWord id={id} hash={hash} own={me.stepUpPasskey} onClosed={onClosed} />
+        ))}
       <Otherwise id={id} hasPasskey={me.stepUpPasskey !== null} />
     </Panel>
   )

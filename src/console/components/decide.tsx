@@ -32,11 +32,17 @@ export const maySign = ({ eligible }: ApprovalRequest, { approverId }: Me): bool
 /** The reply that says who is `eligible` may be as old as the service holds it (20 seconds). */
 const ESCALATION_SEEN_MS = 60_000
 
+interface Early {
+  /** Undefined: not known yet. */
+  readonly signsEarly: boolean | undefined
+  readonly problem: string | undefined
+}
+
 /**
  * Whether they count for a signal that the request lacks by the group that its policy asks later: `eligible` leaves them out until then, and
  * their approval counts before. The service compares persons when it takes the approval; this compares names.
  */
-function useSignsEarly(asked: ApprovalRequest, me: Me): boolean {
+function useSignsEarly(asked: ApprovalRequest, me: Me): Early {
   const { ask, signals = [], eligible, approvals, request } = asked
   const { approverId } = me
   const now = useNow(10_000)
@@ -55,16 +61,19 @@ function useSignsEarly(asked: ApprovalRequest, me: Me): boolean {
       request.requestedBy,
       request.principalId,
     ].includes(approverId)
-  const { data: groups } = useLoaded<{ approverGroups: ApproverGroup[] }>(
-    mayBe ? '/approver-groups' : undefined,
-  )
-  const { data: standIns } = useLoaded<{ standIns: StandIn[] }>(mayBe ? '/stand-ins' : undefined)
-  if (!mayBe || groups === undefined || standIns === undefined) return false
-  const away = standIns.standIns.filter(
+  const groups = useLoaded<{ approverGroups: ApproverGroup[] }>(mayBe ? '/approver-groups' : undefined)
+  const standIns = useLoaded<{ standIns: StandIn[] }>(mayBe ? '/stand-ins' : undefined)
+  if (!mayBe) return { signsEarly: false, problem: undefined }
+  if (groups.data === undefined || standIns.data === undefined)
+    return { signsEarly: undefined, problem: groups.problem ?? standIns.problem }
+  const away = standIns.data.standIns.filter(
     ({ from, until }) => Date.parse(from) <= now && now < Date.parse(until),
   )
-  const members = groups.approverGroups.find(({ group }) => group === ask.escalateTo)?.members ?? []
-  return members.some((member) => (away.find((one) => one.for === member)?.by ?? member) === approverId)
+  const members = groups.data.approverGroups.find(({ group }) => group === ask.escalateTo)?.members ?? []
+  const signsEarly = members.some(
+    (member) => (away.find((one) => one.for === member)?.by ?? member) === approverId,
+  )
+  return { signsEarly, problem: undefined }
 }
 
 export function Decide({ asked, me, code, next, onDecided }: Deciding) {
@@ -72,9 +81,13 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
   const [saying, setSaying] = useState<Saying>()
   const isOwn = requestedBy === me.callerId
   const hasSigned = asked.approvals.some(({ approverId }) => approverId === me.approverId)
-  const isEarly = useSignsEarly(asked, me)
-  const mayDecide = isEarly || maySign(asked, me)
-  const { data, isAwaited } = useLoaded<{ approvers: Approver[] }>(
+  const { signsEarly, problem: notKnown } = useSignsEarly(asked, me)
+  const mayDecide = signsEarly === true || maySign(asked, me)
+  const {
+    data,
+    isAwaited,
+    problem: unlisted,
+  } = useLoaded<{ approvers: Approver[] }>(
     mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
   )
   const passkeys = (data?.approvers ?? []).filter(
@@ -108,36 +121,45 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
           You have signed. It counts for one execution by this caller, of exactly this.
         </Settled>
       ) : (
-        <p>{wouldCount(asked, me, isEarly)}</p>
+        <p>{wouldCount(asked, me, signsEarly)}</p>
       )}
       <form onSubmit={sign}>
-        {!hasSigned && passkeys.length > 0 && <ReasonField />}
+        {!hasSigned && (isAwaited || passkeys.length > 0) && <ReasonField />}
         <div class="deciding">
           <p class="code">{code}</p>
           <div class="actions">
-            {!hasSigned &&
-              passkeys.map(({ keyId }) => (
-                <button key={keyId} type="submit" class="primary" value={keyId} disabled={waits}>
-                  Sign with passkey {keyId}…{next && <span class="minor"> and next</span>}
-                </button>
-              ))}
+            {/* What comes late is last, or has its place before: a hand on its way to one button must not meet another. */}
             {mayDecide && (
               <button type="button" onClick={() => setSaying('decline')}>
                 Decline…
               </button>
-            )}
-            {next && (
-              <a class="button" href={`/console/requests/${next}`}>
-                {hasSigned ? 'Next' : 'Skip'}
-              </a>
             )}
             {isOwn && (
               <button type="button" onClick={() => setSaying('withdraw')}>
                 Withdraw…
               </button>
             )}
+            {next !== null && (
+              <a
+                class={`button ${next === undefined ? 'kept' : ''}`.trim()}
+                href={next === undefined ? '#main' : `/console/requests/${next}`}
+              >
+                {hasSigned ? 'Next' : 'Skip'}
+              </a>
+            )}
+            {!hasSigned && isAwaited && (
+              <button type="button" class="primary" disabled>
+                Sign with passkey…
+              </button>
+            )}
+            {!hasSigned &&
+              passkeys.map(({ keyId }) => (
+                <button key={keyId} type="submit" class="primary" value={keyId} disabled={waits}>
+                  Sign with passkey {keyId}…{next && <span class="minor"> and next</span>}
+                </button>
+              ))}
           </div>
-          <Problem text={problem} />
+          <Problem text={problem ?? unlisted ?? notKnown} />
         </div>
         {done && !hasSigned && <p role="status">Signed. The request changes in a moment.</p>}
       </form>
@@ -156,10 +178,10 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
         <Elsewhere
           requestId={requestId}
           approverId={mayDecide ? me.approverId : null}
-          open={passkeys.length === 0}
+          open={passkeys.length === 0 && unlisted === undefined}
         />
       )}
-      {mayDecide && !isAwaited && passkeys.length === 0 && (
+      {mayDecide && data !== undefined && passkeys.length === 0 && (
         <p class="quiet">
           Or <a href="/console/passkey">make a passkey</a>, and sign here.
         </p>
@@ -180,9 +202,10 @@ export function Decide({ asked, me, code, next, onDecided }: Deciding) {
 }
 
 /** What the signature of the human who looks would do, in a sentence. */
-function wouldCount(asked: ApprovalRequest, me: Me, isEarly: boolean): string {
+function wouldCount(asked: ApprovalRequest, me: Me, signsEarly: boolean | undefined): string {
   if (me.approverId === null) return 'You cannot sign this request: your key names no approver.'
-  if (isEarly)
+  if (signsEarly === undefined) return 'Whether your signature counts is being looked up.'
+  if (signsEarly)
     return `The request was not escalated to you yet: group ${asked.ask?.escalateTo} is asked later, and your signature counts already. ${ofMissing(asked)}`
   if (!maySign(asked, me))
     return 'You cannot sign this request: it lacks no approval that yours could be, or you are behind it.'

@@ -19,7 +19,7 @@ export function Ending({ policyId, version }: { readonly policyId: string; reado
   const of = { name: policyId, version }
   const { found, problem } = useFound(() => endingWith(of, reads), JSON.stringify(of))
   if (problem !== undefined) return <Problem text={problem} />
-  if (found === undefined) return null
+  if (found === undefined) return <p class="quiet">Counting the open requests that end with it…</p>
   if (found.count === 0)
     return (
       <p class="quiet">

@@ -104,7 +104,8 @@ function Chip({ filter }: { readonly filter: Filter }) {
           <>
             <label>
               {label}
-              <Field filter={filter} value={value} onSet={set} />
+              {/* What was typed and not taken goes with the value that it was typed over. */}
+              <Field key={value} filter={filter} value={value} onSet={set} />
             </label>
             {value !== '' && (
               <button type="button" onClick={() => set('')}>
@@ -193,7 +194,10 @@ function Popover({
       ref={details}
       class={`chip ${className}`.trim()}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') close()
+        if (event.key !== 'Escape') return
+        // Taken back, before the field is left.
+        for (const field of event.currentTarget.querySelectorAll('input')) field.value = field.defaultValue
+        close()
       }}
       onFocusOut={({ relatedTarget }) => {
         if (relatedTarget instanceof Node && details.current?.contains(relatedTarget) !== true)

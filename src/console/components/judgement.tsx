@@ -61,11 +61,15 @@ export function Judgement({
   const { decision } = judged
   return (
     <Panel title="What the policy says">
-      <Problem text={policy.problem} />
+      <Problem text={policy.problem ?? (decision === undefined ? undefined : judged.problem)} />
       {isOpen && document !== undefined && decision !== undefined && (
         <Verdict {...{ asked, me, document, decision }} />
       )}
-      {isOpen && decision === undefined && <NotLoaded problem={judged.problem} />}
+      {isOpen && decision === undefined ? (
+        <NotLoaded problem={judged.problem} />
+      ) : (
+        document === undefined && policy.problem === undefined && <NotLoaded problem={undefined} />
+      )}
       {document !== undefined && decision && <Present of={document} values={decision.presentState} />}
       <p class="quiet">
         Policy <PolicyLink to={request.policy} />, content <Hash value={request.policy.contentHash} />

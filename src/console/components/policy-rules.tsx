@@ -1,7 +1,8 @@
 // The rules of a policy version, with how often each of them decided in the last 30 days.
-import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
-import { get, isAborted } from '../api.ts'
+import { get } from '../api.ts'
+import { useFound } from '../hooks.ts'
 import { executionsPath, sinceOf, statisticsPath, totalsOf, type Statistics } from '../statistics.ts'
 import { absolute, oneLine } from '../text.ts'
 import { Panel, Problem, RuleBadge, Said } from './basic.tsx'
@@ -23,17 +24,12 @@ type Counting = ReturnType<typeof useDecided>
 /** @returns how often each rule decided, by its id; undefined until all are known */
 function useDecisions({ asked, data, problem }: Counting, rules: PolicyDocument['rules']) {
   const { since } = asked
-  const [rest, setRest] = useState<ReadonlyMap<string, number>>()
-  useLayoutEffect(() => {
-    if (data === undefined) return undefined
-    const leaving = new AbortController()
-    void countRest({ data, rules, asked, signal: leaving.signal }).then(setRest, (error: unknown) => {
-      if (!isAborted(error)) setRest(new Map())
-    })
-    return () => leaving.abort()
-  }, [data])
-  if (data === undefined || rest === undefined) return { since, problem, counts: undefined }
-  return { since, problem, counts: new Map([...countsIn(data), ...rest]) }
+  const { found, problem: uncounted } = useFound(
+    async (signal) =>
+      data && new Map([...countsIn(data), ...(await countRest({ data, rules, asked, signal }))]),
+    JSON.stringify([asked, data?.until]),
+  )
+  return { since, problem: problem ?? uncounted, counts: found }
 }
 
 const countsIn = (data: Statistics) =>

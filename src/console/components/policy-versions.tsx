@@ -1,16 +1,16 @@
 // The versions of a policy over time, and what differs between any two of them.
 import { diffPolicies } from '../../core/policy/diff.ts'
 import type { PolicyDetail, PolicySummary } from '../../formats/schemas/policy-version.ts'
-import { useLoaded } from '../hooks.ts'
+import { useFound, useLoaded } from '../hooks.ts'
 import { navigate, withQuery } from '../router.ts'
 import { Badge, NotLoaded, Panel, Problem, Said, Time } from './basic.tsx'
-import { policyPath } from './policy.tsx'
+import { allVersions, policyPath } from './policy.tsx'
 import { DocumentDiff } from './text-diff.tsx'
 
 /** @param query `from` and `to` of the page's address: the versions that are compared */
 export function Versions({ of, query }: { readonly of: PolicyDetail; readonly query: URLSearchParams }) {
-  const { data, problem } = useLoaded<{ policies: PolicySummary[] }>('/policies?pageSize=100')
-  const versions = (data?.policies ?? []).filter(({ name }) => name === of.name)
+  const { found, problem } = useFound(allVersions, '')
+  const versions = (found ?? []).filter(({ name }) => name === of.name)
   const others = versions.filter(({ version }) => version !== of.version)
   // The highest version is first in the list.
   const before = versions[versions.findIndex(({ version }) => version === of.version) + 1]?.version
@@ -18,7 +18,7 @@ export function Versions({ of, query }: { readonly of: PolicyDetail; readonly qu
   const from = query.get('from') ?? before ?? others[0]?.version
   return (
     <Panel title="Versions">
-      {data === undefined ? (
+      {found === undefined ? (
         <NotLoaded problem={problem} />
       ) : (
         <>

@@ -1,7 +1,8 @@
 // A policy version, its page and its document.
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
-import { get } from '../api.ts'
+import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
+import { get, type Reply } from '../api.ts'
 import { useFound } from '../hooks.ts'
 import { sha256Hex } from '../hashing.ts'
 import { Said } from './basic.tsx'
@@ -14,6 +15,21 @@ interface Version {
 /** The path at the service; the page is below `/console`. */
 export function policyPath({ name, version }: Version): string {
   return `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
+}
+
+/**
+ * Reads every version of every policy, the highest of each first.
+ * @throws as `get`
+ */
+export async function allVersions(signal: AbortSignal): Promise<readonly PolicySummary[]> {
+  const versions: PolicySummary[] = []
+  let path: string | undefined = '/policies?pageSize=100'
+  while (path !== undefined) {
+    const { data, next }: Reply<{ policies: PolicySummary[] }> = await get(path, { signal })
+    versions.push(...data.policies)
+    path = next
+  }
+  return versions
 }
 
 export const PROPOSE_PATH = '/console/policies/propose'

@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { ExecutionTrustRecord } from '../../formats/schemas/trust-record.ts'
-import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import type { CataloguePage } from '../../formats/schemas/catalogue.ts'
 import type { Static } from 'typebox'
 import { counted } from '../../formats/text/text.ts'
@@ -24,6 +23,7 @@ import {
 import { Panel, Problem, Said, Time } from './basic.tsx'
 import { useCatalogue } from './catalogue.tsx'
 import { TargetLink } from './names.tsx'
+import type { ShownPolicy } from './policy.tsx'
 import { amountOf, namedAmountOf, type Money } from '../../core/policy/shown.ts'
 
 /** How many of the newest executions and requests are looked through. */
@@ -36,11 +36,11 @@ const newest = (of: Readonly<Record<string, string>>) =>
 /** Refused and failed executions are left out: anybody can make a target look well known by trying. */
 export function Unusual({
   asked,
-  document,
+  policy: { document, problem },
 }: {
   readonly asked: ApprovalRequest
-  /** The policy of the request, once it is loaded. */
-  readonly document: PolicyDocument | undefined
+  /** Of the request. */
+  readonly policy: ShownPolicy
 }) {
   const { requestedBy, capability, target } = asked.request
   // Of a request that is over: what there was when it was decided, without its own execution and what came later.
@@ -61,6 +61,8 @@ export function Unusual({
       transaction.intent.action === capability && execution?.status === 'COMPLETED',
   )
   const done = similar.map(({ transaction }) => transaction.intent)
+  // It says which amounts count: before, others would be compared, and without it those that mostly do.
+  const isPolicyAwaited = document === undefined && problem === undefined
   const money = amountOf(document, asked.request)
   const named = namedAmountOf(document, asked.request)
   const onTarget = useMemo(
@@ -74,7 +76,7 @@ export function Unusual({
   )
   const oddities: readonly Oddity[] = [
     ...odditiesOf(asked, named),
-    ...(records.data === undefined ? [] : ofRecords(asked, done, named)),
+    ...(records.data === undefined || isPolicyAwaited ? [] : ofRecords(asked, done, named)),
   ]
   const isLoaded = records.data !== undefined && document !== undefined
   return (
@@ -108,7 +110,7 @@ export function Unusual({
         </p>
       )}
       {money !== undefined &&
-        (executions.isAwaited || requests.isAwaited ? null : onTarget === undefined ? (
+        (executions.isAwaited || requests.isAwaited || isPolicyAwaited ? null : onTarget === undefined ? (
           <OfCaller money={money} done={done} />
         ) : (
           <Strip of={money} among={onTarget}>

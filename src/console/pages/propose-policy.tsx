@@ -2,9 +2,8 @@
 // human who proposes it. What somebody types stays in this tab until it is sent (src/console/draft.ts).
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Change } from '../../formats/schemas/governance.ts'
-import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
 import { getText, problemText, type Me } from '../api.ts'
-import { Empty, Panel, Problem } from '../components/basic.tsx'
+import { Empty, NotLoaded, Panel, Problem } from '../components/basic.tsx'
 import { Checked, useCheck } from '../components/policy-check.tsx'
 import { Proposal } from '../components/policy-proposal.tsx'
 import {
@@ -17,9 +16,9 @@ import {
   type Draft,
   type Version,
 } from '../components/policy-text.tsx'
-import { policyPath } from '../components/policy.tsx'
+import { allVersions, policyPath } from '../components/policy.tsx'
 import { keepDraft, keptDraft } from '../draft.ts'
-import { useLoaded } from '../hooks.ts'
+import { useFound, useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 import { navigate } from '../router.ts'
 
@@ -44,16 +43,14 @@ export function ProposePolicy({ query, me }: PageProps) {
 
 function Form({ me, from }: { readonly me: Me; readonly from: Version | undefined }) {
   const [draft, setDraft] = useState<Draft>(() => ({ ...NOTHING, ...keptDraft(me.callerId, DRAFT) }))
-  const { data: listed, problem: unlisted } = useLoaded<{ policies: PolicySummary[] }>(
-    '/policies?pageSize=100',
-  )
+  const { found: listed, problem: unlisted } = useFound(allVersions, '')
   // A version that a change proposes is taken too.
-  const { data: proposed } = useLoaded<{ changes: Change[] }>(
+  const { data: proposed, problem: unproposed } = useLoaded<{ changes: Change[] }>(
     '/changes?kind=policy&status=PENDING_APPROVAL&pageSize=100',
   )
   const [problem, setProblem] = useState<string>()
   const field = useRef<HTMLTextAreaElement>(null)
-  const versions = listed?.policies ?? []
+  const versions = listed ?? []
   const takenOf = (name: string) => [
     ...versions.filter((one) => one.name === name).map(({ version }) => version),
     ...(proposed?.changes ?? [])
@@ -106,7 +103,7 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
           run the command that stands at the end with your API key, on your own machine.
         </p>
       )}
-      <Problem text={problem ?? unlisted} />
+      <Problem text={problem ?? unlisted ?? unproposed} />
       <div class="columns">
         <div>
           <Panel title="Its text">
@@ -186,14 +183,20 @@ function Form({ me, from }: { readonly me: Me; readonly from: Version | undefine
               )}
             </div>
           </section>
-          {document !== undefined && (
+          {document !== undefined && listed === undefined && (
+            <Panel title="What differs">
+              <NotLoaded problem={unlisted} />
+            </Panel>
+          )}
+          {/* Without the versions that are there, what was chosen to end would be taken for nothing. */}
+          {document !== undefined && listed !== undefined && (
             <Proposal
               key={`${document.policyId} ${document.policyVersion}`}
               me={me}
               document={document}
               draft={draft}
               set={set}
-              versions={versions}
+              versions={listed}
               isChecking={checking}
               isProposable={checked?.wouldAnswer?.status === 201}
               failures={checked?.cases?.failures.length ?? 0}

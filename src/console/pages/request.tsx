@@ -103,7 +103,7 @@ function Shown({
   }
   return (
     <>
-      <QueueBar id={request.requestId} place={place} />
+      <QueueBar id={request.requestId} place={place} isKept={me.approverId !== null} />
       <Detail
         heading={<Line of={request} document={policy.document} />}
         status={status}
@@ -128,7 +128,7 @@ function Shown({
                 )}
               </div>
             </Panel>
-            <Unusual asked={asked} document={policy.document} />
+            <Unusual asked={asked} policy={policy} />
             <Judgement {...{ asked, me, policy, judged }} isOpen={isOpen(asked)} />
           </>
         }
@@ -168,10 +168,19 @@ interface Decided {
 const said = store<Decided | null>(null)
 
 /** Where this request is among those that wait, and the ways to the others. */
-function QueueBar({ id, place }: { readonly id: string; readonly place: Place | undefined }) {
+function QueueBar({
+  id,
+  place,
+  isKept,
+}: {
+  readonly id: string
+  readonly place: Place | undefined
+  /** Its line is there before the queue is known, so that nothing below it moves. */
+  readonly isKept: boolean
+}) {
   const last = useStore(said)
   const news = last?.on === id ? last : undefined
-  if (place === undefined && news === undefined) return null
+  if (!isKept && place === undefined && news === undefined) return null
   return (
     <div class="queue">
       {place !== undefined && (

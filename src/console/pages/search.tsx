@@ -7,7 +7,7 @@ import { counted } from '../../formats/text/text.ts'
 import { ApiProblem, get } from '../api.ts'
 import { Empty, NotLoaded, Panel, Said } from '../components/basic.tsx'
 import { changePaths } from '../components/changes.tsx'
-import { policyPath } from '../components/policy.tsx'
+import { allVersions, policyPath } from '../components/policy.tsx'
 import { useFound } from '../hooks.ts'
 import { navigate } from '../router.ts'
 import { shownSummary } from '../text.ts'
@@ -93,7 +93,7 @@ export async function lookFor(wanted: string, signal: AbortSignal): Promise<read
   const [parts, byCode, named] = await Promise.all([
     byPart(wanted, look),
     code === undefined ? [] : byActionCode(code, look),
-    byName(wanted, look),
+    byName(wanted, look, signal),
   ])
   const found = [...byCode, ...named]
   return found.length > 0 ? found : parts
@@ -184,10 +184,10 @@ const policyHit = (why: string) => (policy: { name: string; version: string }) =
   href: `/console${policyPath(policy)}`,
 })
 
-async function byName(name: string, look: Look): Promise<readonly Hit[]> {
+async function byName(name: string, look: Look, signal: AbortSignal): Promise<readonly Hit[]> {
   const [submitted, policies, governing, approvers] = await Promise.all([
     look<unknown[]>(`/transactions?${new URLSearchParams({ callerId: name, pageSize: '1' })}`),
-    look<{ policies: { name: string; version: string }[] }>('/policies?pageSize=100'),
+    allVersions(signal),
     look<{ policies: { name: string; version: string }[] }>(
       `/policies/in-effect?${new URLSearchParams({ capability: name })}`,
     ),
@@ -202,7 +202,7 @@ async function byName(name: string, look: Look): Promise<readonly Hit[]> {
       ? [{ what: `Executions of ${name}`, href: `/console/executions?${of('capability', name)}` }]
       : []),
     ...governs.map(policyHit('Governed by policy')),
-    ...(policies?.policies ?? []).filter((policy) => policy.name === name).map(policyHit('Policy')),
+    ...policies.filter((policy) => policy.name === name).map(policyHit('Policy')),
     ...(approvers?.approvers.some(({ approverId }) => approverId === name)
       ? [
           { what: `Requests that ${name} signed`, href: `/console/requests?${of('signedBy', name)}` },

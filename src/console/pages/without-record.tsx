@@ -5,8 +5,8 @@ import type { ApprovalRequest } from '../../formats/schemas/approval-request.ts'
 import type { BusinessTransaction } from '../../formats/schemas/business-transaction.ts'
 import type { ExecutionIntent } from '../../formats/schemas/execution-intent.ts'
 import { Because } from '../components/asked.tsx'
-import { Detail, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
-import type { Me } from '../api.ts'
+import { Detail, Hash, Members, NotLoaded, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { get, orNone, type Me } from '../api.ts'
 import { CloseIt } from '../components/close-doubt.tsx'
 import { Confirmations } from '../components/confirmations.tsx'
 import { Step } from '../components/timeline.tsx'
@@ -14,7 +14,7 @@ import { CallerLink, TargetLink } from '../components/names.tsx'
 import { usePolicyOf } from '../components/policy.tsx'
 import { Line } from '../components/what.tsx'
 import { sha256Hex } from '../hashing.ts'
-import { useLoaded, useTitle } from '../hooks.ts'
+import { useFound, useLoaded, useTitle } from '../hooks.ts'
 import { lineOf } from '../../core/policy/shown.ts'
 import { jsonText } from '../text.ts'
 
@@ -22,8 +22,12 @@ const EVERY_MS = 5_000
 
 /** What was not released to a connector: refused, or nothing at all. */
 export function NotReleased({ id }: { readonly id: string }) {
-  const refusal = useLoaded<object>(`/refusal/${encodeURIComponent(id)}`)
-  if (refusal.data !== undefined)
+  const { found, problem } = useFound(async (signal) => {
+    const refusal = await orNone(get(`/refusal/${encodeURIComponent(id)}`, { signal }))
+    return { isRefused: refusal !== undefined }
+  }, id)
+  if (found === undefined) return <NotLoaded title="Execution" problem={problem} />
+  if (found.isRefused)
     return (
       <>
         <h1>Refused</h1>
@@ -35,7 +39,7 @@ export function NotReleased({ id }: { readonly id: string }) {
   return (
     <>
       <h1>Execution</h1>
-      <Problem text={refusal.problem && 'There is no execution with this id, or it is not yours to see.'} />
+      <Problem text="There is no execution with this id, or it is not yours to see." />
     </>
   )
 }
@@ -43,9 +47,9 @@ export function NotReleased({ id }: { readonly id: string }) {
 /** @param found the intent as it was when the page was opened */
 export function Released({ found, me }: { readonly found: ExecutionIntent; readonly me: Me }) {
   const path = `/execution-intents/${found.businessTransactionId}`
-  const { data: intent = found, reload } = useLoaded<ExecutionIntent>(path, EVERY_MS)
+  const { data: intent = found, problem, reload } = useLoaded<ExecutionIntent>(path, EVERY_MS)
   const { businessTransactionId: id, action, target, inDoubt } = intent
-  const { data: submitted } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
+  const { data: submitted, problem: unread } = useLoaded<BusinessTransaction>(`/transactions/${id}`)
   const { policyName, policyVersion, policyContentHash } = intent.authorization.payload
   const { document } = usePolicyOf({
     name: policyName,
@@ -69,6 +73,7 @@ export function Released({ found, me }: { readonly found: ExecutionIntent; reado
         done === false ? <Said text={`${action} → ${target}`} /> : <Line of={done} document={document} />
       }
       status={inDoubt ? 'IN_DOUBT' : (closedStatus(intent) ?? intent.state)}
+      problem={problem ?? unread}
       left={
         <>
           <Panel title="What is known">
@@ -107,7 +112,7 @@ export function Released({ found, me }: { readonly found: ExecutionIntent; reado
           {inDoubt && (
             <>
               <LookUp intent={intent} parameters={submitted?.intent.parameters} />
-              <CloseIt intent={intent} submitted={submitted} me={me} onClosed={reload} />
+              <CloseIt intent={intent} submitted={submitted} problem={unread} me={me} onClosed={reload} />
             </>
           )}
         </>
