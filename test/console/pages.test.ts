@@ -183,6 +183,50 @@ describeInBrowser('the console', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
+  test('every version of a policy is shown, however many policies there are', async () => {
+    await page.route('**/policies?*', async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const first = searchParams.get('page') === null
+      const named = (name: string, version: string) => ({ name, version, status: 'RETIRED' })
+      const policies = first
+        ? Array.from({ length: 100 }, (_, i) => named('another', `1.0.${i}`))
+        : [named('sandbox-echo', '0.9.0'), named('sandbox-echo', '1.0.0')]
+      await route.fulfill({ json: { policies } })
+    })
+    await page.goto(`${world.origin}/console/policies/sandbox-echo/1.0.0`)
+    await page.getByRole('link', { name: '0.9.0', exact: true }).waitFor()
+    await page.unrouteAll()
+  })
+
+  test('a load that fails is not taken for an answer, and is asked for again', async () => {
+    let isAway = true
+    await page.route('**/refusal/*', async (route) => {
+      if (isAway) await route.fulfill({ status: 503, json: { error: 'Away for a moment.' } })
+      else await route.continue()
+    })
+    await page.goto(`${world.origin}/console/executions/${randomUUID()}`)
+    await page.getByRole('alert').getByText('Away for a moment.').waitFor()
+    await page.getByText('Not all of this page could be loaded.').waitFor()
+    const none = page.getByText('There is no execution with this id')
+    expect(await none.count()).toBe(0)
+    isAway = false
+    await none.waitFor()
+    await page.getByText('Not all of this page could be loaded.').waitFor({ state: 'detached' })
+    await page.unrouteAll()
+  })
+
+  test('what is typed into a filter and taken back with Escape filters nothing', async () => {
+    await shown('/console/executions')
+    const target = page.getByRole('group', { name: 'Filters' }).locator('details', { hasText: 'Target' })
+    await target.locator('summary').click()
+    await page.keyboard.type('acme')
+    await page.keyboard.press('Escape')
+    await target.locator('summary').click()
+    expect(await target.locator('input').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    expect(new URL(page.url()).search).toBe('')
+  })
+
   test('who may not propose a policy is told so in the place of the form', async () => {
     const { page: other } = await openPage(
       browser,

@@ -2,7 +2,7 @@
 import { canonicalize } from '../../formats/json/canonical.ts'
 import type { PolicyDocument } from '../../formats/schemas/policy.ts'
 import type { PolicySummary } from '../../formats/schemas/policy-version.ts'
-import { get, type Reply } from '../api.ts'
+import { get } from '../api.ts'
 import { useFound } from '../hooks.ts'
 import { sha256Hex } from '../hashing.ts'
 import { Said } from './basic.tsx'
@@ -17,17 +17,19 @@ export function policyPath({ name, version }: Version): string {
   return `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
 }
 
+/** As many as a reply may hold. The pages of this list are numbered: no reply names the next one. */
+const PAGE_SIZE = 100
+
 /**
  * Reads every version of every policy, the highest of each first.
  * @throws as `get`
  */
 export async function allVersions(signal: AbortSignal): Promise<readonly PolicySummary[]> {
   const versions: PolicySummary[] = []
-  let path: string | undefined = '/policies?pageSize=100'
-  while (path !== undefined) {
-    const { data, next }: Reply<{ policies: PolicySummary[] }> = await get(path, { signal })
+  for (let page = 1; versions.length === (page - 1) * PAGE_SIZE; page++) {
+    const path = `/policies?pageSize=${PAGE_SIZE}${page === 1 ? '' : `&page=${page}`}`
+    const { data } = await get<{ policies: PolicySummary[] }>(path, { signal })
     versions.push(...data.policies)
-    path = next
   }
   return versions
 }
