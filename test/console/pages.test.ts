@@ -57,6 +57,8 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   'no page': () => '/console/nowhere',
 }
 
+const retired = (name: string, version: string) => ({ name, version, status: 'RETIRED' })
+
 describeInBrowser('the console', () => {
   let world: World
   let browser: Browser
@@ -187,10 +189,9 @@ describeInBrowser('the console', () => {
     await page.route('**/policies?*', async (route) => {
       const { searchParams } = new URL(route.request().url())
       const first = searchParams.get('page') === null
-      const named = (name: string, version: string) => ({ name, version, status: 'RETIRED' })
       const policies = first
-        ? Array.from({ length: 100 }, (_, i) => named('another', `1.0.${i}`))
-        : [named('sandbox-echo', '0.9.0'), named('sandbox-echo', '1.0.0')]
+        ? Array.from({ length: 100 }, (_, i) => retired('another', `1.0.${i}`))
+        : [retired('sandbox-echo', '0.9.0'), retired('sandbox-echo', '1.0.0')]
       await route.fulfill({ json: { policies } })
     })
     await page.goto(`${world.origin}/console/policies/sandbox-echo/1.0.0`)
