@@ -150,7 +150,7 @@ async function measureConsole(
   const report = {
     name: 'console',
     description:
-      'The console over many executions: the catalogue built when idle, reads, and the first useful paint of each page in a browser that has opened it before. What has more than 100 % of its goal has missed it',
+      'The console over many executions: the catalogue built when idle, reads, and the first useful paint of each page in a browser that has opened it before, and in which the page before has come to rest. What has more than 100 % of its goal has missed it',
     service: service.about,
     labels: 'what',
     measurements,

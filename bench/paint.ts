@@ -1,6 +1,9 @@
 // How soon a page of the console shows what it is opened for. Here alone is said when that is.
 import type { CDPSession, Page } from 'playwright-core'
 
+/** How long a page may take to come to rest, before the next one is opened. */
+const REST_MS = 2_000
+
 /**
  * Opens a page and waits until all of it is loaded. The page is asked by the browser's own protocol: what the driver would put into it to be asked
  * takes as long as a script of the page.
@@ -18,7 +21,9 @@ export async function paintMs(page: Page, url: string, selector: string): Promis
       `document.querySelector(${wanted}) !== null && !${figures}.includes('–')`,
     )
     await whenHolds(protocol, `!/(Loading|Verifying)…/.test(document.body.textContent ?? '')`)
-    // What it still has to draw would count for the page that is opened next: it goes only then.
+    // What it still asks for and has to draw would count for the page that is opened next: nobody opens that so soon. A page that follows something
+    // never comes to rest.
+    await page.waitForLoadState('networkidle', { timeout: REST_MS }).catch(() => undefined)
     await evaluate(protocol, `new Promise((resolve) => requestIdleCallback(() => resolve()))`)
     return ms
   } finally {
