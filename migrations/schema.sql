@@ -68,7 +68,7 @@ CREATE TABLE approval_requests (
 );
 CREATE INDEX approval_requests_by_caller ON public.approval_requests USING btree (requested_by, created_at);
 CREATE INDEX approval_requests_by_time ON public.approval_requests USING btree (created_at, request_id);
-CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at) WHERE (status = 'OPEN'::text);
+CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at, request_id) WHERE (status = 'OPEN'::text);
 CREATE INDEX approval_requests_to_ask_again ON public.approval_requests USING btree (ask_next_at) WHERE ((status = 'OPEN'::text) AND (ask_next_at IS NOT NULL));
 
 CREATE TABLE approvals (

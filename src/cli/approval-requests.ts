@@ -52,7 +52,7 @@ export async function listRequests({ all, ...given }: Given<typeof approver.requ
     ]
     console.log(printable([...parts, ...(note === '' ? [] : [note])].join('  ')))
   }
-  const more = requests.length === PAGE_SIZE ? ', and more: these are the newest' : ''
+  const more = requests.length === PAGE_SIZE ? ', and more that end later' : ''
   console.error(requests.length === 0 ? 'Nothing waits.' : `${requests.length} waiting${more}.`)
 }
 
@@ -69,9 +69,9 @@ async function pending(
   service: ServiceAt,
   { all }: { readonly all: boolean },
 ): Promise<readonly ApprovalRequest[]> {
-  const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
+  const query = `status=PENDING&order=ending_soon&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
   const answer = await get(service, `/approval-requests?${query}`)
-  return shapedAnswer(page, answer).requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
+  return shapedAnswer(page, answer).requests
 }
 
 /**

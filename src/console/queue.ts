@@ -10,8 +10,9 @@ const PAGE = 'pageSize=100'
 /** Fifty open inboxes must cost next to nothing; a message notifies approvers at once (docs/handbook/approving.md "Be told"). */
 const EVERY_MS = 10_000
 
+/** What waits for this human; what ends first is on top. */
 export const waitingPath = ({ approverId }: Pick<Me, 'approverId'>): string =>
-  approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
+  `status=PENDING${approverId === null ? '' : '&waitingFor=me'}&order=ending_soon`
 
 interface Requests {
   readonly requests: readonly ApprovalRequest[]
@@ -27,10 +28,10 @@ export function waitingChanged(): void {
   decisions.set(decisions.get() + 1)
 }
 
-/** Loads what waits for this human; what ends first is on top. */
-export function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
+/** Loads what waits for this human. */
+function useWaiting(me: Me): Loaded<readonly ApprovalRequest[]> {
   const loaded = useLoaded<Requests>(pathOf(me), EVERY_MS, useStore(decisions))
-  return { ...loaded, data: loaded.data && byEnd(loaded.data.requests) }
+  return { ...loaded, data: loaded.data?.requests }
 }
 
 const COMPARED_EVERY_MS = 60_000
@@ -70,10 +71,6 @@ export function useWaitingCount(me: Me): string {
   )
   const count = data?.requests.length ?? 0
   return count === 0 ? '' : `${count}${next === undefined ? '' : '+'}`
-}
-
-function byEnd(requests: readonly ApprovalRequest[]): readonly ApprovalRequest[] {
-  return requests.toSorted((a, b) => Date.parse(a.expiresAt) - Date.parse(b.expiresAt))
 }
 
 /** The ids that the queue has had since the inbox was last open. */
@@ -150,6 +147,6 @@ function nextOf(ids: readonly string[], id: string, waiting: ReadonlySet<string>
 export async function lookUpNext(me: Me, id: string): Promise<string | null> {
   if (me.approverId === null) return null
   const { data } = await get<Requests>(pathOf(me))
-  const { ids, waiting } = walkTo(byEnd(data.requests))
+  const { ids, waiting } = walkTo(data.requests)
   return nextOf(ids, id, waiting)
 }

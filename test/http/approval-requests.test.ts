@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/formats/json/canonical.ts'
+import { approvalRequestStatuses } from '../../src/formats/schemas/approval-request-statuses.ts'
 import type { ApprovalRequest } from '../../src/formats/schemas/approval-request.ts'
 import {
   aHuman,
@@ -140,6 +141,7 @@ const under = (name: string, signals: object, more: { target?: string; amount?: 
   }),
   signals,
 })
+const ofAmount = (amount: number) => anAction({ intent: { target, parameters: { amount } } })
 const byTwo = () => anAction({ policy: { name: 'by-two' } })
 
 const ask = (transaction: object, more: object = {}, options: object = {}) =>
@@ -834,6 +836,70 @@ describe('GET /approval-requests 200', () => {
     expect(page.headers.get('link')).toMatch(/rel="next"/)
   })
 
+  test('order=ending_soon: what expires first comes first, page by page, and of a time in the order of the ids', async () => {
+    let amount = 1
+    const inSeconds = async (expiresInSeconds: number) =>
+      idOf(await asked(ofAmount(amount++), { expiresInSeconds }))
+    const late = await inSeconds(7_200)
+    const early = await inSeconds(60)
+    const ties = [await inSeconds(600), await inSeconds(600)].toSorted()
+    await database.pool.query(
+      `UPDATE approval_requests SET expires_at = date_trunc('second', now()) + interval '10 minutes' WHERE request_id = ANY ($1::uuid[])`,
+      [ties],
+    )
+    const order = [early, ...ties, late]
+    const found: string[] = []
+    let next: string | undefined = `/approval-requests?target=${target}&order=ending_soon&pageSize=1`
+    while (next !== undefined) {
+      const answer = await service.get(next)
+      expect(answer.status, answer.text).toBe(200)
+      found.push(...idsOf(answer))
+      next = /<([^>]+)>; *rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
+    }
+    expect(found).toEqual(order)
+    const query = `&target=${target}&order=ending_soon`
+    expect(
+      idsOf(await service.get(`/approval-requests?status=PENDING&waitingFor=me${query}`, checker)),
+    ).toEqual(order)
+    const { createdAt } = (await read({ url: `/approval-requests/${early}` } as ApprovalRequest)).request
+    expect(idsOf(await service.get(`/approval-requests?until=${createdAt}${query}`))).toEqual([late])
+    expect(idsOf(await service.get(`/approval-requests?target=${target}&order=newest`)).at(-1)).toBe(late)
+  })
+
+  test('by each status: those that have it, and nobody waits for one that is not pending', async () => {
+    const [used, expired, declined, withdrawn, approved] = [
+      await asked(ofAmount(42)),
+      await asked(ofAmount(43)),
+      await asked(ofAmount(44)),
+      await asked(ofAmount(45)),
+      await asked(ofAmount(46)),
+    ]
+    const pending = await asked(ofAmount(47))
+    await approve(alice, used)
+    const executed = await service.post('/execute', ofAmount(42))
+    expect(executed.status, executed.text).toBe(200)
+    await expire(expired)
+    expect((await decline(declined)).status).toBe(200)
+    expect((await withdraw(withdrawn)).status).toBe(200)
+    await approve(alice, approved)
+    const having = {
+      USED: used,
+      EXPIRED: expired,
+      DECLINED: declined,
+      WITHDRAWN: withdrawn,
+      APPROVED: approved,
+      PENDING: pending,
+    }
+    for (const status of approvalRequestStatuses) {
+      const those = status === 'ENDED' ? [] : [idOf(having[status])]
+      const query = `/approval-requests?target=${target}&status=${status}`
+      for (const order of ['', '&order=ending_soon'])
+        expect([status, idsOf(await service.get(query + order))]).toEqual([status, those])
+      const waiting = idsOf(await service.get(`${query}&waitingFor=me`, checker))
+      expect([status, waiting]).toEqual([status, status === 'PENDING' ? those : []])
+    }
+  })
+
   test('by what it is about: each filter leaves the requests that it says, for those who may read them', async () => {
     const since = new Date().toISOString()
     const one = await asked(anAction(), { note: 'Invoice 2026-1147.' })
@@ -871,6 +937,7 @@ describe('GET /approval-requests 200', () => {
   test.each([
     ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, ENDED, USED, WITHDRAWN.'],
     ['?waitingFor=bob', 'waitingFor must be one of me.'],
+    ['?order=expiresAt', 'order must be one of newest, ending_soon.'],
     ['?page=0', 'page must be a whole number, 1 or more.'],
     ['?pageSize=0', 'pageSize must be a whole number from 1 to 100.'],
   ])('%s is 400', async (query, error) => {

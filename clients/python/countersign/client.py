@@ -802,7 +802,8 @@ class Client:
     ) -> List[shapes.ApprovalRequest]:
         """GET /approval-requests: newest first; of a human ``waiting_for="me"``: what this human could sign.
 
-        ``filters`` are further parameters of the route, such as ``target`` and ``q``.
+        ``filters`` are further parameters of the route, such as ``target`` and ``q``; with ``order="ending_soon"`` what expires first
+        comes first.
         """
         query = {"status": status, "waitingFor": waiting_for, "page": page, "pageSize": page_size, **filters}
         return self._page("/approval-requests", query, "requests")

@@ -19,6 +19,7 @@ const filters: readonly Filter[] = [
   { name: 'signedBy', label: 'Signed by' },
   ...timeFilters,
   { name: 'q', label: 'Contains' },
+  { name: 'order', label: 'First', values: ['ending_soon'], without: 'newest' },
 ]
 const ofApprovers: Filter = { name: 'waitingFor', label: 'Waiting for', values: ['me'] }
 
@@ -86,7 +87,7 @@ export function Requests({ query, me }: PageProps) {
         loaded={loaded}
         rowsOf={({ requests }) => requests}
         empty="No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'."
-        caption="Approval requests, newest first"
+        caption={`Approval requests, ${query.get('order') === 'ending_soon' ? 'what ends soon' : 'newest'} first`}
         {...requestRows}
       />
     </>

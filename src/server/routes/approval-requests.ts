@@ -24,7 +24,9 @@ import { isUuid, NonEmptyText, Uuid } from '../../formats/schemas/primitives.ts'
 import {
   listApprovalRequests,
   readApprovalRequest,
+  requestOrders,
   type RequestFilters,
+  type RequestOrder,
   type StandingRequest,
 } from '../../store/tables/approval-requests.ts'
 import type { Page, PageRange } from '../../store/tables/page.ts'
@@ -128,6 +130,11 @@ export const approvalRequests = [
       policy: equalText('this policy'),
       policyVersion: { schema: NonEmptyText, description: 'Only this version.' },
       callerId: equalText('requests of this caller'),
+      order: {
+        schema: Type.Enum([...requestOrders]),
+        description:
+          'What comes first: `newest`, as where it is left out, or `ending_soon`, what expires first.',
+      },
       compared: {
         schema: Type.Enum(['true', 'false']),
         description:
@@ -285,6 +292,7 @@ async function readPage(
   }: Omit<RequestFilters, 'owner'> & {
     readonly status: ApprovalRequestStatus | null
     readonly waitingFor: 'me' | null
+    readonly order: RequestOrder | null
     readonly compared: 'true' | 'false' | null
   },
   { pool, authority, config }: Reading & People,

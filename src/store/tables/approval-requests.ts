@@ -247,35 +247,44 @@ function setsIn(persons: PersonsParameter, groups: Groups = 'counted'): string {
    GROUP BY s.bits)`
 }
 
-function missingIn(persons: PersonsParameter): string {
-  return `
-  CASE WHEN item.status = 'USED' THEN 0
-    ELSE (SELECT greatest(max(one.lacking), 0)::integer FROM ${setsIn(persons)} AS one) END`
-}
-
 /** How many persons have approved. */
 function approvedIn(persons: PersonsParameter): string {
   return `(SELECT count(DISTINCT ${personIn(persons, 'a.approver_id')})::integer FROM ${approvalsIn(persons)})`
 }
 
-/** Its policy version was retired before its time was over. */
+/** The policy version of the request `item` was retired before its time was over. */
 const ENDED = isPolicyRetired('item', 'least(now(), item.expires_at)')
 
 /** No approval helps any more. */
-const OVER = `(item.expires_at <= now() OR ${ENDED})`
+const OVER = '(item.expires_at <= now() OR standing.ended)'
 
-export function statusIn(persons: PersonsParameter): string {
+/** Every request that was not used lacks something, whatever ended it; a status follows from what the open ones lack. */
+const LACKING = { ofAll: `item.status <> 'USED'`, ofOpen: `item.status = 'OPEN'` } as const
+
+/**
+ * What the status of the request `item` and others of its columns follow from, found once for each: whether its policy version was retired before
+ * its time was over, and how many approvals it lacks. Without OFFSET the planner would put all of it into each place that names it.
+ */
+export function withStanding(persons: PersonsParameter, lacking: keyof typeof LACKING = 'ofOpen'): string {
   return `
-  CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN ${ENDED} THEN 'ENDED'
-    WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
-    WHEN (${missingIn(persons)}) = 0 THEN 'APPROVED' ELSE 'PENDING' END`
+  CROSS JOIN LATERAL (
+    SELECT ${ENDED} AS ended, CASE WHEN ${LACKING[lacking]}
+      THEN (SELECT greatest(max(one.lacking), 0)::integer FROM ${setsIn(persons)} AS one) ELSE 0 END AS missing
+    OFFSET 0) AS standing`
 }
+
+/** The status of the request `item`, with its standing. */
+export const STATUS = `
+  CASE WHEN item.status NOT IN ('OPEN', 'EXPIRED') THEN item.status WHEN standing.ended THEN 'ENDED'
+    WHEN item.status = 'EXPIRED' OR item.expires_at <= now() THEN 'EXPIRED'
+    WHEN standing.missing = 0 THEN 'APPROVED' ELSE 'PENDING' END`
 
 /** What was written on the request `item`. */
 const NOTES = 'approval_request_notes AS n WHERE n.request_id = item.request_id'
 
-const ENDED_BY = `
-  CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ENDED} THEN ${policyRetiredBy('item')} END`
+/** The change that retired its policy version, where that ended it. */
+const endedBy = (ended: string) =>
+  `CASE WHEN item.status IN ('OPEN', 'EXPIRED') AND ${ended} THEN ${policyRetiredBy('item')} END`
 
 /** The sets that lack most; none where nothing is missing. An approval that is in all of them leaves fewer missing. */
 function shortestIn(persons: PersonsParameter, groups: Groups): string {
@@ -317,8 +326,7 @@ function columnsIn(persons: PersonsParameter): string {
   const counted = `CASE WHEN a.consumed_by IS NULL THEN ${personIn(persons, 'a.approver_id')} ELSE ' ' || a.approval_id END`
   return `
   item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
-  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${statusIn(persons)} AS status,
-  ${missingIn(persons)} AS missing,
+  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${STATUS} AS status, standing.missing,
   (SELECT coalesce(json_agg(json_build_object('signal', n.one -> 'signal', 'quorum', n.quorum, 'from', n.groups, 'approverIds', (
       SELECT coalesce(json_agg(DISTINCT who.approver_id), '[]') FROM ${APPROVERS} AS who
       WHERE NOT ${isBehindIn(persons, 'who.approver_id')} AND ${countsFor(persons, 'who.approver_id')})) ORDER BY n.place), '[]')
@@ -336,7 +344,7 @@ function columnsIn(persons: PersonsParameter): string {
   ${whoMaySignIn(persons, { select: APPROVER_IDS, where: UNDECIDED })} AS eligible,
   CASE WHEN coalesce(item.remind_at, item.escalate_at) IS NOT NULL AND ${UNDECIDED} THEN json_strip_nulls(json_build_object(
     'remindAt', ${isoTime('item.remind_at')}, 'escalateAt', ${isoTime('item.escalate_at')}, 'escalateTo', item.escalate_to)) END AS ask,
-  ${ENDED_BY} AS "endedByChange",
+  ${endedBy('standing.ended')} AS "endedByChange",
   -- The catalogue has no row of an execution until it has ended or is in doubt, and none at all where there is no catalogue.
   CASE WHEN item.status = 'USED' THEN (
     SELECT json_strip_nulls(json_build_object('businessTransactionId', a.consumed_by, 'outcome', (
@@ -365,7 +373,7 @@ export async function readApprovalRequest(
     // To plan it takes ten times as long as to run it.
     name,
     text: `
-      SELECT ${columnsIn('$3')} FROM approval_requests AS item
+      SELECT ${columnsIn('$3')} FROM approval_requests AS item ${withStanding('$3', 'ofAll')}
       WHERE ${condition} AND ($2::text IS NULL OR item.requested_by = $2::text)`,
     values: [value, owner, persons.ofNameJson],
   })
@@ -385,7 +393,8 @@ export async function readRequestsOfNotice(
     await lockOpening(sql)
     const { rows } = await sql.query<StandingRequest>({
       text: `
-        SELECT ${columnsIn('$2')} FROM approval_requests AS item, approval_requests AS first
+        SELECT ${columnsIn('$2')}
+        FROM approval_requests AS first CROSS JOIN approval_requests AS item ${withStanding('$2', 'ofAll')}
         WHERE first.request_id = $1::uuid AND item.requested_by = first.requested_by
           AND (item.request_id = first.request_id
             OR (item.created_at > first.created_at - interval '1 hour' AND item.notice_at = first.notice_at))
@@ -443,7 +452,7 @@ export async function readAskingRequests(
     text: `
       SELECT ${columnsIn('$2')},
         ${whoMaySignIn('$2', { select: APPROVER_IDS, where: UNDECIDED, groups: 'askedFirst' })} AS "askedFirst"
-      FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[]) ORDER BY item.created_at, item.request_id`,
+      FROM approval_requests AS item ${withStanding('$2', 'ofAll')} WHERE item.request_id = ANY ($1::uuid[]) ORDER BY item.created_at, item.request_id`,
     values: [requestIds, persons.ofNameJson],
   })
   return rows
@@ -544,9 +553,9 @@ export async function findRequestsBeside(
         WHERE lower(l.content ->> 'target') IN (SELECT lower(t.target) FROM unnest($2::text[]) AS t (target))
           OR EXISTS (SELECT FROM unnest($3::jsonb[]) AS asked (parameters) WHERE l.content -> 'parameters' @> asked.parameters)
         ORDER BY l.created_at DESC, l.request_id DESC LIMIT ${BESIDE_MAX})
-      SELECT ${statusIn('$1')} AS status, item.body,
+      SELECT ${STATUS} AS status, item.body,
         (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody"
-      FROM approval_requests AS item WHERE item.request_id IN (SELECT request_id FROM found)
+      FROM approval_requests AS item ${withStanding('$1')} WHERE item.request_id IN (SELECT request_id FROM found)
       ORDER BY item.created_at DESC, item.request_id DESC`,
     values: [
       persons.ofNameJson,
@@ -559,38 +568,72 @@ export async function findRequestsBeside(
   return rows
 }
 
+/** What the column `status` of requests with a status may be. */
+const storedAs = {
+  PENDING: `'OPEN'`,
+  APPROVED: `'OPEN'`,
+  EXPIRED: `'OPEN', 'EXPIRED'`,
+  ENDED: `'OPEN', 'EXPIRED'`,
+  DECLINED: `'DECLINED'`,
+  USED: `'USED'`,
+  WITHDRAWN: `'WITHDRAWN'`,
+} as const satisfies Readonly<Record<ApprovalRequestStatus, string>>
+
+/** SQL: the request `item`, with its standing, has a status. Of others only the column is looked at. */
+const hasStatus = (status: ApprovalRequestStatus) =>
+  `item.status IN (${storedAs[status]}) AND ${STATUS} = '${status}'`
+
+export const requestOrders = ['newest', 'ending_soon'] as const
+export type RequestOrder = (typeof requestOrders)[number]
+
 interface ListedRequests extends RequestFilters {
   readonly status: ApprovalRequestStatus | null
   /** Only those that are pending and that this approver may sign and has not; null: all. */
   readonly waitingFor: string | null
+  /** What comes first: the newest, as where it is null, or what expires first. */
+  readonly order: RequestOrder | null
   readonly persons: Persons
 }
 
-/** A page, newest first. */
-export function listApprovalRequests(
+/** A page of requests. What is asked for stands in the statement, so that a plan that is kept has the index of it. */
+export async function listApprovalRequests(
   sql: Sql,
   range: PageRange,
-  { status, waitingFor, persons, until = null, ...filters }: ListedRequests,
+  { status, waitingFor, order, persons, until = null, ...filters }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
-  const { where, values } = whereOf(conditions, filters, 8)
+  const wanted = waitingFor === null ? status : 'PENDING'
+  if (wanted !== (status ?? wanted)) return { rows: [], next: null }
+  const isByEnd = order === 'ending_soon'
+  const first = [persons.ofNameJson, ...(waitingFor === null ? [] : [waitingFor])]
+  const further = whereOf(conditions, isByEnd ? { ...filters, until } : filters, 5 + first.length)
+  const isWaitedFor = `EXISTS ${whoMaySignIn('$5', { select: '', where: 'who.approver_id = $6::text' })}`
+  const where = [
+    ...(wanted === null ? [] : [hasStatus(wanted)]),
+    ...(waitingFor === null ? [] : [isWaitedFor]),
+    further.where,
+  ]
+  const name = [
+    'approval_requests_list',
+    wanted ?? 'ALL',
+    ...(waitingFor === null ? [] : ['waiting']),
+    ...(isByEnd ? ['by_end'] : []),
+  ].join('_')
   return readPageOf(
     sql,
     {
       // To plan it takes as long as to run it. Further filters have plans of their own, by their values.
-      ...(values.length === 0 ? { name: 'approval_requests_list' } : {}),
+      ...(further.values.length === 0 ? { name } : {}),
       table: 'approval_requests',
-      time: 'created_at',
+      ...(isByEnd ? { time: 'expires_at', ascending: true } : { time: 'created_at' }),
       id: 'request_id',
       bytes: `octet_length(item.body) + octet_length(item.seal)
         + (SELECT coalesce(sum(octet_length(n.body) + octet_length(n.seal)), 0) FROM ${NOTES})`,
-      columns: columnsIn('$7'),
-      where: `($5::text IS NULL OR ${statusIn('$7')} = $5::text)
-        AND ($6::text IS NULL OR (${statusIn('$7')} = 'PENDING'
-          AND EXISTS ${whoMaySignIn('$7', { select: '', where: 'who.approver_id = $6::text' })}))
-        AND ${where}`,
+      derived: withStanding('$5', 'ofAll'),
+      columns: columnsIn('$5'),
+      where: where.join(' AND '),
     },
     range,
-    { until, values: [status, waitingFor, persons.ofNameJson, ...values] },
+    { until: isByEnd ? null : until, values: [...first, ...further.values] },
   )
 }
 
@@ -613,9 +656,9 @@ export async function readRequestStates(
   const { rows } = await sql.query<RequestState>({
     name: 'approval_requests_states',
     text: `
-      SELECT item.request_id AS "requestId", ${statusIn('$2')} AS status, ${approvedIn('$2')} AS approved,
+      SELECT item.request_id AS "requestId", ${STATUS} AS status, ${approvedIn('$2')} AS approved,
         (SELECT count(*)::integer FROM ${NOTES}) AS noted
-      FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
+      FROM approval_requests AS item ${withStanding('$2')} WHERE item.request_id = ANY ($1::uuid[])`,
     values: [requestIds, persons.ofNameJson],
   })
   return rows
@@ -697,7 +740,7 @@ export async function expireApprovalRequests(sql: Sql, limit: number): Promise<E
         WHERE r.status = 'OPEN' AND (r.expires_at <= now() - ${EXPIRY_GRACE} OR ${isPolicyRetired('r', `now() - ${EXPIRY_GRACE}`)})
         ORDER BY r.expires_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED))
       RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", ${isoTime('item.expires_at')} AS "expiresAt",
-        ${ENDED_BY} AS "endedByChange", item.body`,
+        ${endedBy(ENDED)} AS "endedByChange", item.body`,
     values: [limit],
   })
   return rows

@@ -1,5 +1,5 @@
 // How approval requests ended, and how long approvers took: over approval_requests, approvals and approval_request_closes.
-import { statusIn } from './approval-requests.ts'
+import { STATUS, withStanding } from './approval-requests.ts'
 import type { ApprovalRequestStatus } from '../../formats/schemas/approval-request-statuses.ts'
 import type { Persons } from '../../formats/people/persons.ts'
 import { storedJson } from '../postgres/json.ts'
@@ -20,7 +20,7 @@ export async function countRequestStatuses(
   persons: Persons,
 ): Promise<ReadonlyMap<ApprovalRequestStatus, number>> {
   const { rows } = await sql.query<{ status: ApprovalRequestStatus; count: number }>(
-    `SELECT ${statusIn('$4')} AS status, count(*)::integer AS count FROM approval_requests AS item
+    `SELECT ${STATUS} AS status, count(*)::integer AS count FROM approval_requests AS item ${withStanding('$4')}
      WHERE ${inRange('item')} GROUP BY 1`,
     [since, until, owner, persons.ofNameJson],
   )

@@ -1,4 +1,4 @@
-// Pages of a list, newest first, that end where their texts would pass 4 MiB (decisions §12 "paging by bytes").
+// Pages of a list, newest first unless it says otherwise, that end where their texts would pass 4 MiB (decisions §12 "paging by bytes").
 import type { QueryResultRow } from 'pg'
 import { LEAST_UUID, type Position } from './position.ts'
 import { isoTime, type Sql } from '../postgres/sql.ts'
@@ -20,7 +20,7 @@ export interface Page<Row> {
   readonly next: Position | null
 }
 
-/** A list that is read in the order of a time and an id, both descending; one index has both. */
+/** A list that is read in the order of a time and an id, both descending; an index has both, or the time of few rows. */
 interface PagedList {
   /** Names a prepared statement; without it the statement is planned with its values. */
   readonly name?: string
@@ -29,6 +29,8 @@ interface PagedList {
   readonly time: string
   /** Column of type uuid, unique. */
   readonly id: string
+  /** The earliest time comes first. */
+  readonly ascending?: true
   /** Bytes of an item, an SQL expression over `item` that reads no text. */
   readonly bytes: string
   /** Columns of an item, over `item` and over what `join` adds. */
@@ -37,6 +39,8 @@ interface PagedList {
   readonly where?: string
   /** Added to the FROM behind `item`. */
   readonly join?: string
+  /** Added behind that for `where` and `columns` alone, because what finds it is not needed to measure a row. */
+  readonly derived?: string
 }
 
 /**
@@ -44,7 +48,7 @@ interface PagedList {
  * stored text does not read the text.
  *
  * @param values from `$5` on
- * @param until an upper end, excluded; null: none
+ * @param until an upper end of a list that is newest first, excluded; null: none
  */
 export async function readPageOf<Row extends QueryResultRow>(
   sql: Sql,
@@ -59,7 +63,7 @@ export async function readPageOf<Row extends QueryResultRow>(
     ...(list.name === undefined ? {} : { name: list.name }),
     text: statementOf(list),
     // One more than a page holds: whether there is a next page is then known, and the last page names none.
-    values: [range.limit + 1, range.offset, ...upperEnd(range.after, until), ...values],
+    values: [range.limit + 1, range.offset, ...beginOf(list, range.after, until), ...values],
   })
   const shown = rows.slice(0, range.limit)
   const last = shown.at(-1)
@@ -104,28 +108,46 @@ export function readOwnedPage<Row extends QueryResultRow>(
 }
 
 /**
- * The row comparison bounds the index scan from above, also without a cursor. Keys come before sizes, so that the rows that an
- * OFFSET skips are not measured. On Citus what is correlated must be correlated to `item`, never to a page.
+ * The row comparison bounds the index scan, also without a cursor. Keys come before sizes, so that the rows that an OFFSET skips are not
+ * measured. On Citus what is correlated must be correlated to `item`, never to a page.
  */
-function statementOf({ table, time, id, bytes, columns, where, join = '' }: PagedList): string {
+function statementOf({
+  table,
+  time,
+  id,
+  bytes,
+  columns,
+  ascending,
+  where,
+  join = '',
+  derived = '',
+}: PagedList): string {
+  const [behind, direction] = ascending ? ['>', 'ASC'] : ['<', 'DESC']
+  const orderOf = (row: string) => `${row}${time} ${direction}, ${row}${id} ${direction}`
   return `
     WITH summed AS (
-      SELECT *, sum(bytes) OVER (ORDER BY ${time} DESC, ${id} DESC) AS bytes_so_far, count(*) OVER () AS found
+      SELECT *, sum(bytes) OVER (ORDER BY ${orderOf('')}) AS bytes_so_far, count(*) OVER () AS found
       FROM (
         SELECT page.${time}, page.${id}, ${bytes} AS bytes
         FROM (
-          SELECT item.${time}, item.${id} FROM ${table} AS item ${join}
-          WHERE (item.${time}, item.${id}) < ($3::timestamptz, $4::uuid) ${where === undefined ? '' : `AND ${where}`}
-          ORDER BY item.${time} DESC, item.${id} DESC LIMIT $1::integer OFFSET $2::integer
+          SELECT item.${time}, item.${id} FROM ${table} AS item ${join} ${derived}
+          WHERE (item.${time}, item.${id}) ${behind} ($3::timestamptz, $4::uuid) ${where === undefined ? '' : `AND ${where}`}
+          ORDER BY ${orderOf('item.')} LIMIT $1::integer OFFSET $2::integer
         ) AS page JOIN ${table} AS item ON item.${id} = page.${id} ${join}
         OFFSET 0
       ) AS measured
     )
     SELECT summed.found::integer AS "pageFound", summed.${id} AS "pageId",
       ${isoTime(`summed.${time}`, 'US')} AS "pageTime", ${columns}
-    FROM summed JOIN ${table} AS item ON item.${id} = summed.${id} ${join}
+    FROM summed JOIN ${table} AS item ON item.${id} = summed.${id} ${join} ${derived}
     WHERE summed.bytes_so_far <= ${PAGE_BYTES_MAX} OR summed.bytes_so_far = summed.bytes
-    ORDER BY summed.${time} DESC, summed.${id} DESC`
+    ORDER BY ${orderOf('summed.')}`
+}
+
+/** @returns a time and an id, behind which the page begins */
+function beginOf({ ascending }: PagedList, after: Position | null, until: string | null): [string, string] {
+  if (!ascending) return upperEnd(after, until)
+  return after === null ? ['-infinity', LEAST_UUID] : [after.createdAt, after.id]
 }
 
 /** A page begins behind `after` or at `until`, whichever is older. @returns a time and an id, above which nothing is on it */

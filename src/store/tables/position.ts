@@ -1,8 +1,8 @@
-// One place in a newest-first order of stored transactions, and the cursor that names it to callers (decisions §5, §9).
+// One place in the order of a list by a time, mostly newest first, and the cursor that names it to callers (decisions §5, §9).
 import { isTimestamp, isUuid } from '../../formats/schemas/primitives.ts'
 
 export interface Position {
-  /** ISO 8601, milliseconds; microseconds where the database's clock gave the time. */
+  /** The time that orders the list. ISO 8601, milliseconds; microseconds where the database's clock gave the time. */
   readonly createdAt: string
   readonly id: string
 }
