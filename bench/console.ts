@@ -10,7 +10,7 @@ import { call, type CallRoute, type Target } from './calls.ts'
 import { figuresOf, openTimes, type Times } from './figures.ts'
 import { openFilling } from './fill.ts'
 import { number } from './options.ts'
-import { paintMs } from './paint.ts'
+import { followMs, paintMs } from './paint.ts'
 import type { Measurement } from './report.ts'
 import { filledOnce } from './request.ts'
 import { disturbedBetween, readGauges } from './run.ts'
@@ -53,6 +53,10 @@ const DAYS = 30
 
 /** Milliseconds, at the median for pages and at p95 for reads. */
 const GOALS = { page: 150, overview: 300, search: 100 }
+
+/** The navigation of this page has links to those, and it has no row and no plot. */
+const WITHOUT_ROWS = '/console/in-doubt'
+const FOLLOWED = new Set(['/console', '/console/inbox', '/console/requests'])
 
 /** Most executions are under one of these. */
 const PAYING = ['bench-paying-1', 'bench-paying-2', 'bench-paying-3'] as const
@@ -136,21 +140,26 @@ async function measureConsole(
     measurements.push(rowOf({ label, times, from, judged: 95, goalMs }))
   }
   const page = await logIn(browser, service.url)
-  for (const { label, path, ready, goalMs = GOALS.page } of pagesOf(made)) {
-    say(`console: opens ${path}`)
-    const url = page.url().replace(/\/console.*/, path)
-    await paintMs(page, url, ready)
+  const at = (path: string) => page.url().replace(/\/console.*/, path)
+  const measure = async (label: string, goalMs: number, once: () => Promise<number>) => {
+    say(`console: opens ${label}`)
+    await once()
     const times = openTimes()
     const from = readGauges(undefined)
-    for (let n = 0; n < openings; n++) times.add(await paintMs(page, url, ready))
+    for (let n = 0; n < openings; n++) times.add(await once())
     measurements.push(rowOf({ label: `page: ${label}`, times, from, judged: 50, goalMs }))
   }
+  const pages = pagesOf(made)
+  for (const { label, path, ready, goalMs = GOALS.page } of pages)
+    await measure(label, goalMs, () => paintMs(page, at(path), ready))
+  for (const { label, path, ready } of pages.filter((one) => FOLLOWED.has(one.path)))
+    await measure(`${label}, by its link`, GOALS.page, () => followMs(page, at(WITHOUT_ROWS), path, ready))
   await browser.close()
   const problems = await service.stop()
   const report = {
     name: 'console',
     description:
-      'The console over many executions: the catalogue built when idle, reads, and the first useful paint of each page in a browser that has opened it before, and in which the page before has come to rest. What has more than 100 % of its goal has missed it',
+      'The console over many executions: the catalogue built when idle, reads, and the first useful paint of each page in a browser that has opened it before, and in which the page before has come to rest; by its link: from a click within the console, which loads no document. What has more than 100 % of its goal has missed it',
     service: service.about,
     labels: 'what',
     measurements,
