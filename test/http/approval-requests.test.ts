@@ -761,6 +761,39 @@ describe('GET /approval-requests 200', () => {
     expect(requests).toEqual({ same: 0, pending: 1, approved: 0, declined: 0 })
   })
 
+  test('an open request is found and compared, however many were asked for after it', async () => {
+    const invoice = `INV-${randomUUID()}`
+    const ofInvoice = (on: string) =>
+      anAction({
+        intent: { target: on, parameters: { amount: 782, currency: 'EUR', invoice } },
+        policy: { name: 'money-by-one' },
+      })
+    const open = await asked(ofInvoice(target))
+    try {
+      await database.pool.query(
+        `INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum, created_at, expires_at, status, body, seal)
+         SELECT gen_random_uuid(), 'newer-' || n, 'newer', requested_by, principal_id, quorum, created_at + n * interval '1 ms', expires_at, 'WITHDRAWN',
+           replace(body, $2, 'another'), seal
+         FROM approval_requests, generate_series(1, 2100) AS n WHERE request_id = $1::uuid`,
+        [idOf(open), invoice],
+      )
+      for (const q of [open.actionCode, invoice]) {
+        const { status, text, body } = await service.get(`/search?q=${q}`, maker)
+        expect(status, text).toBe(200)
+        expect([q, (body['requests'] as { requestId: string }[]).map(({ requestId }) => requestId)]).toEqual([
+          q,
+          [idOf(open)],
+        ])
+      }
+      const { body } = await service.get((await asked(ofInvoice(`${target}-other`))).url, maker)
+      expect((body as unknown as ApprovalRequest).compared!.elsewhere).toMatchObject([
+        { requestId: idOf(open) },
+      ])
+    } finally {
+      await database.pool.query(`DELETE FROM approval_requests WHERE asked_hash = 'newer'`)
+    }
+  })
+
   test('a request with U+0000 in its parameters is found, compared and shown, and keeps nobody from another one', async () => {
     const parameters = { amount: 782, invoice: `INV-${randomUUID()}\u0000`, '\u0000': 'of-no-name' }
     const strange = await asked(

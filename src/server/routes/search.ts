@@ -25,8 +25,8 @@ const HITS_MAX = 5
 /** Targets are those of so many of the newest executions that fit. */
 const LOOKED_AT = 200
 
-/** Computing a code takes some microseconds of the main thread. */
-const CODES_MAX = 500
+/** All open requests, and some hundreds more: computing a code takes some microseconds of the main thread. */
+const CODES_MAX = 1_500
 
 const RequestHit = Type.Object({
   requestId: Uuid,
@@ -123,7 +123,7 @@ async function find(
 
 const keyOf = ({ policy: { name, version } }: ApprovalRequestContent) => `${name}/${version}`
 
-/** An action code is in no column: it is computed from the newest requests, and compared. */
+/** An action code is in no column: it is computed from open requests and the newest ones, and compared. */
 async function requestsOf(
   q: string,
   { pool, owner }: { readonly pool: Sql; readonly owner: string | null },
@@ -132,7 +132,7 @@ async function requestsOf(
   const rows = await findApprovalRequests(
     pool,
     code === undefined ? { q, owner } : { owner },
-    code === undefined ? HITS_MAX : CODES_MAX,
+    code === undefined ? { limit: HITS_MAX } : { limit: CODES_MAX, openFirst: true },
   )
   const found = rows
     .map(({ body }) => {

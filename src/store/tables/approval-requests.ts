@@ -496,21 +496,24 @@ const conditions = {
 
 export type RequestFilters = FiltersOf<typeof conditions>
 
-/** A search looks at so many of the newest requests. */
-const SEARCHED_MAX = 2_000
+/** What is looked through for what has no index: all open requests, of which there are a thousand at most, and the others of the newest ones. */
+const LOOKED_THROUGH = `(
+  SELECT request_id, created_at, status, body, requested_by FROM approval_requests WHERE status = 'OPEN'
+  UNION ALL
+  SELECT request_id, created_at, status, body, requested_by
+  FROM (SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT 2000) AS newest WHERE status <> 'OPEN')`
 
-/** The contents of the newest requests that fit, canonical. */
+/** The contents of requests that fit, canonical: the newest ones, or open ones before them. */
 export async function findApprovalRequests(
   sql: Sql,
-  filters: RequestFilters,
-  limit: number,
+  filters: Pick<RequestFilters, 'q' | 'owner'>,
+  { limit, openFirst = false }: { readonly limit: number; readonly openFirst?: boolean },
 ): Promise<{ readonly body: string }[]> {
-  const { where, values } = whereOf(conditions, filters, 3)
+  const { where, values } = whereOf(conditions, filters, 2)
   const { rows } = await sql.query<{ body: string }>(
-    `SELECT item.body FROM (
-       SELECT * FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT $2::integer
-     ) AS item WHERE ${where} ORDER BY item.created_at DESC, item.request_id DESC LIMIT $1::integer`,
-    [limit, SEARCHED_MAX, ...values],
+    `SELECT item.body FROM ${LOOKED_THROUGH} AS item WHERE ${where}
+     ORDER BY ${openFirst ? `item.status = 'OPEN' DESC, ` : ''}item.created_at DESC, item.request_id DESC LIMIT $1::integer`,
+    [limit, ...values],
   )
   return rows
 }
@@ -522,7 +525,7 @@ export interface RequestBeside extends Pick<StandingRequest, 'status' | 'body' |
 const BESIDE_MAX = 500
 
 /**
- * Finds requests by anybody, newest first, on some targets, or with some parameters, among the newest ones. Only those are parsed in which a target or
+ * Finds requests by anybody, newest first, on some targets, or with some parameters, among open ones and the newest. Only those are parsed in which a target or
  * a text stands somewhere.
  * @param by.targets whatever their case
  * @param by.parameters members that are all there, with these values; the first is a text
@@ -544,7 +547,7 @@ export async function findRequestsBeside(
     text: `
       WITH likely AS MATERIALIZED (
         SELECT r.request_id, r.created_at, ${storedJson('r.body')}::jsonb AS content
-        FROM (SELECT request_id, created_at, body FROM approval_requests ORDER BY created_at DESC, request_id DESC LIMIT ${SEARCHED_MAX}) AS r,
+        FROM ${LOOKED_THROUGH} AS r,
           -- Once for each request, and not for each word; kept nowhere.
           LATERAL (SELECT lower(r.body) AS body OFFSET 0) AS folded
         WHERE EXISTS (SELECT FROM (SELECT DISTINCT lower(w.word) AS word FROM unnest($4::text[]) AS w (word)) AS w WHERE strpos(folded.body, w.word) > 0)
