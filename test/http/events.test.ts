@@ -70,7 +70,9 @@ async function page(
     })
   let called = await ask()
   while (asksAgain && called.status === 503) {
-    await delay(1000 * Number(called.headers.get('retry-after')))
+    const seconds = Number(called.headers.get('retry-after'))
+    expect(seconds, 'Retry-After of a 503').toBeGreaterThan(0)
+    await delay(1000 * seconds)
     called = await ask()
   }
   expect(called.status, called.text).toBe(200)

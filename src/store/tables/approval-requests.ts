@@ -604,8 +604,9 @@ export async function listApprovalRequests(
   range: PageRange,
   { status, waitingFor, order, persons, until = null, ...filters }: ListedRequests,
 ): Promise<Page<StandingRequest>> {
+  // Nobody waits for what is not pending.
+  if (waitingFor !== null && (status ?? 'PENDING') !== 'PENDING') return { rows: [], next: null }
   const wanted = waitingFor === null ? status : 'PENDING'
-  if (wanted !== (status ?? wanted)) return { rows: [], next: null }
   const isByEnd = order === 'ending_soon'
   const first = [persons.ofNameJson, ...(waitingFor === null ? [] : [waitingFor])]
   const further = whereOf(conditions, isByEnd ? { ...filters, until } : filters, 5 + first.length)
